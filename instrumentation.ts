@@ -1,4 +1,4 @@
-import { getRuntime, setRuntimeStarter } from '#lib/gateway/runtime';
+import { getRuntime, setRuntimeStarter } from '#lib/gateway/flow/runtime';
 
 /**
  * Next calls it once in each of its processes, before the first request. Where server.ts runs, the runtime is there
@@ -9,7 +9,7 @@ export function register(): void {
   if (process.env.NEXT_RUNTIME === 'nodejs') {
     if (getRuntime() !== null) return;
     setRuntimeStarter(async () => {
-      const { startHost } = await import('#lib/process/books/host');
+      const { startHost } = await import('#lib/programs/process/books/host');
       return startHost();
     });
   }

@@ -1,8 +1,8 @@
 import { type NextRequest, NextResponse } from 'next/server';
 import { hasSession, isFromElsewhere, isPublicPage, plainPath } from '#lib/console/addresses';
-import { isDevelopment } from '#lib/env';
-import { isGreeting } from '#lib/gateway/greeting';
-import { isForGateway, routedTarget } from '#lib/process/dispatch';
+import { isGreeting } from '#lib/gateway/flow/greeting';
+import { isDevelopment } from '#lib/platform/env/env';
+import { isForGateway, routedTarget } from '#lib/programs/process/dispatch';
 
 /** Scripts run only with this request's nonce; styles may be inline, as menus and toasts place themselves. */
 function contentSecurityPolicy(nonce: string): string {

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
-import { loadEnv } from '#lib/env';
-import { orExplain } from '#lib/process/explain';
-import { keepTickShape } from '#lib/process/tick-shape';
-import { readWorkerSettings } from '#lib/process/workers/worker-settings';
+import { loadEnv } from '#lib/platform/env/env';
+import { orExplain } from '#lib/programs/process/explain';
+import { keepTickShape } from '#lib/programs/process/tick-shape';
+import { readWorkerSettings } from '#lib/programs/process/workers/worker-settings';
 
 /**
  * The process: environment → database → runtime → one listener with two lanes. With WORKERS it starts that many
@@ -18,10 +18,10 @@ const dev = process.argv.includes('--dev');
 const sink = pino.destination(2).on('error', () => undefined);
 const log = pino({ level: env.logLevel, base: settings && { worker: settings.number } }, sink);
 if (settings === null && env.workers > 1 && !dev) {
-  const { runWorkers } = await import('#lib/process/workers/primary');
+  const { runWorkers } = await import('#lib/programs/process/workers/primary');
   await runWorkers(env, log);
 } else {
-  const { alone, amongWorkers } = await import('#lib/process/workers/serving-context');
-  const { serveAt } = await import('#lib/process/listener/serve');
+  const { alone, amongWorkers } = await import('#lib/programs/process/workers/serving-context');
+  const { serveAt } = await import('#lib/programs/process/listener/serve');
   await serveAt(settings ? amongWorkers(env, settings, log) : await alone(env, log, dev), env, log, dev);
 }

@@ -2,8 +2,8 @@ import { redirect } from 'next/navigation';
 import { NoWorkspace } from '#components/account/no-workspace';
 import { actorOf, controlHost } from '#lib/console/actor';
 import { requireUser } from '#lib/console/session';
-import { ask } from '#lib/control/run';
-import { listOwnWorkspaces } from '#lib/control/user/own';
+import { ask } from '#lib/control/operations/run';
+import { listOwnWorkspaces } from '#lib/control/operations/user/own';
 
 /** The front door: to the first workspace, or to the sign-in page. */
 export default async function RootPage() {

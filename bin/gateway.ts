@@ -1,5 +1,5 @@
 /** The command line: the console's verbs for operators and scripts (contract: operations/command-line). */
-import { runCommand } from '#lib/command/main';
+import { runCommand } from '#lib/programs/command/main';
 
 // A reader that has seen enough (`| head`) ends the output, and not the command.
 for (const stream of [process.stdout, process.stderr]) {

@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { fillCatalogue } from '#lib/catalogue/take-over';
-import { addCredit } from '#lib/control/credit/operations';
-import { createKey } from '#lib/control/key/operations';
-import { ask, type ControlHost } from '#lib/control/run';
-import { createUser } from '#lib/control/user/operations';
-import { createWorkspace } from '#lib/control/workspace/operations';
-import type { Db } from '#lib/data/db';
-import type { Env } from '#lib/env';
-import { readSealingKey } from '#lib/sealing';
-import { loadCatalogue } from '#lib/snapshot/catalogue';
+import { addCredit } from '#lib/control/operations/credit/operations';
+import { createKey } from '#lib/control/operations/key/operations';
+import { ask, type ControlHost } from '#lib/control/operations/run';
+import { createUser } from '#lib/control/operations/user/operations';
+import { createWorkspace } from '#lib/control/operations/workspace/operations';
+import { loadCatalogue } from '#lib/gateway/snapshot/catalogue';
+import type { Db } from '#lib/platform/data/db';
+import type { Env } from '#lib/platform/env/env';
+import { readSealingKey } from '#lib/platform/sealing';
+import { fillCatalogue } from '#lib/programs/process/catalogue/take-over';
 
 const operator = { kind: 'operator', name: 'first run', address: null } as const;
 

@@ -5,8 +5,8 @@
 import { launch } from './bootstrap.mjs';
 
 const [first, ...rest] = process.argv.slice(2);
-if (first === 'departures') await launch(['bench/departures.ts', ...rest]);
-else if (first === 'settlement') await launch(['bench/settlement/index.ts', ...rest]);
-else if (first === 'limits') await launch(['bench/limits/index.ts', ...rest]);
-else if (first === 'log') await launch(['bench/log/index.ts', ...rest]);
-else await launch(['bench/index.ts', ...process.argv.slice(2)], { build: true });
+if (first === 'departures') await launch(['tools/bench/departures.ts', ...rest]);
+else if (first === 'settlement') await launch(['tools/bench/settlement/index.ts', ...rest]);
+else if (first === 'limits') await launch(['tools/bench/limits/index.ts', ...rest]);
+else if (first === 'log') await launch(['tools/bench/log/index.ts', ...rest]);
+else await launch(['tools/bench/index.ts', ...process.argv.slice(2)], { build: true });

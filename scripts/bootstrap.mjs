@@ -104,6 +104,7 @@ const buildSources = [
   'app',
   'components',
   'lib',
+  'tools/sandbox',
   'public',
   'prisma/schema.prisma',
   'package-lock.json',

@@ -1,8 +1,8 @@
-import { awayOr } from '#lib/data/database-errors';
-import { openEmbedded } from '#lib/data/embedded';
-import { migrate } from '#lib/data/migrate';
-import { loadPlace } from '#lib/env';
-import { orExplain } from '#lib/process/explain';
+import { awayOr } from '#lib/platform/data/database-errors';
+import { openEmbedded } from '#lib/platform/data/embedded';
+import { migrate } from '#lib/platform/data/migrate';
+import { loadPlace } from '#lib/platform/env/env';
+import { orExplain } from '#lib/programs/process/explain';
 
 const { databaseUrl, dataDir } = await orExplain(loadPlace);
 const embedded = databaseUrl === null ? await openEmbedded(dataDir, 'command') : null;

@@ -2,14 +2,14 @@
 
 import { cookies } from 'next/headers';
 import { connectSeconds, zoneCookie } from '#lib/console/account/enter-by-other';
-import { strangerAction } from '#lib/console/account/stranger';
-import { normalEmail } from '#lib/control/field/people';
-import { createFirstOperator } from '#lib/control/user/first-operator';
-import { requestReset, resetPassword } from '#lib/control/user/reset';
-import { signUp } from '#lib/control/user/sign-up';
-import { verifyAddress } from '#lib/control/user/verify';
-import { linkLimits, resetLimits, signUpLimits } from '#lib/throttle/limits';
-import { isTimeZone } from '#lib/time-zone';
+import { strangerAction } from '#lib/console/stranger';
+import { normalEmail } from '#lib/control/operations/field/people';
+import { createFirstOperator } from '#lib/control/operations/user/first-operator';
+import { requestReset, resetPassword } from '#lib/control/operations/user/reset';
+import { signUp } from '#lib/control/operations/user/sign-up';
+import { verifyAddress } from '#lib/control/operations/user/verify';
+import { isTimeZone } from '#lib/core/time-zone';
+import { linkLimits, resetLimits, signUpLimits } from '#lib/platform/throttle/limits';
 
 /** For a workspace that is made on the way back from another site. */
 export async function rememberZoneAction(zone: unknown): Promise<void> {

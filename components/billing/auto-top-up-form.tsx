@@ -10,8 +10,8 @@ import { Checkbox } from '#components/ui/checkbox';
 import { Field } from '#components/ui/field';
 import { toast } from '#components/ui/toaster';
 import { chargesNow } from '#lib/console/billing/charges-now';
-import { showMoney } from '#lib/console/show/money';
-import type { ShownAutoTopUp } from '#lib/control/auto-top-up/find';
+import type { ShownAutoTopUp } from '#lib/control/operations/auto-top-up/find';
+import { showMoney } from '#lib/core/show-money';
 
 interface AutoTopUpFormProps {
   shown: ShownAutoTopUp;

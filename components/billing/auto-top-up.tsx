@@ -2,9 +2,9 @@ import { AutoTopUpForm } from '#components/billing/auto-top-up-form';
 import { PortalButton } from '#components/billing/portal-button';
 import type { Send } from '#components/form/answer';
 import { Section } from '#components/section';
-import { showMoney } from '#lib/console/show/money';
 import { showMoment } from '#lib/console/show/time';
-import type { ShownAutoTopUp } from '#lib/control/auto-top-up/find';
+import type { ShownAutoTopUp } from '#lib/control/operations/auto-top-up/find';
+import { showMoney } from '#lib/core/show-money';
 
 interface AutoTopUpProps {
   shown: ShownAutoTopUp;

@@ -2,7 +2,7 @@ import { PromoList } from '#components/billing/promo-list';
 import { Section } from '#components/section';
 import { type FundsShown, type FundsWord, wordOnFunds } from '#lib/console/billing/funds';
 import type { PromoShown } from '#lib/console/billing/promos';
-import { showMoney } from '#lib/console/show/money';
+import { showMoney } from '#lib/core/show-money';
 
 interface BalanceFactsProps {
   funds: FundsShown;

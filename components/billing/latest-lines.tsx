@@ -2,7 +2,7 @@ import Link from 'next/link';
 import { LedgerTable } from '#components/billing/ledger-table';
 import { Section } from '#components/section';
 import { ledgerRowOf } from '#lib/console/billing/ledger-rows';
-import type { LedgerLine } from '#lib/control/ledger/list';
+import type { LedgerLine } from '#lib/control/operations/ledger/list';
 
 interface LatestLinesProps {
   lines: readonly LedgerLine[];

@@ -10,7 +10,7 @@ import { Button } from '#components/ui/button';
 import { Checkbox } from '#components/ui/checkbox';
 import { Field } from '#components/ui/field';
 import { ToggleGroup } from '#components/ui/toggle-group';
-import type { ShownTopUp } from '#lib/control/top-up/find';
+import type { ShownTopUp } from '#lib/control/operations/top-up/find';
 
 const presets = ['10', '25', '50', '100', '250'] as const;
 const options = presets.map((value) => ({ value, label: `$${value}` }));

@@ -4,8 +4,8 @@ import { CircleCheck, Clock } from 'lucide-react';
 import Link from 'next/link';
 import { useReadAgain } from '#components/live/use-read-again';
 import { classNames } from '#components/ui/class-names';
-import { showMoney } from '#lib/console/show/money';
-import type { ShownTopUp } from '#lib/control/top-up/find';
+import type { ShownTopUp } from '#lib/control/operations/top-up/find';
+import { showMoney } from '#lib/core/show-money';
 
 const everyMs = 1_500;
 /** A page that nobody comes back to asks no longer; a reload asks again. */

@@ -1,8 +1,8 @@
 import { Badge, type BadgeTone } from '#components/ui/badge';
 import { Cell, HeadCell, Row, Table } from '#components/ui/table';
-import { showMoney } from '#lib/console/show/money';
 import { showMoment } from '#lib/console/show/time';
-import type { ShownTopUp } from '#lib/control/top-up/find';
+import type { ShownTopUp } from '#lib/control/operations/top-up/find';
+import { showMoney } from '#lib/core/show-money';
 
 const states: Record<ShownTopUp['status'], { tone: BadgeTone; text: string }> = {
   open: { tone: 'info', text: 'Waiting for payment' },

@@ -1,40 +1,11 @@
 import { ChevronRight } from 'lucide-react';
 import Link from 'next/link';
 import { Fragment } from 'react';
-import { Breakable, columnLooks } from '#components/logs/columns/call-columns';
+import { Breakable, type CallRow, columnLooks } from '#components/logs/columns/call-columns';
 import { classNames } from '#components/ui/class-names';
 import { Cell, HeadCell, Row, Table } from '#components/ui/table';
 import { type CallColumn, narrowColumns, usualColumns } from '#lib/console/log/columns';
 import { refusedRuns } from '#lib/console/log/runs';
-
-/** One call of the list; times and money are ready to read. */
-export interface CallRow {
-  readonly id: string;
-  readonly href: string;
-  readonly time: string;
-  readonly ago: string;
-  readonly isoTime: string;
-  readonly status: number;
-  readonly errorCode: string | null;
-  readonly endReason: string;
-  readonly requested: string | null;
-  readonly answering: string | null;
-  readonly provider: string | null;
-  readonly attempts: number;
-  readonly operation: string;
-  readonly streamed: boolean;
-  /** null: nothing was used. */
-  readonly tokens: { readonly in: string; readonly out: string } | null;
-  /** Tokens of the answer a second; null: it was not streamed, or too short to tell. */
-  readonly speed: string | null;
-  readonly cost: string;
-  readonly exactCost: string;
-  readonly latency: string;
-  readonly firstByte: string | null;
-  readonly keyId: string;
-  readonly keyName: string;
-  readonly clientRequestId: string | null;
-}
 
 interface CallTableProps {
   calls: readonly CallRow[];

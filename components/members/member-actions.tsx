@@ -2,7 +2,7 @@
 
 import { createContext, type ReactNode, useContext } from 'react';
 import type { Answer } from '#components/form/answer';
-import type { Role } from '#lib/control/role';
+import type { Role } from '#lib/core/role';
 
 type Change<Input> = (workspace: string, input: Input) => Promise<Answer<unknown>>;
 

@@ -7,8 +7,8 @@ import { Retirement } from '#components/models/retirement';
 import { Section } from '#components/section';
 import { Badge } from '#components/ui/badge';
 import { CopyButton } from '#components/ui/copy-button';
-import type { RetiredOffer } from '#lib/catalogue/list';
 import type { ModelFactsRow, OfferRow, PriceTable } from '#lib/console/models/facts';
+import type { RetiredOffer } from '#lib/control/catalogue/list';
 
 interface ModelPageProps {
   /** Address of the list that it belongs to. */

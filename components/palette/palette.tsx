@@ -6,18 +6,8 @@ import type { BaseUIEvent } from '@base-ui/react/types';
 import { Search } from 'lucide-react';
 import { type KeyboardEvent, useState } from 'react';
 import { type Entry, type EntryGroup, isLikelyId } from '#components/palette/entries';
-import { useEntries } from '#components/palette/use-entries';
+import { type PaletteProps, useEntries } from '#components/palette/use-entries';
 import { itemStyle } from '#components/ui/popup-style';
-
-export interface PaletteProps {
-  open: boolean;
-  onOpenChange(open: boolean): void;
-  /** The list of shortcuts is asked for. */
-  onShortcuts(): void;
-  /** Slug of the workspace that is open. */
-  workspace: string;
-  workspaces: readonly { readonly slug: string; readonly name: string }[];
-}
 
 const mostShown = 60;
 

@@ -21,7 +21,6 @@ import {
   isLikelyId,
   isPossibleId,
 } from '#components/palette/entries';
-import type { PaletteProps } from '#components/palette/palette';
 import { destinationHref, destinations, hasPage } from '#components/shell/navigation';
 import { showForeign } from '#lib/console/show/foreign';
 
@@ -37,6 +36,16 @@ interface Entries {
   readonly notice: string | null;
   /** Goes to the call that somebody's id names. */
   find(id: string): void;
+}
+
+export interface PaletteProps {
+  open: boolean;
+  onOpenChange(open: boolean): void;
+  /** The list of shortcuts is asked for. */
+  onShortcuts(): void;
+  /** Slug of the workspace that is open. */
+  workspace: string;
+  workspaces: readonly { readonly slug: string; readonly name: string }[];
 }
 
 /** What the palette offers for a text. */

@@ -10,7 +10,7 @@ import { handFocusOn } from '#components/ui/hand-focus-on';
 import { Input } from '#components/ui/input';
 import { NamePicker } from '#components/ui/name-picker';
 import { SortableList } from '#components/ui/sortable-list';
-import { listOf, recordOf, withEntry } from '#lib/routing/policy/read';
+import { listOf, recordOf, withEntry } from '#lib/gateway/routing/pure/policy/read';
 
 /** Names of the workspace, each for a model or for a chain of them. */
 export function AliasEditor() {

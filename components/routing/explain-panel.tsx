@@ -9,8 +9,8 @@ import { Badge } from '#components/ui/badge';
 import { Button } from '#components/ui/button';
 import { labelStyle } from '#components/ui/field';
 import { ToggleGroup } from '#components/ui/toggle-group';
-import { readPasted } from '#lib/routing/policy/pasted';
-import type { DraftPolicy } from '#lib/routing/policy/read';
+import { readPasted } from '#lib/gateway/routing/pure/policy/pasted';
+import type { DraftPolicy } from '#lib/gateway/routing/pure/policy/read';
 
 interface ExplainPanelProps {
   workspace: string;

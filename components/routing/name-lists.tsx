@@ -6,7 +6,7 @@ import { sentence } from '#components/routing/policy-key';
 import { handFocusOn } from '#components/ui/hand-focus-on';
 import { NamePicker } from '#components/ui/name-picker';
 import { SortableList } from '#components/ui/sortable-list';
-import { listOf } from '#lib/routing/policy/read';
+import { listOf } from '#lib/gateway/routing/pure/policy/read';
 
 interface NameListProps {
   /** Key of the policy. */

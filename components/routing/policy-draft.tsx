@@ -1,9 +1,9 @@
 'use client';
 
 import { useEffect, useRef, useState } from 'react';
-import { labelOf } from '#lib/routing/policy/difference';
-import { mergeChanges } from '#lib/routing/policy/merge';
-import type { DraftPolicy } from '#lib/routing/policy/read';
+import { labelOf } from '#lib/gateway/routing/pure/policy/difference';
+import { mergeChanges } from '#lib/gateway/routing/pure/policy/merge';
+import type { DraftPolicy } from '#lib/gateway/routing/pure/policy/read';
 
 /** A policy as its editor opens it. */
 export interface OpenedPolicy {

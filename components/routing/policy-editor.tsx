@@ -14,7 +14,7 @@ import { Button } from '#components/ui/button';
 import { later } from '#components/ui/on-demand';
 import { toast } from '#components/ui/toaster';
 import { ToggleGroup } from '#components/ui/toggle-group';
-import { type DraftPolicy, withKey } from '#lib/routing/policy/read';
+import { type DraftPolicy, withKey } from '#lib/gateway/routing/pure/policy/read';
 
 const PolicyJson = later(() => import('#components/routing/policy-json').then((all) => all.PolicyJson));
 const PublishDialog = later(() =>

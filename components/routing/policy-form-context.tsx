@@ -1,7 +1,7 @@
 'use client';
 
 import { createContext, type ReactNode, useContext } from 'react';
-import type { DraftPolicy } from '#lib/routing/policy/read';
+import type { DraftPolicy } from '#lib/gateway/routing/pure/policy/read';
 
 /** What stands against publishing a draft, and where in it. */
 export interface PolicyFault {

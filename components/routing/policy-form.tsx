@@ -7,7 +7,7 @@ import { usePolicyForm } from '#components/routing/policy-form-context';
 import { PolicyKey } from '#components/routing/policy-key';
 import { Attempts, HighestPrice, TimeLimits, Weights } from '#components/routing/policy-numbers';
 import { NativeSelect } from '#components/ui/native-select';
-import { textOf } from '#lib/routing/policy/read';
+import { textOf } from '#lib/gateway/routing/pure/policy/read';
 
 const sorts = [
   { value: 'order', label: 'As in the catalogue' },

@@ -3,7 +3,7 @@
 import { useState } from 'react';
 import { FaultsOf } from '#components/routing/name-lists';
 import type { PolicyFault } from '#components/routing/policy-form-context';
-import { type DraftPolicy, recordOf } from '#lib/routing/policy/read';
+import { type DraftPolicy, recordOf } from '#lib/gateway/routing/pure/policy/read';
 
 interface PolicyJsonProps {
   policy: DraftPolicy;

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { usePolicyForm } from '#components/routing/policy-form-context';
 import { labelStyle } from '#components/ui/field';
-import { recordOf } from '#lib/routing/policy/read';
+import { recordOf } from '#lib/gateway/routing/pure/policy/read';
 
 interface PolicyKeyProps {
   /** Of the policy file. */

@@ -7,7 +7,7 @@ import { buttonStyle } from '#components/ui/button';
 import { Field } from '#components/ui/field';
 import { NamePicker } from '#components/ui/name-picker';
 import { NativeSelect } from '#components/ui/native-select';
-import { numberOf, recordOf, textOf, withEntry } from '#lib/routing/policy/read';
+import { numberOf, recordOf, textOf, withEntry } from '#lib/gateway/routing/pure/policy/read';
 
 const limits = [
   ['connectMs', 'Connect', '5000'],

@@ -1,9 +1,28 @@
 'use client';
 
 import { Dialog as BaseDialog } from '@base-ui/react/dialog';
+import type { ReactNode, RefObject } from 'react';
 import { classNames } from '#components/ui/class-names';
-import type { DialogProps } from '#components/ui/dialog';
 import { DialogClose } from '#components/ui/dialog-close';
+
+export interface DialogProps {
+  open: boolean;
+  onOpenChange(open: boolean): void;
+  title: ReactNode;
+  description?: ReactNode;
+  children: ReactNode;
+  /**
+   * Nothing but the dialog's own buttons closes it: neither Esc nor a press outside, and there is no
+   * cross. For what is shown once.
+   */
+  sticky?: boolean;
+  /**
+   * What gets the focus afterwards; without it, what had it before. False when another dialog follows: this one fades
+   * out after that one has opened, and must not take the focus out of it.
+   */
+  finalFocus?: RefObject<HTMLElement | null> | false;
+  className?: string;
+}
 
 /** A dialog once it has been opened. */
 export function DialogBox({

@@ -1,29 +1,11 @@
 'use client';
 
-import { type ReactNode, type RefObject, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import { classNames } from '#components/ui/class-names';
+import type { DialogProps } from '#components/ui/dialog-box';
 import { later } from '#components/ui/on-demand';
 
 const DialogBox = later(() => import('#components/ui/dialog-box').then((all) => all.DialogBox));
-
-export interface DialogProps {
-  open: boolean;
-  onOpenChange(open: boolean): void;
-  title: ReactNode;
-  description?: ReactNode;
-  children: ReactNode;
-  /**
-   * Nothing but the dialog's own buttons closes it: neither Esc nor a press outside, and there is no
-   * cross. For what is shown once.
-   */
-  sticky?: boolean;
-  /**
-   * What gets the focus afterwards; without it, what had it before. False when another dialog follows: this one fades
-   * out after that one has opened, and must not take the focus out of it.
-   */
-  finalFocus?: RefObject<HTMLElement | null> | false;
-  className?: string;
-}
 
 /**
  * A modal dialog: focus is trapped inside and goes back to where it came from. Its script is loaded when it is

@@ -3,7 +3,7 @@
 import { Combobox } from '@base-ui/react/combobox';
 import { useEffectEvent, useLayoutEffect, useRef, useState } from 'react';
 import { classNames } from '#components/ui/class-names';
-import { NameBoxFrame, type NamePickerProps, nameBoxStyle } from '#components/ui/name-picker';
+import { NameBoxFrame, type NamePickerProps, nameBoxStyle } from '#components/ui/name-box-frame';
 import { itemStyle, popupStyle } from '#components/ui/popup-style';
 
 interface NameBoxProps extends NamePickerProps {

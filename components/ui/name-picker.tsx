@@ -1,29 +1,9 @@
 'use client';
 
-import { Plus } from 'lucide-react';
-import {
-  type ComponentProps,
-  type ComponentType,
-  type ReactNode,
-  useEffect,
-  useEffectEvent,
-  useRef,
-  useState,
-} from 'react';
-import { classNames } from '#components/ui/class-names';
-import { inputStyle } from '#components/ui/input';
+import { type ComponentProps, type ComponentType, useEffect, useEffectEvent, useRef, useState } from 'react';
 import type { NameBox } from '#components/ui/name-box';
+import { NameBoxFrame, type NamePickerProps, nameBoxStyle } from '#components/ui/name-box-frame';
 import { untilLoaded } from '#components/ui/until-loaded';
-
-export interface NamePickerProps {
-  /** What choosing does: "Add a fallback model". */
-  label: string;
-  /** Those that may still be chosen. */
-  names: readonly string[];
-  onPick(name: string): void;
-}
-
-export const nameBoxStyle = classNames(inputStyle, 'h-8 border-dashed pl-8 text-[0.8125rem]');
 
 interface Loaded {
   readonly Box: ComponentType<ComponentProps<typeof NameBox>>;
@@ -83,14 +63,5 @@ export function NamePicker(props: NamePickerProps) {
         className={nameBoxStyle}
       />
     </NameBoxFrame>
-  );
-}
-
-export function NameBoxFrame({ children }: { children: ReactNode }) {
-  return (
-    <div className="relative">
-      <Plus aria-hidden className="absolute top-1/2 left-2.5 size-3.5 -translate-y-1/2 text-muted" />
-      {children}
-    </div>
   );
 }

@@ -1,7 +1,13 @@
 'use client';
 
 import { Tooltip as BaseTooltip } from '@base-ui/react/tooltip';
-import type { TooltipProps } from '#components/ui/tooltip';
+import type { ReactElement, ReactNode } from 'react';
+
+export interface TooltipProps {
+  content: ReactNode;
+  /** What it explains. Give it a tab stop when it has none by itself. */
+  children: ReactElement;
+}
 
 /** A tooltip whose script is here. */
 export function TooltipBox({ content, children }: TooltipProps) {

@@ -2,9 +2,9 @@ import Link from 'next/link';
 import { colourOf, Swatch } from '#components/charts/chart-style';
 import { Cell, HeadCell, Row, Table } from '#components/ui/table';
 import { showFigure } from '#lib/console/show/figure';
-import { showCount, showMoney } from '#lib/console/show/money';
 import type { ChartData } from '#lib/console/usage/chart';
 import { logHref } from '#lib/console/usage/log-href';
+import { showCount, showMoney } from '#lib/core/show-money';
 
 /** The groups of a chart with their totals; each leads to its calls in the log. */
 export function GroupTable({ chart, heading }: { chart: ChartData; heading: string }) {

@@ -6,10 +6,10 @@ import { useId, useState, useTransition } from 'react';
 import { Button } from '#components/ui/button';
 import { NativeSelect } from '#components/ui/native-select';
 import { DayRange } from '#components/usage/day-range';
-import type { Step } from '#lib/charts/buckets';
-import type { RangeName } from '#lib/charts/ranges';
 import { type MetricName, metricNames, metrics, namesOf } from '#lib/console/usage/metrics';
 import { fits, groupings, inSentence, usageParameters } from '#lib/console/usage/parameters';
+import type { Step } from '#lib/core/charts/buckets';
+import type { RangeName } from '#lib/core/charts/ranges';
 
 interface Choice {
   readonly value: string;

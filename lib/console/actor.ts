@@ -1,9 +1,9 @@
 import { headers } from 'next/headers';
 import { getConsoleHost } from '#lib/console/db';
-import { nearestHop } from '#lib/console/forwarded';
-import type { UserActor } from '#lib/control/actor';
-import type { ControlHost } from '#lib/control/run';
-import type { SessionUser } from '#lib/control/user/authenticate';
+import type { UserActor } from '#lib/control/operations/actor';
+import type { ControlHost } from '#lib/control/operations/run';
+import type { SessionUser } from '#lib/control/operations/user/authenticate';
+import { nearestHop } from '#lib/platform/client-address';
 
 /** Whoever is signed in, as operations know them, with the address of the request in hand. */
 export async function actorOf(

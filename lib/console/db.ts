@@ -1,12 +1,12 @@
-import { openPayments } from '#lib/billing/payments/client';
 import { type ConsoleHost, consoleEnvOf, findConsoleHost, setConsoleHost } from '#lib/console/host';
-import { accountsOf } from '#lib/control/user/account-rules';
-import { openDb } from '#lib/data/db';
-import { envSecret, findHostEnv, publicUrl } from '#lib/env';
-import { openOutboxOf } from '#lib/mail/open';
-import { sealingKeysOf } from '#lib/sealing';
-import { loadCatalogue } from '#lib/snapshot/catalogue';
-import { openThrottle } from '#lib/throttle/open';
+import { openPayments } from '#lib/control/billing/payments/client';
+import { openOutboxOf } from '#lib/control/mail/open-outbox';
+import { accountsOf } from '#lib/control/operations/user/account-rules';
+import { loadCatalogue } from '#lib/gateway/snapshot/catalogue';
+import { openDb } from '#lib/platform/data/db';
+import { envSecret, findHostEnv, publicUrl } from '#lib/platform/env/env';
+import { sealingKeysOf } from '#lib/platform/sealing';
+import { openThrottle } from '#lib/platform/throttle/open-throttle';
 
 /**
  * The host of this process: what server.ts set, else one made of the environment, for a host that runs

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import { showMoney } from '#lib/console/show/money';
 import { findRefusalHelp } from '#lib/console/show/refusal-help';
-import type { showFirstRun } from '#lib/control/workspace/first-run';
+import type { showFirstRun } from '#lib/control/operations/workspace/first-run';
+import { showMoney } from '#lib/core/show-money';
 
 /** How far a new workspace is, as the panel shows it. */
 export interface FirstRunState {

@@ -1,4 +1,4 @@
-import type { FieldFacts, FieldKind, Fields } from '#lib/control/field/field';
+import type { FieldFacts, FieldKind, Fields } from '#lib/control/operations/field/field';
 
 /** A field as a form in the browser needs it: plain data. */
 export interface FormField extends Pick<FieldFacts, 'label' | 'help' | 'unit' | 'empty' | 'group'> {

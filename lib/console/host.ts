@@ -1,6 +1,6 @@
-import type { ControlHost } from '#lib/control/run';
-import { type Env, publicUrl } from '#lib/env';
-import type { Throttle } from '#lib/throttle/throttle';
+import type { ControlHost } from '#lib/control/operations/run';
+import { type Env, publicUrl } from '#lib/platform/env/env';
+import type { Throttle } from '#lib/platform/throttle/throttle';
 
 /** What the console needs of the process's settings. */
 interface ConsoleEnv {

@@ -1,5 +1,5 @@
-import { atWallTime } from '#lib/charts/wall-time';
-import type { Field, Fields } from '#lib/control/field/field';
+import type { Field, Fields } from '#lib/control/operations/field/field';
+import { atWallTime } from '#lib/core/charts/wall-time';
 
 /** The filters of a list as they stand in the address of its page. */
 export interface ListAddress {

@@ -3,11 +3,11 @@ import { notFound, redirect } from 'next/navigation';
 import { cache } from 'react';
 import { actorOf, controlHost } from '#lib/console/actor';
 import { findUser, requireUser } from '#lib/console/session';
-import { ControlRefused } from '#lib/control/refusal';
-import { type ActingRole, may, type Permission } from '#lib/control/role';
-import { ask } from '#lib/control/run';
-import type { SessionUser } from '#lib/control/user/authenticate';
-import { visitWorkspace } from '#lib/control/user/own';
+import { ControlRefused } from '#lib/control/operations/refusal';
+import { ask } from '#lib/control/operations/run';
+import type { SessionUser } from '#lib/control/operations/user/authenticate';
+import { visitWorkspace } from '#lib/control/operations/user/own';
+import { type ActingRole, may, type Permission } from '#lib/core/role';
 
 /** A signed-in user in a workspace where they may work. */
 export interface Membership {

@@ -3,10 +3,10 @@ import { actorOf, controlHost } from '#lib/console/actor';
 import { getConsoleHost } from '#lib/console/db';
 import { readForm } from '#lib/console/form';
 import { findUser, requireUser } from '#lib/console/session';
-import type { Mutation, Reach, Read } from '#lib/control/declare';
-import type { Fields } from '#lib/control/field/field';
-import { ControlRefused } from '#lib/control/refusal';
-import { ask } from '#lib/control/run';
+import type { Mutation, Reach, Read } from '#lib/control/operations/declare';
+import type { Fields } from '#lib/control/operations/field/field';
+import { ControlRefused } from '#lib/control/operations/refusal';
+import { ask } from '#lib/control/operations/run';
 
 /** What an action answers: never an exception, so that the page can show what to do next. */
 export type ActionResult<Value> =

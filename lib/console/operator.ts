@@ -1,9 +1,9 @@
 import { notFound } from 'next/navigation';
 import { type ActionResult, operationAction, readForPage } from '#lib/console/operation';
 import { requireUser } from '#lib/console/session';
-import type { Mutation, Read } from '#lib/control/declare';
-import type { Fields } from '#lib/control/field/field';
-import type { SessionUser } from '#lib/control/user/authenticate';
+import type { Mutation, Read } from '#lib/control/operations/declare';
+import type { Fields } from '#lib/control/operations/field/field';
+import type { SessionUser } from '#lib/control/operations/user/authenticate';
 
 /**
  * Authorises a page of the operator area. Without a session: to the sign-in page. For everybody who does not run this

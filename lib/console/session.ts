@@ -5,7 +5,7 @@ import { cache } from 'react';
 import { authOptions } from '#lib/console/account/auth';
 import { safeCallback } from '#lib/console/addresses';
 import { getConsoleHost } from '#lib/console/db';
-import { findUserOfSession, type SessionUser } from '#lib/control/user/authenticate';
+import { findUserOfSession, type SessionUser } from '#lib/control/operations/user/authenticate';
 
 /**
  * Who is signed in; null for nobody. A session that ended (signed out here or everywhere, password changed) is

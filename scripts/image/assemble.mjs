@@ -10,6 +10,8 @@ const own = [
   'server.ts',
   'bin/gateway.ts',
   'lib',
+  'tools/demo',
+  'tools/sandbox',
   'prisma',
   'catalogue',
   'generated',

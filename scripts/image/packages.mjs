@@ -3,7 +3,15 @@ import { isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
 
 /** Where programs begin that run in the image, and what they load by name alone. */
-const sources = ['server.ts', 'bin/gateway.ts', 'lib', 'prisma/seed.ts', 'generated'];
+const sources = [
+  'server.ts',
+  'bin/gateway.ts',
+  'lib',
+  'tools/demo',
+  'tools/sandbox',
+  'prisma/seed.ts',
+  'generated',
+];
 
 /** Wanted by packages, but not by a gateway: compilers and tools of development. */
 const unwanted =

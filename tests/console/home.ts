@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type BrowserContext, test as base, type Page } from '@playwright/test';
 import { encode } from 'next-auth/jwt';
-import { type Db, openDb } from '#lib/data/db';
+import { type Db, openDb } from '#lib/platform/data/db';
 import { waitForScripts } from '#tests/console/interactive';
 import { inDatabase, started } from '#tests/console/visit';
 import { addMember, createKey, createWorkspace } from '#tests/support/control/operate';

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openDb } from '#lib/data/db';
-import { embeddedUrl } from '#lib/data/embedded-directory';
+import { openDb } from '#lib/platform/data/db';
+import { embeddedUrl } from '#lib/platform/data/embedded-directory';
 import { seedFirstRun } from '#prisma/seed';
 import startDatabases, { createDatabase } from '#tests/support/database';
 import { secrets } from '#tests/support/shared/attach';

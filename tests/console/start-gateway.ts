@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { deliverTo } from '#lib/sandbox/payments/deliver';
-import { startStripe } from '#lib/sandbox/payments/server';
 import { makePlace, type SignIn } from '#tests/console/place';
 import { freePort } from '#tests/support/run/free-port';
+import { deliverTo } from '#tools/sandbox/payments/deliver';
+import { startStripe } from '#tools/sandbox/payments/server';
 import { prepare } from '../../scripts/bootstrap.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

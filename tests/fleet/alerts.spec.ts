@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { queueMail } from '#lib/mail/outbox';
+import { queueMail } from '#lib/control/outbox/queue-mail';
 import { mountSmallDisk, type SmallDisk } from '#tests/gateway/process/small-disk';
 import { askChat } from '#tests/support/chat-call';
 import { eventually } from '#tests/support/eventually';

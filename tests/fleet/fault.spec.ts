@@ -10,7 +10,7 @@ const provoke = `
   process.on('SIGWINCH', () => { Promise.reject(new Error('a page let go')) });
   process.on('SIGCONT', () => {
     const error = new Error('ours');
-    error.stack = 'Error: ours\\n    at poll (file://${root}lib/snapshot/changes.ts:1:1)';
+    error.stack = 'Error: ours\\n    at poll (file://${root}lib/gateway/snapshot/changes.ts:1:1)';
     Promise.reject(error);
   });`;
 const preload = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(provoke)}` };

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createManagementKey } from '#lib/control/management-key/operations';
+import { createManagementKey } from '#lib/control/operations/management-key/operations';
 import { operate } from '#tests/support/control/operate';
 import { type OwnStack, secrets, startStack } from '#tests/support/stack';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseUsd } from '#lib/money';
+import { parseUsd } from '#lib/core/money';
 import { expectBalancedBooks } from '#tests/support/books';
 import { eventually } from '#tests/support/eventually';
 import { readBooked, readProvided } from '#tests/support/fleet/accounts';

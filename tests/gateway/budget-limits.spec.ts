@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ErrorCode } from '#lib/errors';
-import { record } from '#lib/sandbox/content/tool-call';
+import type { ErrorCode } from '#lib/core/errors';
 import { ask, askChat, bearer, codeOf, jsonOf } from '#tests/support/chat-call';
 import { setKey } from '#tests/support/control/operate';
 import { type InProcess, startInProcess } from '#tests/support/in-process';
 import { expectRefusal } from '#tests/support/refusals';
 import { headerOf, type Wire } from '#tests/support/wire';
+import { record } from '#tools/sandbox/content/tool-call';
 
 type KeySettings = Parameters<InProcess['key']>[0];
 type WorkspaceSettings = Parameters<InProcess['key']>[1];

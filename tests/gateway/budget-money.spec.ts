@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ErrorCode } from '#lib/errors';
-import { formatUsd, parseUsd } from '#lib/money';
-import { record } from '#lib/sandbox/content/tool-call';
+import type { ErrorCode } from '#lib/core/errors';
+import { formatUsd, parseUsd } from '#lib/core/money';
 import { ask, askChat, bearer, codeOf, jsonOf } from '#tests/support/chat-call';
 import { addCredit, findCall, restoreKey, setKey } from '#tests/support/control/operate';
 import { eventually } from '#tests/support/eventually';
 import { type InProcess, startInProcess } from '#tests/support/in-process';
 import { expectRefusal } from '#tests/support/refusals';
 import type { Wire } from '#tests/support/wire';
+import { record } from '#tools/sandbox/content/tool-call';
 
 const minute = 60;
 const hour = 3600;

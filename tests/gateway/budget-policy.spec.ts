@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { record } from '#lib/sandbox/content/tool-call';
 import { closeBalanced } from '#tests/support/books';
 import { ask, bearer, jsonOf, receivedOf } from '#tests/support/chat-call';
 import { joinStack } from '#tests/support/shared/join';
 import type { Stack } from '#tests/support/stack';
+import { record } from '#tools/sandbox/content/tool-call';
 
 describe('the output-token policy of a key (contract: admission/output-budget, admission/budget-of-choices)', () => {
   let stack: Stack;

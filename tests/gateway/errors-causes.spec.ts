@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ErrorCode } from '#lib/errors';
-import { makeKey } from '#lib/secrets';
+import type { ErrorCode } from '#lib/core/errors';
+import { makeKey } from '#lib/platform/secrets';
 import { callsOf, closeBalanced } from '#tests/support/books';
 import { ask, askChat, bearer, codeOf, whileOneRuns } from '#tests/support/chat-call';
 import {

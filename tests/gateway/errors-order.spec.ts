@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { publish } from '#lib/data/change';
-import type { ErrorCode } from '#lib/errors';
-import { makeKey } from '#lib/secrets';
+import type { ErrorCode } from '#lib/core/errors';
+import { publish } from '#lib/platform/data/change';
+import { makeKey } from '#lib/platform/secrets';
 import { closeBalanced } from '#tests/support/books';
 import { bearer, codeOf, whileOneRuns } from '#tests/support/chat-call';
 import { joinStack } from '#tests/support/shared/join';

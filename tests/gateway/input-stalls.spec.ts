@@ -8,13 +8,13 @@ import {
 } from 'node:http';
 import { Readable } from 'node:stream';
 import { afterAll, describe, expect, it } from 'vitest';
-import { errorBody, Refused } from '#lib/errors';
-import { createBodyBudget } from '#lib/gateway/body-budget';
-import { refuseFraming } from '#lib/gateway/framing';
-import { createNodeBody } from '#lib/gateway/node-body';
-import { unconfiguredRuntime } from '#lib/gateway/unconfigured';
-import type { BodyPace } from '#lib/gateway/upload/pace';
-import { createWebBody } from '#lib/gateway/web-body';
+import { errorBody, Refused } from '#lib/core/errors';
+import { createBodyBudget } from '#lib/gateway/flow/body-budget';
+import { refuseFraming } from '#lib/gateway/flow/framing';
+import { createNodeBody } from '#lib/gateway/flow/node-body';
+import { unconfiguredRuntime } from '#lib/gateway/flow/unconfigured';
+import type { BodyPace } from '#lib/gateway/flow/upload/pace';
+import { createWebBody } from '#lib/gateway/flow/web-body';
 import { expectRefusal } from '#tests/support/refusals';
 import { requestText, talk } from '#tests/support/wire';
 

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '#lib/errors';
+import type { ErrorCode } from '#lib/core/errors';
 
 /** A request as bytes that no client library would send. */
 export interface RawRequest {

@@ -8,7 +8,7 @@ import OpenAI, {
   RateLimitError,
 } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeKey } from '#lib/secrets';
+import { makeKey } from '#lib/platform/secrets';
 import { callsOf, closeBalanced, costOf, fairNano } from '#tests/support/books';
 import { disableKey } from '#tests/support/control/operate';
 import { eventually } from '#tests/support/eventually';

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { ClaimRequest, Posted } from '#lib/admission/claim';
-import { createCoordinator, type RunningCoordinator } from '#lib/admission/coordinator';
-import type { AllowanceLimits } from '#lib/admission/funds/allowance';
-import { createMoneyStore } from '#lib/admission/lease';
-import { type Clock, systemClock } from '#lib/clock';
-import { type Db, openDb } from '#lib/data/db';
-import type { Caps, KeySnapshot, StoredLimits } from '#lib/snapshot/snapshot';
+import type { Caps, KeySnapshot, StoredLimits } from '#lib/core/facts/snapshot';
+import type { ClaimRequest, Posted } from '#lib/gateway/admission/claim';
+import { createCoordinator, type RunningCoordinator } from '#lib/gateway/admission/coordinator';
+import { createMoneyStore } from '#lib/gateway/admission/database/money-in-database';
+import { type Clock, systemClock } from '#lib/platform/clock';
+import { type Db, openDb } from '#lib/platform/data/db';
+import type { AllowanceLimits } from '#lib/platform/env/part-settings';
 
 const noLimits: StoredLimits = { rpm: null, tpm: null, concurrency: null };
 const noCaps: Caps = { dayNano: null, d7Nano: null, d30Nano: null, quotaNano: null };

@@ -1,4 +1,4 @@
-import type { CallDetail } from '#lib/control/call/detail';
+import type { CallDetail } from '#lib/control/operations/call/detail';
 
 /**
  * The attempts of a call without those that were repeated since their kept connection had been dropped

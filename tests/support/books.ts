@@ -1,12 +1,12 @@
 import { expect } from 'vitest';
-import { verifyLedger } from '#lib/billing/verify';
-import type { CallDetail } from '#lib/control/call/detail';
-import { parseUsd } from '#lib/money';
-import { record } from '#lib/sandbox/content/tool-call';
-import type { EndLine } from '#lib/sandbox/truth-log';
+import { verifyLedger } from '#lib/control/billing/verify';
+import type { CallDetail } from '#lib/control/operations/call/detail';
+import { parseUsd } from '#lib/core/money';
 import { eventually } from '#tests/support/eventually';
 import { faultsIn } from '#tests/support/shared/faults';
 import type { Stack } from '#tests/support/stack';
+import { record } from '#tools/sandbox/content/tool-call';
+import type { EndLine } from '#tools/sandbox/truth-log';
 
 /** Rates of sandbox/echo and the test models, nano-dollars a token: $1, $0.25 and $4 a million. */
 const rates = { input: 1_000n, cached: 250n, output: 4_000n };

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { record } from '#lib/sandbox/content/tool-call';
-import type { BeginLine } from '#lib/sandbox/truth-log';
 import type { Stack } from '#tests/support/stack';
 import { headerOf, requestText, type Talk, type TalkOptions, talk, type Wire } from '#tests/support/wire';
+import { record } from '#tools/sandbox/content/tool-call';
+import type { BeginLine } from '#tools/sandbox/truth-log';
 
 export interface Asked extends Talk {
   /** The body that was sent. */

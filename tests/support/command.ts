@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { runCommand } from '#lib/command/main';
+import { runCommand } from '#lib/programs/command/main';
 import { inherited } from '#tests/support/run/inherited';
 import { secrets } from '#tests/support/shared/attach';
 

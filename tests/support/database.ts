@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
-import { openDb } from '#lib/data/db';
-import { migrate } from '#lib/data/migrate';
+import { openDb } from '#lib/platform/data/db';
+import { migrate } from '#lib/platform/data/migrate';
 import { fillCatalogue } from '#tests/support/shared/fill-catalogue';
 
 /** A PostgreSQL database of one spec file, with all migrations applied and nothing in it. */

@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
-import { type ErrorCode, errorTable } from '#lib/errors';
-import { record } from '#lib/sandbox/content/tool-call';
+import { type ErrorCode, errorTable } from '#lib/core/errors';
 import { jsonOf } from '#tests/support/chat-call';
 import type { Stack } from '#tests/support/stack';
 import { headerOf, type Wire } from '#tests/support/wire';
+import { record } from '#tools/sandbox/content/tool-call';
 
 const uuidV7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 

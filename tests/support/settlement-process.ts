@@ -1,8 +1,8 @@
 /** Appends and drains calls until it is killed: prints a line for each that its journal acknowledged. */
 import { join } from 'node:path';
 import { Pool } from 'pg';
-import { startDrain } from '#lib/settlement/drain';
-import { openJournal } from '#lib/settlement/journal';
+import { startDrain } from '#lib/gateway/settlement/drain';
+import { openJournal } from '#lib/gateway/settlement/journal/journal';
 import { callOf, closeOf, newId, openOf } from '#tests/support/settlement';
 
 const [url = '', dir = '', workspaceId = '', keyId = ''] = process.argv.slice(2);

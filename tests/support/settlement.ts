@@ -2,11 +2,17 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Pool } from 'pg';
-import { systemClock } from '#lib/clock';
-import { createIds } from '#lib/ids';
-import { usageOf } from '#lib/metering/usage';
-import type { Resource } from '#lib/resources/resource';
-import type { CallRecord, CloseEntry, KeepEntry, OpenEntry, RefusedEntry } from '#lib/settlement/entry';
+import type { Resource } from '#lib/core/facts/resource';
+import { usageOf } from '#lib/core/metering/usage';
+import type {
+  CallRecord,
+  CloseEntry,
+  KeepEntry,
+  OpenEntry,
+  RefusedEntry,
+} from '#lib/gateway/settlement/pure/entry';
+import { systemClock } from '#lib/platform/clock';
+import { createIds } from '#lib/platform/ids';
 
 const ids = createIds(systemClock);
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CallTable } from '#lib/call-table';
+import { CallTable } from '#lib/platform/call-table';
 
 describe('a table of running calls', () => {
   it('holds what a Map would hold, whatever is added and removed', () => {

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { joinCatalogues, readCatalogue } from '#lib/catalogue/files';
-import { catalogueShape } from '#lib/schemas/catalogue';
-import { FileRefused, readDocument } from '#lib/schemas/document';
-import { policyShape } from '#lib/schemas/policy';
-import { isUnpriced, parsePrice, readFilePrice, storePrice } from '#lib/schemas/price';
+import { joinCatalogues, readCatalogue } from '#lib/control/catalogue/files';
+import { catalogueShape } from '#lib/core/schemas/catalogue';
+import { FileRefused, readDocument } from '#lib/core/schemas/document';
+import { policyShape } from '#lib/core/schemas/policy';
+import { isUnpriced, parsePrice, readFilePrice, storePrice } from '#lib/core/schemas/price';
 
 const good = `providers:
   - id: acme

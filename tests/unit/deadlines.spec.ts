@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Deadlines, type Due } from '#lib/deadlines';
+import { Deadlines, type Due } from '#lib/platform/deadlines';
 
 describe('time limits watched with one timer', () => {
   beforeEach(() => {

@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { standInFor } from '#lib/billing/payments/stand-in';
-import { EnvError, envSecret, findHostEnv, publicUrl, readEnv } from '#lib/env';
+import { standInFor } from '#lib/control/billing/payments/stand-in';
+import { EnvError, envSecret, findHostEnv, publicUrl, readEnv } from '#lib/platform/env/env';
 
 const secrets = { NEXTAUTH_SECRET: 'a', ENCRYPTION_KEY: 'b', KEY_PEPPER: 'c' };
 const server = { ...secrets, DATABASE_URL: 'postgresql://user@db.example/gateway' };

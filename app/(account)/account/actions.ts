@@ -2,13 +2,13 @@
 
 import { cookies } from 'next/headers';
 import { connectCookie, connectProof, connectSeconds } from '#lib/console/account/enter-by-other';
-import { ownAction } from '#lib/console/account/own';
+import { ownAction } from '#lib/console/own-account';
 import { findUser } from '#lib/console/session';
-import { unlinkAccount } from '#lib/control/user/linked';
-import { changePassword, renameUser } from '#lib/control/user/profile';
-import { endAllSessions, endSession } from '#lib/control/user/sessions';
-import { requestVerification } from '#lib/control/user/verify';
-import { passwordLimits, verificationLimits } from '#lib/throttle/limits';
+import { unlinkAccount } from '#lib/control/operations/user/linked';
+import { changePassword, renameUser } from '#lib/control/operations/user/profile';
+import { endAllSessions, endSession } from '#lib/control/operations/user/sessions';
+import { requestVerification } from '#lib/control/operations/user/verify';
+import { passwordLimits, verificationLimits } from '#lib/platform/throttle/limits';
 
 export const renameAction = ownAction(renameUser);
 

@@ -15,8 +15,8 @@ import { getConsoleHost } from '#lib/console/db';
 import { readForPage } from '#lib/console/operation';
 import { requireUser } from '#lib/console/session';
 import { showDay } from '#lib/console/show/time';
-import { showAccount } from '#lib/control/user/profile';
-import { listSessions } from '#lib/control/user/sessions';
+import { showAccount } from '#lib/control/operations/user/profile';
+import { listSessions } from '#lib/control/operations/user/sessions';
 import {
   changePasswordAction,
   endAllSessionsAction,

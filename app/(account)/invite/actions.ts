@@ -1,9 +1,9 @@
 'use server';
 
-import { ownAction } from '#lib/console/account/own';
-import { strangerAction } from '#lib/console/account/stranger';
-import { acceptInvitation, joinByInvitation } from '#lib/control/invitation/accept';
-import { linkLimits } from '#lib/throttle/limits';
+import { ownAction } from '#lib/console/own-account';
+import { strangerAction } from '#lib/console/stranger';
+import { acceptInvitation, joinByInvitation } from '#lib/control/operations/invitation/accept';
+import { linkLimits } from '#lib/platform/throttle/limits';
 
 export const acceptAction = ownAction(acceptInvitation);
 

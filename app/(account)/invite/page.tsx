@@ -7,9 +7,9 @@ import { JoinForm } from '#components/members/invite/join-form';
 import { buttonStyle } from '#components/ui/button';
 import { controlHost, requestAddress } from '#lib/console/actor';
 import { findUser } from '#lib/console/session';
-import { showInvitationByLink } from '#lib/control/invitation/accept';
-import { ControlRefused } from '#lib/control/refusal';
-import { ask } from '#lib/control/run';
+import { showInvitationByLink } from '#lib/control/operations/invitation/accept';
+import { ControlRefused } from '#lib/control/operations/refusal';
+import { ask } from '#lib/control/operations/run';
 import { acceptAction, joinAction } from './actions';
 
 export const metadata: Metadata = { title: 'Invitation', referrer: 'no-referrer' };

@@ -1,6 +1,6 @@
 'use server';
 
-import { ownAction } from '#lib/console/account/own';
-import { openWorkspace } from '#lib/control/workspace/open';
+import { ownAction } from '#lib/console/own-account';
+import { openWorkspace } from '#lib/control/operations/workspace/open-workspace';
 
 export const openWorkspaceAction = ownAction(openWorkspace);

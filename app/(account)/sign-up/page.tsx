@@ -7,8 +7,8 @@ import { TextLink } from '#components/account/text-link';
 import { enabledProviders } from '#lib/console/account/other-accounts';
 import { getConsoleHost } from '#lib/console/db';
 import { findUser } from '#lib/console/session';
-import { showMoney } from '#lib/console/show/money';
-import { formatUsd } from '#lib/money';
+import { formatUsd } from '#lib/core/money';
+import { showMoney } from '#lib/core/show-money';
 import { rememberZoneAction, signUpAction } from '../actions';
 
 export const metadata: Metadata = { title: 'Create an account' };

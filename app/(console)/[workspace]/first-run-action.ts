@@ -2,7 +2,7 @@
 
 import { type FirstRunState, firstRunStateOf } from '#lib/console/first-run';
 import { type ActionResult, operationAction } from '#lib/console/operation';
-import { showFirstRun } from '#lib/control/workspace/first-run';
+import { showFirstRun } from '#lib/control/operations/workspace/first-run';
 
 const read = operationAction(showFirstRun);
 

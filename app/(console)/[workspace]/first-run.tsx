@@ -6,10 +6,10 @@ import { getConsoleHost } from '#lib/console/db';
 import { firstRunStateOf } from '#lib/console/first-run';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
-import { showMoney } from '#lib/console/show/money';
-import { may } from '#lib/control/role';
-import { showFirstRun } from '#lib/control/workspace/first-run';
-import { formatUsd } from '#lib/money';
+import { showFirstRun } from '#lib/control/operations/workspace/first-run';
+import { formatUsd } from '#lib/core/money';
+import { may } from '#lib/core/role';
+import { showMoney } from '#lib/core/show-money';
 import { readFirstRun } from './first-run-action';
 import { KeyPage, readSnippetFacts } from './keys/key-page';
 

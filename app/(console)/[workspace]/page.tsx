@@ -4,7 +4,7 @@ import { PageHead } from '#components/page-head';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { loadOverviewRange } from '#lib/console/usage/address';
-import { showOverview } from '#lib/control/overview/operations';
+import { showOverview } from '#lib/control/operations/overview/operations';
 import { FirstRun } from './first-run';
 import { OverviewFigures } from './overview-figures';
 

@@ -1,9 +1,37 @@
 import { Fragment, type ReactNode } from 'react';
 import { AnsweringModel } from '#components/logs/answering-model';
 import { describeStatus, StatusCode } from '#components/logs/call-status';
-import type { CallRow } from '#components/logs/call-table';
 import { CopyButton } from '#components/ui/copy-button';
 import type { CallColumn } from '#lib/console/log/columns';
+
+/** One call of the list; times and money are ready to read. */
+export interface CallRow {
+  readonly id: string;
+  readonly href: string;
+  readonly time: string;
+  readonly ago: string;
+  readonly isoTime: string;
+  readonly status: number;
+  readonly errorCode: string | null;
+  readonly endReason: string;
+  readonly requested: string | null;
+  readonly answering: string | null;
+  readonly provider: string | null;
+  readonly attempts: number;
+  readonly operation: string;
+  readonly streamed: boolean;
+  /** null: nothing was used. */
+  readonly tokens: { readonly in: string; readonly out: string } | null;
+  /** Tokens of the answer a second; null: it was not streamed, or too short to tell. */
+  readonly speed: string | null;
+  readonly cost: string;
+  readonly exactCost: string;
+  readonly latency: string;
+  readonly firstByte: string | null;
+  readonly keyId: string;
+  readonly keyName: string;
+  readonly clientRequestId: string | null;
+}
 
 interface CallColumnLook {
   readonly head: string;

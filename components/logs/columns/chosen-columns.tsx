@@ -1,7 +1,8 @@
 'use client';
 
 import { createContext, type ReactNode, startTransition, useContext, useState } from 'react';
-import { type CallRow, CallTable } from '#components/logs/call-table';
+import { CallTable } from '#components/logs/call-table';
+import type { CallRow } from '#components/logs/columns/call-columns';
 import type { CallColumn } from '#lib/console/log/columns';
 
 /** null: the usual ones. */

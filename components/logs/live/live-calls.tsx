@@ -4,7 +4,7 @@ import { ArrowUp } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { ConnectionNote } from '#components/live/connection-note';
 import { usePoll } from '#components/live/use-poll';
-import type { CallRow } from '#components/logs/call-table';
+import type { CallRow } from '#components/logs/columns/call-columns';
 import { ChosenCallTable } from '#components/logs/columns/chosen-columns';
 import { useLive } from '#components/logs/live/live-switch';
 import { useReading } from '#components/logs/live/use-reading';

@@ -10,12 +10,12 @@ import { signInErrors } from '#lib/console/account/sign-in-errors';
 import { controlHost } from '#lib/console/actor';
 import { landingAddress } from '#lib/console/addresses';
 import { getConsoleHost } from '#lib/console/db';
-import { clientOf, nearestHop } from '#lib/console/forwarded';
-import { normalEmail } from '#lib/control/field/people';
-import { ask } from '#lib/control/run';
-import { findUserByPassword, type SignedIn } from '#lib/control/user/authenticate';
-import { endSession, startSession } from '#lib/control/user/sessions';
-import { SignInThrottle } from '#lib/throttle/sign-in';
+import { normalEmail } from '#lib/control/operations/field/people';
+import { ask } from '#lib/control/operations/run';
+import { findUserByPassword, type SignedIn } from '#lib/control/operations/user/authenticate';
+import { endSession, startSession } from '#lib/control/operations/user/sessions';
+import { clientOf, nearestHop } from '#lib/platform/client-address';
+import { SignInThrottle } from '#lib/platform/throttle/sign-in';
 
 declare module 'next-auth' {
   interface User {

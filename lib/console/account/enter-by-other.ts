@@ -4,11 +4,15 @@ import { type Stranger, strangerOf } from '#lib/console/account/other-accounts';
 import { signInErrors } from '#lib/console/account/sign-in-errors';
 import { controlHost, requestAddress } from '#lib/console/actor';
 import { getConsoleHost } from '#lib/console/db';
-import { type ControlCode, ControlRefused } from '#lib/control/refusal';
-import { ask } from '#lib/control/run';
-import { findUserOfSession, type SessionUser, type SignedIn } from '#lib/control/user/authenticate';
-import { enterByProvider, linkAccount } from '#lib/control/user/linked';
-import { endSession } from '#lib/control/user/sessions';
+import { type ControlCode, ControlRefused } from '#lib/control/operations/refusal';
+import { ask } from '#lib/control/operations/run';
+import {
+  findUserOfSession,
+  type SessionUser,
+  type SignedIn,
+} from '#lib/control/operations/user/authenticate';
+import { enterByProvider, linkAccount } from '#lib/control/operations/user/linked';
+import { endSession } from '#lib/control/operations/user/sessions';
 
 /** Set by the account page: what comes back from a provider is to be connected with whoever is signed in. */
 export const connectCookie = 'connect-account';

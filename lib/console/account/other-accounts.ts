@@ -1,7 +1,7 @@
 import type { Account, Profile } from 'next-auth';
 import type { OAuthConfig } from 'next-auth/providers/oauth';
 import { z } from 'zod';
-import type { Env } from '#lib/env';
+import type { Env } from '#lib/platform/env/env';
 
 /** What a provider said of whoever signs in there. */
 export interface Stranger {

@@ -1,4 +1,4 @@
-import { readAtMost } from '#lib/read-at-most';
+import { readAtMost } from '#lib/platform/read-at-most';
 
 /** A form of an e-mail, a password and a token; next-auth would read one of any size into memory. */
 const mostBytes = 16 * 1024;

@@ -1,6 +1,6 @@
-import { showMoney } from '#lib/console/show/money';
-import type { ShownAutoTopUp } from '#lib/control/auto-top-up/find';
-import { formatUsd, parseUsd } from '#lib/money';
+import type { ShownAutoTopUp } from '#lib/control/operations/auto-top-up/find';
+import { formatUsd, parseUsd } from '#lib/core/money';
+import { showMoney } from '#lib/core/show-money';
 
 /** Limits as they stand in the boxes of the form, whatever was typed. */
 export interface TypedLimits {

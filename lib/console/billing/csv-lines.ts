@@ -1,6 +1,6 @@
-import { isoInZone } from '#lib/charts/zone';
 import { type CsvCell, csvLine } from '#lib/console/csv/line';
-import type { LedgerLine } from '#lib/control/ledger/list';
+import type { LedgerLine } from '#lib/control/operations/ledger/list';
+import { isoInZone } from '#lib/core/charts/zone';
 
 /** Columns of a file of the ledger; their names and their order stay. */
 const columns: readonly (readonly [name: string, cell: (line: LedgerLine) => CsvCell])[] = [

@@ -1,5 +1,5 @@
-import { showMoney } from '#lib/console/show/money';
-import { formatUsd, parseUsd } from '#lib/money';
+import { formatUsd, parseUsd } from '#lib/core/money';
+import { showMoney } from '#lib/core/show-money';
 
 /** Dollars as decimal strings, as `workspace.show` has them. */
 export interface FundsShown {

@@ -1,5 +1,5 @@
 import { type ListAddress, readListAddress } from '#lib/console/list-address';
-import { listLedger } from '#lib/control/ledger/operations';
+import { listLedger } from '#lib/control/operations/ledger/operations';
 
 const { month, kind, from, to, after } = listLedger.fields;
 

@@ -1,7 +1,7 @@
 import { listAddress } from '#lib/console/list-address';
-import { showCount, showMoney } from '#lib/console/show/money';
 import { showMoment, showMonth } from '#lib/console/show/time';
-import type { LedgerLine } from '#lib/control/ledger/list';
+import type { LedgerLine } from '#lib/control/operations/ledger/list';
+import { showCount, showMoney } from '#lib/core/show-money';
 
 const quarterMs = 900_000;
 

@@ -1,6 +1,6 @@
-import { showMoney } from '#lib/console/show/money';
 import { showDay } from '#lib/console/show/time';
-import type { ShownPromo } from '#lib/control/credit/promo';
+import type { ShownPromo } from '#lib/control/operations/credit/promo';
+import { showMoney } from '#lib/core/show-money';
 
 /** A promo credit in force, ready to read. */
 export interface PromoShown {

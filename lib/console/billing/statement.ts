@@ -1,9 +1,9 @@
 import { kindNames, namesOfKinds } from '#lib/console/billing/ledger-rows';
 import { listAddress } from '#lib/console/list-address';
-import { exactMoney, placesOf, showCount } from '#lib/console/show/money';
 import { showDay } from '#lib/console/show/time';
-import type { Statement } from '#lib/control/ledger/statement';
-import { formatUsd, parseUsd } from '#lib/money';
+import type { Statement } from '#lib/control/operations/ledger/statement';
+import { formatUsd, parseUsd } from '#lib/core/money';
+import { exactMoney, placesOf, showCount } from '#lib/core/show-money';
 
 /** A line of a statement, ready to read. */
 export interface AmountRow {

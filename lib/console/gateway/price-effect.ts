@@ -1,5 +1,5 @@
-import { exactMoney, placesOf, showCount } from '#lib/console/show/money';
 import { showDay } from '#lib/console/show/time';
+import { exactMoney, placesOf, showCount } from '#lib/core/show-money';
 
 /** What another price would have made of last week's calls, as the operation tells it. */
 export interface TriedPrice {

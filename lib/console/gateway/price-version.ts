@@ -1,5 +1,5 @@
 import { showDay } from '#lib/console/show/time';
-import type { ShownPriceVersion } from '#lib/control/price/operations';
+import type { ShownPriceVersion } from '#lib/control/operations/price/operations';
 
 /** A price that an offer has or had, ready to read. */
 export interface PriceVersionRow {

@@ -1,8 +1,8 @@
 import { showFamily } from '#lib/console/models/rows';
-import { showMoney } from '#lib/console/show/money';
 import { showSpan } from '#lib/console/show/time';
-import type { ShownProvider } from '#lib/control/provider/list';
-import type { Probed } from '#lib/control/provider/probe';
+import type { ShownProvider } from '#lib/control/operations/provider/list';
+import type { Probed } from '#lib/control/operations/provider/probe';
+import { showMoney } from '#lib/core/show-money';
 
 /** A provider as its table shows it. */
 export interface ProviderRow {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type CatalogueText, readTexts } from '#lib/catalogue/files';
+import { type CatalogueText, readTexts } from '#lib/control/catalogue/files';
 
 /**
  * The catalogue files that come with this version, without the simulated provider's; null: this installation has none

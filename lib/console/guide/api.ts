@@ -1,7 +1,7 @@
 import { lexer, type Token } from 'marked';
 import { z } from 'zod';
-import { operations } from '#lib/control/operations';
-import { openApiOf } from '#lib/management/document/document';
+import { openApiOf } from '#lib/control/management/document/document';
+import { operations } from '#lib/control/operations/operations';
 
 /** What of a JSON Schema the page shows. */
 interface Schema {

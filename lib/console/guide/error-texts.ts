@@ -1,5 +1,5 @@
-import type { ControlCode } from '#lib/control/refusal';
-import type { ErrorCode } from '#lib/errors';
+import type { ControlCode } from '#lib/control/operations/refusal';
+import type { ErrorCode } from '#lib/core/errors';
 
 /** What a code means, and what to do about it. The types see to it that none is missing. */
 export interface ErrorText {

@@ -1,6 +1,6 @@
 import { controlTexts, type ErrorText, errorTexts } from '#lib/console/guide/error-texts';
-import { controlCodes } from '#lib/control/refusal';
-import { errorTable } from '#lib/errors';
+import { controlCodes } from '#lib/control/operations/refusal';
+import { errorTable } from '#lib/core/errors';
 
 export interface ListedError extends ErrorText {
   readonly code: string;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { webhookEvents } from '#lib/alerts/events';
+import { webhookEvents } from '#lib/control/alerts/events';
 
 interface Described {
   readonly type?: string;

@@ -1,11 +1,11 @@
 import { actorOf, controlHost } from '#lib/console/actor';
 import { getConsoleHost } from '#lib/console/db';
 import { findUser } from '#lib/console/session';
-import type { UserActor } from '#lib/control/actor';
-import type { Reach, Read } from '#lib/control/declare';
-import type { Fields } from '#lib/control/field/field';
-import { ControlRefused } from '#lib/control/refusal';
-import { ask } from '#lib/control/run';
+import type { UserActor } from '#lib/control/operations/actor';
+import type { Reach, Read } from '#lib/control/operations/declare';
+import type { Fields } from '#lib/control/operations/field/field';
+import { ControlRefused } from '#lib/control/operations/refusal';
+import { ask } from '#lib/control/operations/run';
 
 /** Whom a route answers: the answer of a read, or the response that says why there is none. */
 type Told<Out> = { readonly value: Out } | { readonly refused: Response };

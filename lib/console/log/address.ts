@@ -1,5 +1,5 @@
 import { type ListAddress, readListAddress } from '#lib/console/list-address';
-import { listCalls } from '#lib/control/call/operations';
+import { listCalls } from '#lib/control/operations/call/operations';
 
 const { limit: _limit, count: _count, settledAfter: _settledAfter, ...shown } = listCalls.fields;
 

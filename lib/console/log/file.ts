@@ -1,6 +1,6 @@
 import { csvFile, type FilePage } from '#lib/console/csv/file';
 import { logCsvHead, logCsvLine } from '#lib/console/log/lines';
-import type { CallDetail } from '#lib/control/call/detail';
+import type { CallDetail } from '#lib/control/operations/call/detail';
 
 export type LogPage = FilePage<CallDetail>;
 

@@ -1,6 +1,6 @@
-import { isoInZone } from '#lib/charts/zone';
 import { type CsvCell, csvLine } from '#lib/console/csv/line';
-import type { CallDetail } from '#lib/control/call/detail';
+import type { CallDetail } from '#lib/control/operations/call/detail';
+import { isoInZone } from '#lib/core/charts/zone';
 
 /** Columns of a file of calls; their names and their order stay. */
 const columns: readonly (readonly [name: string, cell: (call: CallDetail) => CsvCell])[] = [

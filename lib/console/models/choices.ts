@@ -1,7 +1,7 @@
-import type { ListedModel } from '#lib/catalogue/list';
-import { capabilities } from '#lib/catalogue/search';
 import { familiesOf, showCapability, showFamily } from '#lib/console/models/rows';
 import { showTokens } from '#lib/console/show/tokens';
+import type { ListedModel } from '#lib/control/catalogue/list';
+import { capabilities } from '#lib/control/catalogue/search';
 
 const contexts = [32_000, 128_000, 200_000, 400_000, 1_000_000];
 const inputPrices = ['0.25', '1', '3', '10'];

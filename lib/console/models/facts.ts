@@ -1,11 +1,11 @@
-import type { ListedModel, ListedOffer } from '#lib/catalogue/list';
-import type { ListedRate, PriceBand } from '#lib/catalogue/price-table';
 import { familiesOf, modelRowOf, showAvailability, showFamily, showPrice } from '#lib/console/models/rows';
 import { showClass } from '#lib/console/show/cost-line';
-import { showCount } from '#lib/console/show/money';
 import { showSpan } from '#lib/console/show/time';
 import { showTokens } from '#lib/console/show/tokens';
-import type { ModelPerformance } from '#lib/control/catalogue/performance';
+import type { ListedModel, ListedOffer } from '#lib/control/catalogue/list';
+import type { ListedRate, PriceBand } from '#lib/control/catalogue/price-table';
+import type { ModelPerformance } from '#lib/control/operations/catalogue/performance';
+import { showCount } from '#lib/core/show-money';
 
 /** Prices of one offer as a table: a row for each class, a column for each band. */
 export interface PriceTable {

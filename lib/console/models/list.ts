@@ -1,11 +1,11 @@
-import { type ListedModel, listModels } from '#lib/catalogue/list';
-import { findModels, isCallable, type SortKey, sortKeys, sortModels } from '#lib/catalogue/search';
 import { controlHost } from '#lib/console/actor';
 import { readListAddress } from '#lib/console/list-address';
 import { type ModelRow, modelRowOf } from '#lib/console/models/rows';
-import { modelFilters } from '#lib/control/catalogue/filters';
-import { parseFields } from '#lib/control/field/field';
-import type { Catalogue } from '#lib/snapshot/snapshot';
+import { type ListedModel, listModels } from '#lib/control/catalogue/list';
+import { findModels, isCallable, type SortKey, sortKeys, sortModels } from '#lib/control/catalogue/search';
+import { modelFilters } from '#lib/control/operations/catalogue/filters';
+import { parseFields } from '#lib/control/operations/field/field';
+import type { Catalogue } from '#lib/core/facts/snapshot';
 
 const pageSize = 50;
 /** Side by side on the page. */

@@ -1,12 +1,12 @@
 import { notFound } from 'next/navigation';
-import type { ListedModel } from '#lib/catalogue/list';
 import { getConsoleHost } from '#lib/console/db';
 import { readSnippets, snippetsFor } from '#lib/console/guide/snippets';
 import { modelFactsOf, offerRowsOf, priceTableOf, protocolsOf } from '#lib/console/models/facts';
 import { readAllModels } from '#lib/console/models/list';
 import { familiesOf } from '#lib/console/models/rows';
 import { showDay } from '#lib/console/show/time';
-import type { ModelPerformance } from '#lib/control/catalogue/performance';
+import type { ListedModel } from '#lib/control/catalogue/list';
+import type { ModelPerformance } from '#lib/control/operations/catalogue/performance';
 
 /**
  * The model that an address names.

@@ -1,7 +1,7 @@
-import type { ListedModel, ListedOffer } from '#lib/catalogue/list';
-import { type Capability, capabilitiesOf, isCallable, lowestPrice } from '#lib/catalogue/search';
-import { showMoney } from '#lib/console/show/money';
 import { showTokens } from '#lib/console/show/tokens';
+import type { ListedModel, ListedOffer } from '#lib/control/catalogue/list';
+import { type Capability, capabilitiesOf, isCallable, lowestPrice } from '#lib/control/catalogue/search';
+import { showMoney } from '#lib/core/show-money';
 
 const capabilityNames: Record<Capability, string> = {
   reasoning: 'Reasoning',

@@ -1,7 +1,7 @@
-import type { ListedModel } from '#lib/catalogue/list';
-import { isCallable, sortModels } from '#lib/catalogue/search';
 import { familiesOf, modelRowOf } from '#lib/console/models/rows';
 import { isPlaygroundFamily, type PlaygroundFamily } from '#lib/console/playground/draft';
+import type { ListedModel } from '#lib/control/catalogue/list';
+import { isCallable, sortModels } from '#lib/control/catalogue/search';
 
 /** A model that can be called here. */
 export interface PlaygroundModel {

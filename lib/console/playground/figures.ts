@@ -1,6 +1,6 @@
-import { showCount, showMoney } from '#lib/console/show/money';
 import { showSpan } from '#lib/console/show/time';
-import type { CallDetail } from '#lib/control/call/detail';
+import type { CallDetail } from '#lib/control/operations/call/detail';
+import { showCount, showMoney } from '#lib/core/show-money';
 
 /** What the log knows of a call, ready to read. */
 export interface CallFigures {

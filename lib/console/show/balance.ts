@@ -1,5 +1,5 @@
-import { showMoney } from '#lib/console/show/money';
-import { parseUsd } from '#lib/money';
+import { parseUsd } from '#lib/core/money';
+import { showMoney } from '#lib/core/show-money';
 
 /** What a workspace may still spend, as the sidebar shows it. */
 export interface ShownBalance {

@@ -1,6 +1,6 @@
-import type { Step } from '#lib/charts/buckets';
-import { offsetMs } from '#lib/charts/zone';
 import { parts, showDay, usableZone } from '#lib/console/show/time';
+import type { Step } from '#lib/core/charts/buckets';
+import { offsetMs } from '#lib/core/charts/zone';
 
 /** A bucket of time to read: short for an axis, whole for a table. */
 export interface BucketLabel {

@@ -1,8 +1,8 @@
 import { showClass, showUnitPrice } from '#lib/console/show/cost-line';
 import { showForeign } from '#lib/console/show/foreign';
-import { showCount, showMoney } from '#lib/console/show/money';
 import { showAgo, showMoment, showSpan } from '#lib/console/show/time';
-import type { CallDetail } from '#lib/control/call/detail';
+import type { CallDetail } from '#lib/control/operations/call/detail';
+import { showCount, showMoney } from '#lib/core/show-money';
 
 export interface CallPlace {
   /** Slug. */

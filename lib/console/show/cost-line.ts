@@ -1,4 +1,4 @@
-import { showCount, showMoney } from '#lib/console/show/money';
+import { showCount, showMoney } from '#lib/core/show-money';
 
 const names: Record<string, string> = {
   input: 'Input',

@@ -1,4 +1,4 @@
-import { showCount } from '#lib/console/show/money';
+import { showCount } from '#lib/core/show-money';
 
 /** How a figure differs from that of the period before. */
 export interface Delta {

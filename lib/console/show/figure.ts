@@ -1,5 +1,5 @@
-import { showCount, showMoney } from '#lib/console/show/money';
 import { showSpan } from '#lib/console/show/time';
+import { showCount, showMoney } from '#lib/core/show-money';
 
 /** Dollars, pieces, or ms. */
 export type FigureKind = 'money' | 'count' | 'span';

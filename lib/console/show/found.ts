@@ -1,5 +1,5 @@
-import { showCount, showMoney } from '#lib/console/show/money';
-import { mostCounted } from '#lib/control/call/search';
+import { mostCounted } from '#lib/control/operations/call/search';
+import { showCount, showMoney } from '#lib/core/show-money';
 
 /** What a search has found, as `call.list` counts it. */
 interface Found {

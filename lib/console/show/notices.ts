@@ -1,6 +1,6 @@
-import { showCount, showMoney } from '#lib/console/show/money';
-import type { Overview } from '#lib/control/overview/operations';
-import { parseUsd } from '#lib/money';
+import type { Overview } from '#lib/control/operations/overview/operations';
+import { parseUsd } from '#lib/core/money';
+import { showCount, showMoney } from '#lib/core/show-money';
 
 /** Something that needs attention, with the page that helps. */
 export interface Notice {

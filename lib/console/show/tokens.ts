@@ -1,4 +1,4 @@
-import { showCount } from '#lib/console/show/money';
+import { showCount } from '#lib/core/show-money';
 
 /** A size in tokens to read at a glance: 1048576 → "1.05M", 200000 → "200K", 950 → "950". */
 export function showTokens(count: number): string {

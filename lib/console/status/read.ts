@@ -1,8 +1,8 @@
 import { notFound } from 'next/navigation';
 import { controlHost } from '#lib/console/actor';
 import { getConsoleHost } from '#lib/console/db';
-import { ask } from '#lib/control/run';
-import { type Status, showStatus } from '#lib/control/status/operations';
+import { ask } from '#lib/control/operations/run';
+import { type Status, showStatus } from '#lib/control/operations/status/operations';
 
 /** However many strangers ask, a process reads the database once in this time, ms. */
 const keptMs = 10_000;

@@ -1,9 +1,12 @@
 import { cookies } from 'next/headers';
 import { controlHost } from '#lib/console/actor';
 import { dismissedCookie, readDismissed } from '#lib/console/show/dismissed';
-import type { Actor } from '#lib/control/actor';
-import { currentAnnouncements, type ShownAnnouncement } from '#lib/control/announcement/operations';
-import { ask } from '#lib/control/run';
+import type { Actor } from '#lib/control/operations/actor';
+import {
+  currentAnnouncements,
+  type ShownAnnouncement,
+} from '#lib/control/operations/announcement/operations';
+import { ask } from '#lib/control/operations/run';
 
 /** What operators tell everybody just now and this browser has not put away. */
 export async function readAnnouncements(actor: Actor): Promise<readonly ShownAnnouncement[]> {

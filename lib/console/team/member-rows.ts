@@ -1,7 +1,7 @@
 import { showAgo, showDay, showMoment, showZone } from '#lib/console/show/time';
-import type { ShownInvitation } from '#lib/control/invitation/settings';
-import type { ShownMember } from '#lib/control/member/settings';
-import type { Role } from '#lib/control/role';
+import type { ShownInvitation } from '#lib/control/operations/invitation/settings';
+import type { ShownMember } from '#lib/control/operations/member/settings';
+import type { Role } from '#lib/core/role';
 
 interface Place {
   readonly timeZone: string;

@@ -1,5 +1,5 @@
-import type { Operation } from '#lib/control/declare';
-import { may, type Permission, roles } from '#lib/control/role';
+import type { Operation } from '#lib/control/operations/declare';
+import { may, type Permission, roles } from '#lib/core/role';
 
 /** What each permission lets people do, in the console's words. */
 const deeds: Readonly<Record<Permission, string>> = {

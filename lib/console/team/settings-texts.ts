@@ -1,7 +1,7 @@
 import type { UseRow } from '#lib/console/show/key/use';
-import { showCount, showMoney } from '#lib/console/show/money';
 import { showAgo, showMoment, showZone } from '#lib/console/show/time';
-import { parseUsd } from '#lib/money';
+import { parseUsd } from '#lib/core/money';
+import { showCount, showMoney } from '#lib/core/show-money';
 
 interface Rate {
   readonly used: number;

@@ -1,5 +1,5 @@
-import { showMoney } from '#lib/console/show/money';
 import { showAgo, showDay } from '#lib/console/show/time';
+import { showMoney } from '#lib/core/show-money';
 
 interface Found {
   readonly slug: string;

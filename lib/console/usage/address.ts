@@ -1,11 +1,11 @@
 import { createLoader, type inferParserType, parseAsStringLiteral } from 'nuqs/server';
-import type { Step } from '#lib/charts/buckets';
-import { type RangeName, rangeNamed, stepsFor, usualStep } from '#lib/charts/ranges';
-import { atWallTime } from '#lib/charts/wall-time';
-import { knownZone } from '#lib/charts/zone';
 import { splitOf } from '#lib/console/usage/groups';
 import { metrics } from '#lib/console/usage/metrics';
 import { fits, type Grouping, overviewRanges, usageParameters } from '#lib/console/usage/parameters';
+import type { Step } from '#lib/core/charts/buckets';
+import { type RangeName, rangeNamed, stepsFor, usualStep } from '#lib/core/charts/ranges';
+import { atWallTime } from '#lib/core/charts/wall-time';
+import { knownZone } from '#lib/core/charts/zone';
 
 export type RangeChoice = RangeName | 'custom';
 export type UsageAddress = inferParserType<typeof usageParameters>;

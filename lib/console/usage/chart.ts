@@ -1,11 +1,11 @@
-import { dayStart } from '#lib/charts/zone';
 import { bucketLabels } from '#lib/console/show/bucket-labels';
 import { type FigureKind, showFigure } from '#lib/console/show/figure';
 import { groupsOf, type ShownGroup } from '#lib/console/usage/groups';
 import { type MetricName, metrics } from '#lib/console/usage/metrics';
 import type { Grouping } from '#lib/console/usage/parameters';
-import type { UsageSeries } from '#lib/control/usage/series';
-import type { UsageFilters } from '#lib/control/usage/sums';
+import type { UsageSeries } from '#lib/control/operations/usage/series';
+import type { UsageFilters } from '#lib/control/operations/usage/sums';
+import { dayStart } from '#lib/core/charts/zone';
 
 /** A chart and its table, ready to draw in the browser. */
 export interface ChartData {

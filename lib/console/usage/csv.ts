@@ -1,9 +1,9 @@
 import type { z } from 'zod';
-import { isoInZone } from '#lib/charts/zone';
 import { type CsvCell, csvLine } from '#lib/console/csv/line';
 import { labelOf } from '#lib/console/usage/groups';
 import type { Grouping } from '#lib/console/usage/parameters';
-import type { usageRows } from '#lib/control/usage/rows';
+import type { usageRows } from '#lib/control/operations/usage/rows';
+import { isoInZone } from '#lib/core/charts/zone';
 
 type UsageRows = z.output<typeof usageRows>;
 type UsageRow = UsageRows['rows'][number];

@@ -1,9 +1,9 @@
 import { logFiltersOf } from '#lib/console/usage/log-link';
 import { type MetricName, metrics, type UsagePoint } from '#lib/console/usage/metrics';
 import type { Grouping } from '#lib/console/usage/parameters';
-import type { SeriesSplit, UsageSeries } from '#lib/control/usage/series';
-import type { UsageFilters } from '#lib/control/usage/sums';
-import { errorClasses } from '#lib/settlement/usage/error-class';
+import type { SeriesSplit, UsageSeries } from '#lib/control/operations/usage/series';
+import type { UsageFilters } from '#lib/control/operations/usage/sums';
+import { errorClasses } from '#lib/gateway/settlement/pure/error-class';
 
 const outcomeNames: Readonly<Record<string, string>> = {
   ok: 'Succeeded',

@@ -1,6 +1,6 @@
-import { noneCounted } from '#lib/control/call/usage-filters';
-import type { SeriesSplit } from '#lib/control/usage/series';
-import type { UsageFilters } from '#lib/control/usage/sums';
+import { noneCounted } from '#lib/control/operations/call/usage-filters';
+import type { SeriesSplit } from '#lib/control/operations/usage/series';
+import type { UsageFilters } from '#lib/control/operations/usage/sums';
 
 /** What a figure of usage counts, in any range of time. */
 export interface Counted {

@@ -1,7 +1,7 @@
 import type { FigureKind } from '#lib/console/show/figure';
-import type { Rank } from '#lib/control/usage/rank';
-import type { UsageSeries } from '#lib/control/usage/series';
-import { parseUsd } from '#lib/money';
+import type { Rank } from '#lib/control/operations/usage/rank';
+import type { UsageSeries } from '#lib/control/operations/usage/series';
+import { parseUsd } from '#lib/core/money';
 
 export type UsagePoint = UsageSeries['before']['points'][number];
 

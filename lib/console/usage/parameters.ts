@@ -1,7 +1,7 @@
 import { createSerializer, parseAsString, parseAsStringLiteral } from 'nuqs/server';
-import { steps } from '#lib/charts/buckets';
-import { rangeNames } from '#lib/charts/ranges';
 import { type MetricName, metricNames, namesOf } from '#lib/console/usage/metrics';
+import { steps } from '#lib/core/charts/buckets';
+import { rangeNames } from '#lib/core/charts/ranges';
 
 /** What a chart is stacked by; `class` is of tokens, `none` shows everything as one. */
 export const groupings = {

@@ -1,7 +1,7 @@
 import { type Delta, deltaOf } from '#lib/console/show/delta';
 import { showFigure } from '#lib/console/show/figure';
 import { type MetricName, metrics } from '#lib/console/usage/metrics';
-import type { UsageSeries } from '#lib/control/usage/series';
+import type { UsageSeries } from '#lib/control/operations/usage/series';
 
 type UsageTotal = UsageSeries['total'];
 

@@ -1,110 +1,211 @@
-import { z } from 'zod';
-import { type ApplyOptions, applyWithin, SealingKeyMissing } from '#lib/catalogue/apply';
-import { type CatalogueText, checkCatalogue } from '#lib/catalogue/files';
-import { onlyNews } from '#lib/catalogue/news';
-import { type Context, change, type Done } from '#lib/control/declare';
-import { optional } from '#lib/control/field/field';
-import { files, toggle, wordList } from '#lib/control/field/kinds';
-import { badInput } from '#lib/control/refusal';
-import { newRowId } from '#lib/control/row-id';
-import { commonKey } from '#lib/control/secret/common-key';
-import { FileRefused } from '#lib/schemas/document';
+import { Prisma } from '#generated/client';
+import {
+  compare,
+  type Difference,
+  type OfferChange,
+  type StoredCatalogue,
+  type StoredOffer,
+} from '#lib/control/catalogue/difference';
+import type { CatalogueSet } from '#lib/control/catalogue/files';
+import { readStored } from '#lib/control/catalogue/stored';
+import { type Trail, trailOf } from '#lib/control/catalogue/trail';
+import type { Price } from '#lib/core/metering/price-list';
+import type { FileModel, FileProvider } from '#lib/core/schemas/catalogue';
+import { type Fault, FileRefused } from '#lib/core/schemas/document';
+import { storePrice } from '#lib/core/schemas/price';
+import type { Db } from '#lib/platform/data/db';
+import { credentialContext, type SealingKey, seal } from '#lib/platform/sealing';
 
-const applied = z.object({
-  changes: z
-    .array(z.string())
-    .meta({ description: 'One line for each provider, model or offer that changed.' }),
-  leftOut: z
-    .array(z.string())
-    .meta({ description: 'Offers that the files leave out of their providers, and that are still offered.' }),
-});
+export interface ApplyOptions {
+  /** ENCRYPTION_KEY as 32 bytes; needed only when a file gives a credential by value. */
+  readonly sealingKey: SealingKey | null;
+  /** A new UUIDv7. */
+  newId(): string;
+  /** Withdraw the offers that the files leave out of their providers; default: they stay as they are. */
+  readonly prune?: boolean;
+  /** The part of the difference to write; default: all of it. */
+  readonly select?: (difference: Difference) => Difference;
+}
 
-const example = [{ name: 'catalogue.yaml', text: 'providers: []\nmodels: []\n' }];
-export const catalogueFiles = files({
-  label: 'Catalogue',
-  help: 'A catalogue file, or a directory of them taken as one.',
-  // The simulated provider is no part of a directory's catalogue: it is seeded where it runs.
-  leaveOut: ['sandbox.yaml'],
-  example,
-});
+/** What applying came to; each line names one provider, model or offer. */
+export interface Applied {
+  /** Written to the database. */
+  readonly changes: readonly string[];
+  /** Offers that the files leave out and that stay until they are applied with `prune`. */
+  readonly leftOut: readonly string[];
+  readonly trail: Trail;
+}
 
-/** Thousands of statements where a catalogue is new; two at once would both see a price as new. */
-const transaction = { waitMs: 30_000, limitMs: 60_000, table: 'provider' } as const;
+/**
+ * Makes the database say what the catalogue says: declarative and idempotent. A changed price is a new
+ * version, so calls keep the one they were admitted under (contract: money/price-versions).
+ * @param tx holds the lock on the table `provider`, because two at once would both see a price as new; whoever
+ * opened it publishes the change.
+ * @throws FileRefused for what only the database shows (an unknown provider, a family it lacks);
+ * SealingKeyMissing when a credential must be sealed and no key is there.
+ */
+export async function applyWithin(
+  tx: Prisma.TransactionClient,
+  wanted: CatalogueSet,
+  options: ApplyOptions,
+): Promise<Applied> {
+  const { stored, difference: whole } = await compareWithin(tx, wanted, options.sealingKey);
+  const difference = options.select?.(whole) ?? whole;
+  const withdrawn = options.prune ? difference.leftOut : [];
+  const nameOf = (offer: StoredOffer) => `offer ${offer.modelId} at ${offer.providerId}`;
+  const changes = [
+    ...difference.lines.map((line) => line.text),
+    ...withdrawn.map((offer) => `- ${nameOf(offer)}: withdrawn`),
+  ];
+  if (changes.length > 0) await write(tx, difference, withdrawn, options);
+  const leftOut = options.prune ? [] : difference.leftOut.map(nameOf);
+  return { changes, leftOut, trail: trailOf(difference, stored, withdrawn) };
+}
 
-export const applyCatalogue = change({
-  name: 'catalogue.apply',
-  summary:
-    'Makes the catalogue say what its files say, at once or not at all; a changed price is a new version.',
-  reach: 'gateway',
-  permission: 'gateway:write',
-  transaction,
-  fields: {
-    files: catalogueFiles,
-    prune: optional(
-      toggle({
-        label: 'Prune',
-        help: 'Withdraws the offers that the files leave out of their providers.',
-        example: true,
-      }),
-    ),
-  },
-  output: applied,
-  http: [],
-  line: { arguments: ['files'] },
-  text: ({ changes, leftOut }) =>
-    [
-      ...(changes.length > 0 ? changes : ['no change']),
-      ...(leftOut.length > 0
-        ? ['Still offered, though the file leaves them out (withdraw them with --prune):']
-        : []),
-      ...leftOut.map((line) => `  ${line}`),
-    ].join('\n'),
-  run: (context, { files: texts, prune = false }) => write(context, texts, { prune }),
-});
+/**
+ * What applying would change, and what is there; nothing is written.
+ * @throws FileRefused as applying does.
+ */
+export async function compareWithin(
+  tx: Prisma.TransactionClient,
+  wanted: CatalogueSet,
+  sealingKey: SealingKey | null,
+): Promise<{ readonly difference: Difference; readonly stored: StoredCatalogue }> {
+  const stored = await readStored(tx, sealingKey);
+  refuseUnknown(wanted, new Map([...stored.providers].map(([id, one]) => [id, Object.keys(one.families)])));
+  refuseTakenNames(wanted, stored.models);
+  return { difference: compare(wanted, stored), stored };
+}
 
-/** What a start of the embedded default does unasked (contract: operations/catalogue-start). */
-export const takeOverNews = change({
-  name: 'catalogue.take-over',
-  summary:
-    'Takes new models and offers of the files over, and those entries that are named as changed in them.',
-  reach: 'gateway',
-  permission: 'gateway:write',
-  transaction,
-  fields: {
-    files: catalogueFiles,
-    changed: wordList({
-      label: 'Changed',
-      help: 'The entries that differ from what was taken over last.',
-      example: ['model acme/large'],
-    }),
-  },
-  output: applied,
-  http: [],
-  line: null,
-  run: (context, { files: texts, changed }) => {
-    const entries = new Set(changed);
-    return write(context, texts, { select: (difference) => onlyNews(difference, (one) => entries.has(one)) });
-  },
-});
+/** What applying would change, one line each; nothing is written. */
+export async function compareCatalogue(
+  db: Db,
+  wanted: CatalogueSet,
+  sealingKey: SealingKey | null,
+): Promise<readonly string[]> {
+  const stored = await db.prisma.$transaction((tx) => readStored(tx, sealingKey), { timeout: 60_000 });
+  return compare(wanted, stored).lines.map((line) => line.text);
+}
+
+/** Offers at providers that another file brought. */
+function refuseUnknown(wanted: CatalogueSet, stored: ReadonlyMap<string, readonly string[]>): void {
+  const inFiles = new Set(wanted.providers.map((provider) => provider.id));
+  const faults: Fault[] = [];
+  for (const model of wanted.models) {
+    for (const offer of model.offers.filter((one) => !inFiles.has(one.provider))) {
+      const families = stored.get(offer.provider);
+      const lacking = offer.families.filter((family) => !families?.includes(family));
+      if (families && lacking.length === 0) continue;
+      const what = families
+        ? `has no address for ${lacking.join(', ')}`
+        : 'is in no file and not in the database';
+      faults.push({
+        ...wanted.whereOffer(model.id, offer.provider),
+        message: `provider "${offer.provider}" ${what}: add it under providers`,
+      });
+    }
+  }
+  if (faults.length > 0) throw new FileRefused(faults);
+}
+
+/** A name means one model of the whole catalogue, those of other files included. */
+function refuseTakenNames(wanted: CatalogueSet, stored: StoredCatalogue['models']): void {
+  const inFiles = new Set(wanted.models.map((model) => model.id));
+  const taken = new Map<string, string>();
+  for (const model of stored.values()) {
+    if (!inFiles.has(model.id)) for (const name of [model.id, ...model.aliases]) taken.set(name, model.id);
+  }
+  const faults = wanted.models.flatMap((model) =>
+    [model.id, ...model.aliases]
+      .filter((name) => taken.has(name))
+      .map((name) => ({
+        ...wanted.whereModel(model.id),
+        message: `"${name}" already names ${taken.get(name)} in the database: leave it out, or apply that model too`,
+      })),
+  );
+  if (faults.length > 0) throw new FileRefused(faults);
+}
 
 async function write(
-  { store, sealingKey }: Context<'gateway'>,
-  texts: readonly CatalogueText[],
-  how: Pick<ApplyOptions, 'prune' | 'select'>,
-): Promise<Done<z.output<typeof applied>>> {
-  try {
-    const common = sealingKey && (await commonKey(store, sealingKey));
-    const options = { sealingKey: common, newId: newRowId, ...how };
-    const { changes, leftOut, trail } = await applyWithin(store.prisma, checkCatalogue(texts), options);
-    return {
-      result: { changes: [...changes], leftOut: [...leftOut] },
-      subject: 'catalogue',
-      workspaceId: null,
-      ...trail,
-      changes: changes.length > 0 ? [{ kind: 'catalogue', subject: '' }] : [],
-    };
-  } catch (error) {
-    const refused = error instanceof FileRefused || error instanceof SealingKeyMissing;
-    throw refused ? badInput('files', error.message) : error;
+  tx: Prisma.TransactionClient,
+  difference: Difference,
+  withdrawn: readonly StoredOffer[],
+  options: ApplyOptions,
+): Promise<void> {
+  const providerData = (provider: FileProvider) => ({
+    name: provider.name,
+    families: provider.families,
+    credential: storedCredential(provider, options.sealingKey) ?? Prisma.DbNull,
+    credentialHeaders: provider.credentialHeaders,
+    onDisconnect: provider.onDisconnect,
+    pricesFrom: provider.pricesFrom ?? null,
+  });
+  await tx.provider.createMany({
+    data: difference.newProviders.map((provider) => ({ id: provider.id, ...providerData(provider) })),
+  });
+  for (const provider of difference.changedProviders) {
+    await tx.provider.update({ where: { id: provider.id }, data: providerData(provider) });
   }
+  await tx.model.createMany({
+    data: difference.newModels.map((model) => ({ id: model.id, ...modelData(model) })),
+  });
+  for (const model of difference.changedModels) {
+    await tx.model.update({ where: { id: model.id }, data: modelData(model) });
+  }
+  const offers = difference.offers.map((offer) => ({ ...offer, offerId: offer.id ?? options.newId() }));
+  await tx.offer.createMany({
+    data: offers
+      .filter((offer) => offer.id === null)
+      .map((offer) => ({
+        id: offer.offerId,
+        modelId: offer.modelId,
+        providerId: offer.providerId,
+        ...offerData(offer),
+      })),
+  });
+  for (const offer of offers.filter((one) => one.id !== null)) {
+    await tx.offer.update({ where: { id: offer.offerId }, data: { ...offerData(offer), withdrawnAt: null } });
+  }
+  const priced = offers.filter((offer) => offer.price !== undefined);
+  // The database's clock, read now: a transaction that waited for the lock must not date its prices back.
+  await tx.$executeRaw`
+    INSERT INTO price_version (id, offer_id, price, effective_at, created_at)
+    SELECT v.id, v.offer_id, v.price, clock_timestamp(), clock_timestamp()
+    FROM unnest(${priced.map(() => options.newId())}::uuid[], ${priced.map((one) => one.offerId)}::uuid[],
+      ${priced.map((one) => JSON.stringify(storePrice(one.price ?? unpriced)))}::jsonb[]) AS v (id, offer_id, price)`;
+  if (withdrawn.length > 0) {
+    await tx.offer.updateMany({
+      where: { id: { in: withdrawn.map((offer) => offer.id) } },
+      data: { withdrawnAt: new Date() },
+    });
+  }
+}
+
+/** A credential by value is stored sealed. */
+export class SealingKeyMissing extends Error {
+  constructor(provider: string) {
+    super(`set ENCRYPTION_KEY: provider "${provider}" gives its credential by value, which is stored sealed`);
+    this.name = 'SealingKeyMissing';
+  }
+}
+
+/** The price that prices nothing: how an offer becomes unpriced without losing its history. */
+const unpriced: Price = { base: {}, tiers: [], serviceTiers: {} };
+
+function modelData(model: FileModel) {
+  const { id: _id, offers: _offers, released, retires, ...facts } = model;
+  return { ...facts, released: released ?? null, retires: retires ?? null };
+}
+
+function offerData({ facts }: OfferChange) {
+  return { ...facts, families: [...facts.families], denyBetas: [...facts.denyBetas] };
+}
+
+function storedCredential(provider: FileProvider, sealingKey: SealingKey | null) {
+  const given = provider.credential;
+  if (!given || 'env' in given) return given ?? null;
+  if (!sealingKey) {
+    throw new SealingKeyMissing(provider.id);
+  }
+  return { sealed: seal(given.value, sealingKey, credentialContext(provider.id)) };
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from '@playwright/test';
-import { grantCredit } from '#lib/control/credit/promo';
+import { grantCredit } from '#lib/control/operations/credit/promo';
 import { expectAccessible } from '#tests/console/accessible';
 import { addPerson, enter, test } from '#tests/console/home';
 import { addCredit, createWorkspace, operate } from '#tests/support/control/operate';

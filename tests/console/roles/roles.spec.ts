@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from '@playwright/test';
-import { createManagementKey } from '#lib/control/management-key/operations';
-import { may, type Role, roles } from '#lib/control/role';
-import type { Db } from '#lib/data/db';
+import { createManagementKey } from '#lib/control/operations/management-key/operations';
+import { may, type Role, roles } from '#lib/core/role';
+import type { Db } from '#lib/platform/data/db';
 import { addPerson, type Home, makeHome, makeKey, sessionCookie, sessionOf, test } from '#tests/console/home';
 import { type Admits, admitted, leading, routesOfSource } from '#tests/console/roles/routes';
 import { callGateway, inDatabase, started } from '#tests/console/visit';

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Permission } from '#lib/control/role';
+import type { Permission } from '#lib/core/role';
 
 /** Whom a page or route of the console lets in: a member with a permission, or one of those groups. */
 export type Admits = Permission | 'anybody' | 'signed in' | 'not signed in' | 'operator';

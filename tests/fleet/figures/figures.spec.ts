@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, expect, it } from 'vitest';
-import { openDb } from '#lib/data/db';
+import { openDb } from '#lib/platform/data/db';
 import { nginxIsHere, startNginx } from '#tests/fleet/roll-out/nginx';
 import { mountSmallDisk } from '#tests/gateway/process/small-disk';
 import { expectBalancedBooks } from '#tests/support/books';

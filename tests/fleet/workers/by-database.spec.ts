@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ROW_OWNER } from '#lib/admission/funds/row-money';
-import { openDatabaseJournal } from '#lib/settlement/by-database/journal';
+import { ROW_OWNER } from '#lib/gateway/admission/database/row-money';
+import { openDatabaseJournal } from '#lib/gateway/settlement/by-database/journal';
 import { expectBalancedBooks } from '#tests/support/books';
 import { commandLine } from '#tests/support/command';
 import { eventually } from '#tests/support/eventually';

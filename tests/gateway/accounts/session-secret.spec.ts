@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { decode, encode } from 'next-auth/jwt';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ask } from '#lib/control/run';
-import { acceptSecret } from '#lib/control/secret/accept';
-import { heldSecretsOf } from '#lib/control/secret/prints';
-import { readEnv } from '#lib/env';
+import { ask } from '#lib/control/operations/run';
+import { acceptSecret } from '#lib/control/operations/secret/accept';
+import { heldSecretsOf } from '#lib/control/operations/secret/prints';
+import { readEnv } from '#lib/platform/env/env';
 import { controlHost, createUser } from '#tests/support/control/operate';
 import { type CookieJar, cookieJar } from '#tests/support/identity/cookie-jar';
 import { client, type IdentityProvider, startIdentityProvider } from '#tests/support/identity/provider';

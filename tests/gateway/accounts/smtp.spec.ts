@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { requestReset } from '#lib/control/user/reset';
-import { type Db, openDb } from '#lib/data/db';
-import { openOutboxOf } from '#lib/mail/open';
+import { openOutboxOf } from '#lib/control/mail/open-outbox';
+import { requestReset } from '#lib/control/operations/user/reset';
+import { type Db, openDb } from '#lib/platform/data/db';
 import { asks, newcomer } from '#tests/gateway/control/accounts/people';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 import { type MailServer, startMailServer, textOf } from '#tests/support/mail/server';

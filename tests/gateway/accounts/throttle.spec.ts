@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Env } from '#lib/env';
-import { openThrottle } from '#lib/throttle/open';
-import { SignInThrottle } from '#lib/throttle/sign-in';
+import type { Env } from '#lib/platform/env/env';
+import { openThrottle } from '#lib/platform/throttle/open-throttle';
+import { SignInThrottle } from '#lib/platform/throttle/sign-in';
 import { startRedis, startRest, type TestRedis } from '#tests/support/redis/server';
 
 let redis: TestRedis;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createManagementKey } from '#lib/control/management-key/operations';
+import { createManagementKey } from '#lib/control/operations/management-key/operations';
 import { askChat } from '#tests/support/chat-call';
 import { operate } from '#tests/support/control/operate';
 import { insist } from '#tests/support/eventually';

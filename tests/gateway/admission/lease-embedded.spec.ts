@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Claim } from '#lib/admission/claim';
-import { type Embedded, openEmbedded } from '#lib/data/embedded';
-import { isRefusal } from '#lib/errors';
+import { isRefusal } from '#lib/core/errors';
+import type { Claim } from '#lib/gateway/admission/claim';
+import { type Embedded, openEmbedded } from '#lib/platform/data/embedded';
 import {
   makeWorkspace,
   moneyOf,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Claim, Posted } from '#lib/admission/claim';
-import { isRefusal, type Refusal } from '#lib/errors';
+import { isRefusal, type Refusal } from '#lib/core/errors';
+import type { Claim, Posted } from '#lib/gateway/admission/claim';
 import {
   maintain,
   makeWorkspace,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Claim } from '#lib/admission/claim';
-import { isRefusal } from '#lib/errors';
+import { isRefusal } from '#lib/core/errors';
+import type { Claim } from '#lib/gateway/admission/claim';
 import {
   type Charged,
   makeWorkspace,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Claim } from '#lib/admission/claim';
-import { isRefusal, type Refusal } from '#lib/errors';
+import { isRefusal, type Refusal } from '#lib/core/errors';
+import type { Claim } from '#lib/gateway/admission/claim';
 import {
   makeWorkspace,
   moneyOf,

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Claim } from '#lib/admission/claim';
-import { isRefusal, type Refusal } from '#lib/errors';
-import type { KeySnapshot } from '#lib/snapshot/snapshot';
+import { isRefusal, type Refusal } from '#lib/core/errors';
+import type { KeySnapshot } from '#lib/core/facts/snapshot';
+import type { Claim } from '#lib/gateway/admission/claim';
 import {
   maintain,
   makeWorkspace,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Claim, Posted } from '#lib/admission/claim';
-import { isRefusal, type Refusal } from '#lib/errors';
+import { isRefusal, type Refusal } from '#lib/core/errors';
+import type { Claim, Posted } from '#lib/gateway/admission/claim';
 import {
   makeWorkspace,
   moneyOf,

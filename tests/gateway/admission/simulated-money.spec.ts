@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { postLine } from '#lib/billing/ledger';
-import { verifyLedger } from '#lib/billing/verify';
-import { isRefusal } from '#lib/errors';
+import { verifyLedger } from '#lib/control/billing/verify';
+import { isRefusal } from '#lib/core/errors';
+import { postLine } from '#lib/gateway/ledger/post-line';
 import { addChains, givePolicy } from '#tests/gateway/routing/chains';
 import { maintain, makeWorkspace, requestOf, startNode, stillClock } from '#tests/support/admission';
 import { askChat, codeOf, jsonOf } from '#tests/support/chat-call';

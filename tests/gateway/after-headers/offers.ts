@@ -1,6 +1,6 @@
-import { joinCatalogues } from '#lib/catalogue/files';
-import { catalogueShape } from '#lib/schemas/catalogue';
-import { readDocument } from '#lib/schemas/document';
+import { joinCatalogues } from '#lib/control/catalogue/files';
+import { catalogueShape } from '#lib/core/schemas/catalogue';
+import { readDocument } from '#lib/core/schemas/document';
 import { applySet } from '#tests/support/provider/apply-set';
 import type { Stack } from '#tests/support/stack';
 

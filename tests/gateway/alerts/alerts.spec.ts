@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
-import { webhookEvents } from '#lib/alerts/events';
-import { tellAlerts } from '#lib/alerts/raise';
-import { RateWatch } from '#lib/alerts/rates';
-import { listAlerts, setAlerts } from '#lib/control/alert/operations';
-import { newRowId } from '#lib/control/row-id';
-import { composeMail } from '#lib/mail/compose';
+import { webhookEvents } from '#lib/control/alerts/events';
+import { tellAlerts } from '#lib/control/alerts/raise';
+import { RateWatch } from '#lib/control/alerts/rates';
+import { composeMail } from '#lib/control/mail/compose';
+import { listAlerts, setAlerts } from '#lib/control/operations/alert/operations';
+import { newRowId } from '#lib/platform/data/row-id';
 import {
   addMember,
   createKey,

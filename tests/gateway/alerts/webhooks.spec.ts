@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import Stripe from 'stripe';
 import { Agent } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type DeliveryHost, deliverOne, deliveryHost } from '#lib/alerts/deliver';
-import { ask } from '#lib/control/run';
+import { type DeliveryHost, deliverOne, deliveryHost } from '#lib/control/alerts/deliver';
+import { ask } from '#lib/control/operations/run';
 import {
   createWebhook,
   deleteWebhook,
@@ -12,7 +12,7 @@ import {
   redeliver,
   setWebhook,
   testWebhook,
-} from '#lib/control/webhook/operations';
+} from '#lib/control/operations/webhook/operations';
 import { refusalOf } from '#tests/gateway/control/accounts/people';
 import { controlHost, createWorkspace, sealingKey } from '#tests/support/control/operate';
 import { openOwnDatabase } from '#tests/support/postgres/own-database';

@@ -1,17 +1,17 @@
 import type { Pool, PoolClient } from 'pg';
 import type Stripe from 'stripe';
-import { openPayments, type Payments } from '#lib/billing/payments/client';
-import { handleEvent } from '#lib/billing/payments/handle';
-import { postUsage } from '#lib/billing/usage';
-import type { Actor } from '#lib/control/actor';
-import { ask, type ControlHost } from '#lib/control/run';
-import { createTopUp } from '#lib/control/top-up/operations';
-import { type Db, openDb } from '#lib/data/db';
-import { transact } from '#lib/data/transaction/transaction';
-import type { Session } from '#lib/sandbox/payments/objects';
-import { type StripeServer, startStripe } from '#lib/sandbox/payments/server';
+import { openPayments, type Payments } from '#lib/control/billing/payments/client';
+import { handleEvent } from '#lib/control/billing/payments/handle';
+import type { Actor } from '#lib/control/operations/actor';
+import { ask, type ControlHost } from '#lib/control/operations/run';
+import { createTopUp } from '#lib/control/operations/top-up/operations';
+import { postUsage } from '#lib/gateway/ledger/post-usage';
+import { type Db, openDb } from '#lib/platform/data/db';
+import { transact } from '#lib/platform/data/transaction/transaction';
 import { controlHost, createWorkspace } from '#tests/support/control/operate';
 import { copyDatabase, createDatabase, type TestDatabase } from '#tests/support/database';
+import type { Session } from '#tools/sandbox/payments/objects';
+import { type StripeServer, startStripe } from '#tools/sandbox/payments/server';
 
 export const webhookSecret = 'whsec_test';
 export const operator: Actor = { kind: 'operator', name: 'test', address: null };

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { dueOf } from '#lib/billing/reconcile/drift';
-import { verifyLedger } from '#lib/billing/verify';
-import { newRowId } from '#lib/control/row-id';
-import type { StripeEvent } from '#lib/sandbox/payments/objects';
+import { dueOf } from '#lib/control/billing/reconcile/drift';
+import { verifyLedger } from '#lib/control/billing/verify';
+import { newRowId } from '#lib/platform/data/row-id';
 import { balanceOf, newWorkspace, openShop, type Shop, take } from '#tests/gateway/billing/account';
 import { live, type Order, orders, shuffled, truthOf } from '#tests/support/stripe/history';
+import type { StripeEvent } from '#tools/sandbox/payments/objects';
 
 let shop: Shop;
 

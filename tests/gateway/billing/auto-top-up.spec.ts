@@ -1,15 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { chargeNext } from '#lib/billing/auto/charge';
-import { orderNext } from '#lib/billing/auto/order';
-import { runAutoTopUps } from '#lib/billing/auto/sweep';
-import { verifyLedger } from '#lib/billing/verify';
-import { resumeAutoTopUp, setAutoTopUp, showAutoTopUp } from '#lib/control/auto-top-up/operations';
-import { addCredit } from '#lib/control/credit/operations';
-import { ask } from '#lib/control/run';
-import { deleteWorkspace } from '#lib/control/workspace/delete';
-import { setWorkspace } from '#lib/control/workspace/operations';
-import { openDb } from '#lib/data/db';
-import type { CardMood } from '#lib/sandbox/payments/objects';
+import { chargeNext } from '#lib/control/billing/auto/charge';
+import { orderNext } from '#lib/control/billing/auto/order';
+import { runAutoTopUps } from '#lib/control/billing/auto/sweep';
+import { verifyLedger } from '#lib/control/billing/verify';
+import { resumeAutoTopUp, setAutoTopUp, showAutoTopUp } from '#lib/control/operations/auto-top-up/operations';
+import { addCredit } from '#lib/control/operations/credit/operations';
+import { ask } from '#lib/control/operations/run';
+import { deleteWorkspace } from '#lib/control/operations/workspace/delete';
+import { setWorkspace } from '#lib/control/operations/workspace/operations';
+import { openDb } from '#lib/platform/data/db';
 import {
   balanceOf,
   newWorkspace,
@@ -21,6 +20,7 @@ import {
   takeAll,
 } from '#tests/gateway/billing/account';
 import { addPerson } from '#tests/gateway/billing/people';
+import type { CardMood } from '#tools/sandbox/payments/objects';
 
 const usd = 1_000_000_000n;
 let shop: Shop;

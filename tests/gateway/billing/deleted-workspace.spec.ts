@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { closePages } from '#lib/billing/payments/pages/close';
-import { ask } from '#lib/control/run';
-import { deleteWorkspace } from '#lib/control/workspace/delete';
+import { closePages } from '#lib/control/billing/payments/pages/close';
+import { ask } from '#lib/control/operations/run';
+import { deleteWorkspace } from '#lib/control/operations/workspace/delete';
 import {
   balanceOf,
   newWorkspace,

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { handleEvent } from '#lib/billing/payments/handle';
-import { verifyLedger } from '#lib/billing/verify';
-import { listLedger, showStatement } from '#lib/control/ledger/operations';
-import { ask } from '#lib/control/run';
-import type { Session, StripeEvent } from '#lib/sandbox/payments/objects';
+import { handleEvent } from '#lib/control/billing/payments/handle';
+import { verifyLedger } from '#lib/control/billing/verify';
+import { listLedger, showStatement } from '#lib/control/operations/ledger/operations';
+import { ask } from '#lib/control/operations/run';
 import {
   balanceOf,
   failingAt,
@@ -15,6 +14,7 @@ import {
   take,
 } from '#tests/gateway/billing/account';
 import { permutations } from '#tests/support/stripe/history';
+import type { Session, StripeEvent } from '#tools/sandbox/payments/objects';
 
 const usd = 1_000_000_000n;
 let shop: Shop;

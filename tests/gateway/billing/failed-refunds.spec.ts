@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { handleEvent } from '#lib/billing/payments/handle';
-import { reconcile } from '#lib/billing/reconcile/reconcile';
-import { verifyLedger } from '#lib/billing/verify';
-import { listLedger } from '#lib/control/ledger/operations';
-import { ask } from '#lib/control/run';
-import type { Refund, StripeEvent } from '#lib/sandbox/payments/objects';
-import { startStripe } from '#lib/sandbox/payments/server';
+import { handleEvent } from '#lib/control/billing/payments/handle';
+import { reconcile } from '#lib/control/billing/reconcile/reconcile';
+import { verifyLedger } from '#lib/control/billing/verify';
+import { listLedger } from '#lib/control/operations/ledger/operations';
+import { ask } from '#lib/control/operations/run';
 import {
   balanceOf,
   failingAt,
@@ -16,6 +14,8 @@ import {
   type Shop,
   take,
 } from '#tests/gateway/billing/account';
+import type { Refund, StripeEvent } from '#tools/sandbox/payments/objects';
+import { startStripe } from '#tools/sandbox/payments/server';
 
 const usd = 1_000_000_000n;
 const daySeconds = 86_400;

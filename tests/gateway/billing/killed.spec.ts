@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { setAutoTopUp } from '#lib/control/auto-top-up/operations';
-import { ask } from '#lib/control/run';
+import { setAutoTopUp } from '#lib/control/operations/auto-top-up/operations';
+import { ask } from '#lib/control/operations/run';
 import {
   balanceOf,
   newWorkspace,

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { tellLowBalances } from '#lib/billing/low-balance';
-import { postUsage } from '#lib/billing/usage';
-import { grantCredit } from '#lib/control/credit/promo';
-import { setLowBalance, showLowBalance } from '#lib/control/low-balance/operations';
-import type { Db } from '#lib/data/db';
-import { composeMail } from '#lib/mail/compose';
+import { tellLowBalances } from '#lib/control/billing/low-balance';
+import { composeMail } from '#lib/control/mail/compose';
+import { grantCredit } from '#lib/control/operations/credit/promo';
+import { setLowBalance, showLowBalance } from '#lib/control/operations/low-balance/operations';
+import { postUsage } from '#lib/gateway/ledger/post-usage';
+import type { Db } from '#lib/platform/data/db';
 import { addCredit, operate } from '#tests/support/control/operate';
 import { openOwnDatabase } from '#tests/support/postgres/own-database';
 

@@ -1,4 +1,4 @@
-import type { Db } from '#lib/data/db';
+import type { Db } from '#lib/platform/data/db';
 
 /** A member of a workspace. @returns the address. */
 export async function addPerson(db: Db, workspaceId: string, role: string): Promise<string> {

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { postLine } from '#lib/billing/ledger';
-import { reconcileInTurn } from '#lib/billing/reconcile/hourly';
-import { reconcile } from '#lib/billing/reconcile/reconcile';
-import { startStripe } from '#lib/sandbox/payments/server';
+import { reconcileInTurn } from '#lib/control/billing/reconcile/hourly';
+import { reconcile } from '#lib/control/billing/reconcile/reconcile';
+import { postLine } from '#lib/gateway/ledger/post-line';
 import {
   balanceOf,
   copyOf,
@@ -13,6 +12,7 @@ import {
   spend,
   take,
 } from '#tests/gateway/billing/account';
+import { startStripe } from '#tools/sandbox/payments/server';
 
 const usd = 1_000_000_000n;
 let shop: Shop;

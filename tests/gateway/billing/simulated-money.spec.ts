@@ -1,19 +1,19 @@
 import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { insertLine, postLine } from '#lib/billing/ledger';
-import { paidByIntent } from '#lib/billing/payments/fact';
-import { takeFacts } from '#lib/billing/payments/handle';
-import { verifyLedger } from '#lib/billing/verify';
-import { addCredit } from '#lib/control/credit/operations';
-import { grantCredit } from '#lib/control/credit/promo';
-import { listLedger } from '#lib/control/ledger/operations';
-import { ask } from '#lib/control/run';
-import { showWorkspace } from '#lib/control/workspace/operations';
-import { openEmbedded } from '#lib/data/embedded';
-import { migrate } from '#lib/data/migrate';
-import { makePartitions } from '#lib/data/partitions';
-import { transact } from '#lib/data/transaction/transaction';
-import { settle } from '#lib/settlement/settle';
+import { paidByIntent } from '#lib/control/billing/payments/fact';
+import { takeFacts } from '#lib/control/billing/payments/handle';
+import { verifyLedger } from '#lib/control/billing/verify';
+import { addCredit } from '#lib/control/operations/credit/operations';
+import { grantCredit } from '#lib/control/operations/credit/promo';
+import { listLedger } from '#lib/control/operations/ledger/operations';
+import { ask } from '#lib/control/operations/run';
+import { showWorkspace } from '#lib/control/operations/workspace/operations';
+import { makePartitions } from '#lib/control/retention/partitions';
+import { insertLine, postLine } from '#lib/gateway/ledger/post-line';
+import { settle } from '#lib/gateway/settlement/settle';
+import { openEmbedded } from '#lib/platform/data/embedded';
+import { migrate } from '#lib/platform/data/migrate';
+import { transact } from '#lib/platform/data/transaction/transaction';
 import {
   newWorkspace,
   openShop,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { reconcile } from '#lib/billing/reconcile/reconcile';
-import { ask } from '#lib/control/run';
-import { createTopUp, listTopUps, showTopUp } from '#lib/control/top-up/operations';
-import { openPortal } from '#lib/control/top-up/portal';
+import { reconcile } from '#lib/control/billing/reconcile/reconcile';
+import { ask } from '#lib/control/operations/run';
+import { createTopUp, listTopUps, showTopUp } from '#lib/control/operations/top-up/operations';
+import { openPortal } from '#lib/control/operations/top-up/portal';
 import {
   balanceOf,
   newWorkspace,

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { takeWebhook } from '#lib/billing/payments/webhook';
-import { noteReceipts } from '#lib/billing/reconcile/receipts';
-import { operations } from '#lib/control/operations';
-import { ask, runAny } from '#lib/control/run';
-import { showTopUp } from '#lib/control/top-up/operations';
+import { takeWebhook } from '#lib/control/billing/payments/webhook';
+import { noteReceipts } from '#lib/control/billing/reconcile/receipts';
+import { operations } from '#lib/control/operations/operations';
+import { ask, runAny } from '#lib/control/operations/run';
+import { showTopUp } from '#lib/control/operations/top-up/operations';
 import {
   balanceOf,
   newWorkspace,

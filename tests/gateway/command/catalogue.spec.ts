@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Db, openDb } from '#lib/data/db';
-import { loadCatalogue } from '#lib/snapshot/catalogue';
+import { loadCatalogue } from '#lib/gateway/snapshot/catalogue';
+import { type Db, openDb } from '#lib/platform/data/db';
 import { type CommandLine, commandLine } from '#tests/support/command';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listenForPolls } from '#lib/snapshot/announce';
+import { listenForPolls } from '#lib/gateway/snapshot/announce';
 import { type CommandLine, commandLine } from '#tests/support/command';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 import { eventually } from '#tests/support/eventually';
@@ -279,7 +279,7 @@ describe('the command line (contract: operations/command-line)', () => {
 
   it('verifies a sound ledger, and fails on one that was tampered with', async () => {
     expect(await gateway.json('ledger', 'verify')).toMatchObject({ ok: true });
-    const { openDb } = await import('#lib/data/db');
+    const { openDb } = await import('#lib/platform/data/db');
     const db = openDb(database.url);
     await db.pool.query('UPDATE workspace SET balance_nano = balance_nano + 1 WHERE slug = $1', [
       'acme-labs',

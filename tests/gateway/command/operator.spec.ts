@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Db, openDb } from '#lib/data/db';
+import { type Db, openDb } from '#lib/platform/data/db';
 import { type CommandLine, commandLine } from '#tests/support/command';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Db, openDb } from '#lib/data/db';
-import { hashKey } from '#lib/secrets';
-import { loadCatalogue } from '#lib/snapshot/catalogue';
-import { loadKey } from '#lib/snapshot/load';
+import { loadCatalogue } from '#lib/gateway/snapshot/catalogue';
+import { loadKey } from '#lib/gateway/snapshot/load';
+import { type Db, openDb } from '#lib/platform/data/db';
+import { hashKey } from '#lib/platform/secrets';
 import { seedFirstRun } from '#prisma/seed';
 import { createWorkspace, findWorkspace } from '#tests/support/control/operate';
 import { createDatabase, type TestDatabase } from '#tests/support/database';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { record } from '#lib/sandbox/content/tool-call';
-import type { EndLine } from '#lib/sandbox/truth-log';
 import type { Asked } from '#tests/support/chat-call';
 import { headerOf, requestText, type TalkOptions, talk } from '#tests/support/wire';
+import { record } from '#tools/sandbox/content/tool-call';
+import type { EndLine } from '#tools/sandbox/truth-log';
 
 /** The three ways to ask for an answer: whole, SSE, and a stream that is one JSON array. */
 export type Shape = 'whole' | 'sse' | 'array';

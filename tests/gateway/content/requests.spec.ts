@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { record } from '#lib/sandbox/content/tool-call';
 import { askContent, type Shape } from '#tests/gateway/content/call';
 import { callsOf, closeBalanced, linesOf } from '#tests/support/books';
 import { ask, codeOf, jsonOf, receivedOf, seenOf } from '#tests/support/chat-call';
 import { joinStack } from '#tests/support/shared/join';
 import type { Stack } from '#tests/support/stack';
 import { headerOf } from '#tests/support/wire';
+import { record } from '#tools/sandbox/content/tool-call';
 
 describe('a request of the generate-content family', () => {
   let stack: Stack;

@@ -1,9 +1,9 @@
 import { ApiError, type GenerateContentResponse, GoogleGenAI } from '@google/genai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { record } from '#lib/sandbox/content/tool-call';
 import { closeBalanced } from '#tests/support/books';
 import { joinStack } from '#tests/support/shared/join';
 import type { Stack } from '#tests/support/stack';
+import { record } from '#tools/sandbox/content/tool-call';
 
 const model = 'sandbox/echo';
 const contents = 'Hello there';

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { record } from '#lib/sandbox/content/tool-call';
 import type { Speaker } from '#tests/gateway/contract/speaker';
 import { headerOf, type Wire } from '#tests/support/wire';
+import { record } from '#tools/sandbox/content/tool-call';
 
 /** What may stand in the head of an answer: an allow-list, as the gateway's own is. */
 const allowedHeaders = new Set(

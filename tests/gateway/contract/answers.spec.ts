@@ -1,6 +1,5 @@
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { EndLine } from '#lib/sandbox/truth-log';
 import { expectAllowedHead, expectBroken, outputBytesOf } from '#tests/gateway/contract/answer';
 import { type Case, casesOf } from '#tests/gateway/contract/cases';
 import { askAs, estimatedNano, type Speaker } from '#tests/gateway/contract/speaker';
@@ -10,6 +9,7 @@ import { type Asked, seenOf } from '#tests/support/chat-call';
 import { expectRefusal } from '#tests/support/refusals';
 import { joinStack } from '#tests/support/shared/join';
 import type { Stack } from '#tests/support/stack';
+import type { EndLine } from '#tools/sandbox/truth-log';
 
 describe('what a provider answers (contract: request/passthrough, money/charge)', () => {
   let stack: Stack;

@@ -1,6 +1,6 @@
-import { record } from '#lib/sandbox/content/tool-call';
 import type { Speaker } from '#tests/gateway/contract/speaker';
 import { fairResponseNano } from '#tests/gateway/responses/call';
+import { record } from '#tools/sandbox/content/tool-call';
 
 /** One way to have a job begun, and how it is read: what the contract must know of it. */
 export interface Maker

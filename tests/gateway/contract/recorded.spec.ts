@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { record } from '#lib/sandbox/content/tool-call';
 import { expectAllowedHead } from '#tests/gateway/contract/answer';
 import { chargeNano, model, offerRecordings } from '#tests/gateway/contract/recorded/catalogue';
 import * as exceptions from '#tests/gateway/contract/recorded/exceptions';
@@ -14,6 +13,7 @@ import { eventually } from '#tests/support/eventually';
 import { faultsIn } from '#tests/support/shared/faults';
 import { type OwnStack, startStack } from '#tests/support/stack';
 import { headerOf, requestText, talk, type Wire } from '#tests/support/wire';
+import { record } from '#tools/sandbox/content/tool-call';
 
 const exchanges = readExchanges();
 const { answeredHere, jobs } = exceptions;

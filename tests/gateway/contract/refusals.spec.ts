@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ErrorCode } from '#lib/errors';
-import type { Operation } from '#lib/families/family';
-import { operations } from '#lib/families/index';
-import { makeKey } from '#lib/secrets';
+import type { ErrorCode } from '#lib/core/errors';
+import type { Operation } from '#lib/core/families/family';
+import { operations } from '#lib/core/families/index';
+import { makeKey } from '#lib/platform/secrets';
 import { closeBalanced } from '#tests/support/books';
 import { ask, bearer } from '#tests/support/chat-call';
 import { expectRefusal, expectRefusedRow } from '#tests/support/refusals';

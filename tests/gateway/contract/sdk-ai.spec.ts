@@ -13,7 +13,7 @@ import {
 } from 'ai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { makeKey } from '#lib/secrets';
+import { makeKey } from '#lib/platform/secrets';
 import { closeBalanced } from '#tests/support/books';
 import { joinStack } from '#tests/support/shared/join';
 import type { Stack } from '#tests/support/stack';

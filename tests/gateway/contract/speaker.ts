@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { EndLine } from '#lib/sandbox/truth-log';
 import type { Asked } from '#tests/support/chat-call';
 import { headerOf, requestText, type TalkOptions, talk } from '#tests/support/wire';
+import type { EndLine } from '#tools/sandbox/truth-log';
 
 /** One way to ask one operation of a family: what the contract must know of it, and nothing else. */
 export interface Speaker {

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ErrorCode } from '#lib/errors';
-import type { Operation } from '#lib/families/family';
-import { operations } from '#lib/families/index';
-import { record } from '#lib/sandbox/content/tool-call';
+import type { ErrorCode } from '#lib/core/errors';
+import type { Operation } from '#lib/core/families/family';
+import { operations } from '#lib/core/families/index';
 import { closeBalanced } from '#tests/support/books';
 import { ask, askChat, bearer, jsonOf, whileOneRuns } from '#tests/support/chat-call';
 import { disableKey, exhaustKey, setWorkspace } from '#tests/support/control/operate';
@@ -11,6 +10,7 @@ import { expectRefusal } from '#tests/support/refusals';
 import { joinStack } from '#tests/support/shared/join';
 import type { Stack } from '#tests/support/stack';
 import { headerOf, type Wire } from '#tests/support/wire';
+import { record } from '#tools/sandbox/content/tool-call';
 
 interface Client {
   readonly slug: string;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createManagementKey, revokeManagementKey } from '#lib/control/management-key/operations';
-import type { Role } from '#lib/control/role';
+import { createManagementKey, revokeManagementKey } from '#lib/control/operations/management-key/operations';
+import type { Role } from '#lib/core/role';
 import { createUser, operate } from '#tests/support/control/operate';
 import { joinStack } from '#tests/support/shared/join';
 import { type Stack, secrets } from '#tests/support/stack';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { operations } from '#lib/control/operations';
-import { runAny } from '#lib/control/run';
+import { operations } from '#lib/control/operations/operations';
+import { runAny } from '#lib/control/operations/run';
 import { controlHost, createKey, createWorkspace, setKey } from '#tests/support/control/operate';
 import { openOwnDatabase } from '#tests/support/postgres/own-database';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { ControlRefused } from '#lib/control/refusal';
-import { hashKey } from '#lib/secrets';
-import { loadKey } from '#lib/snapshot/load';
-import type { Policy } from '#lib/snapshot/snapshot';
+import { ControlRefused } from '#lib/control/operations/refusal';
+import type { Policy } from '#lib/core/facts/snapshot';
+import { loadKey } from '#lib/gateway/snapshot/load';
+import { hashKey } from '#lib/platform/secrets';
 import {
   addCredit,
   createKey,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generate } from 'openapi-typescript-codegen';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createManagementKey } from '#lib/control/management-key/operations';
+import { createManagementKey } from '#lib/control/operations/management-key/operations';
 import { operate } from '#tests/support/control/operate';
 import { joinStack } from '#tests/support/shared/join';
 import { type Stack, secrets } from '#tests/support/stack';

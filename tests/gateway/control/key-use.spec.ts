@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { endOverlap, rotateKey } from '#lib/control/key/rotate';
-import { showKeyUse } from '#lib/control/key/use';
-import { createManagementKey } from '#lib/control/management-key/operations';
+import { endOverlap, rotateKey } from '#lib/control/operations/key/rotate';
+import { showKeyUse } from '#lib/control/operations/key/use';
+import { createManagementKey } from '#lib/control/operations/management-key/operations';
 import { createKey, createWorkspace, findKey, operate } from '#tests/support/control/operate';
 import { eventually, insist } from '#tests/support/eventually';
 import { joinStack } from '#tests/support/shared/join';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { showKeyUse } from '#lib/control/key/use';
-import { ControlRefused } from '#lib/control/refusal';
-import { type Db, openDb } from '#lib/data/db';
-import { idFloor } from '#lib/ids';
-import { hashKey, isWellFormedKey } from '#lib/secrets';
-import { loadKey } from '#lib/snapshot/load';
+import { showKeyUse } from '#lib/control/operations/key/use';
+import { ControlRefused } from '#lib/control/operations/refusal';
+import { loadKey } from '#lib/gateway/snapshot/load';
+import { type Db, openDb } from '#lib/platform/data/db';
+import { idFloor } from '#lib/platform/ids';
+import { hashKey, isWellFormedKey } from '#lib/platform/secrets';
 import {
   createKey,
   createKeyAs,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { postUsage } from '#lib/billing/usage';
-import { listLedger } from '#lib/control/ledger/operations';
-import { type Db, openDb } from '#lib/data/db';
+import { listLedger } from '#lib/control/operations/ledger/operations';
+import { postUsage } from '#lib/gateway/ledger/post-usage';
+import { type Db, openDb } from '#lib/platform/data/db';
 import { addCredit, operate } from '#tests/support/control/operate';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findManagementKey } from '#lib/control/management-key/authenticate';
-import { createManagementKey } from '#lib/control/management-key/operations';
-import { listMembers } from '#lib/control/member/operations';
-import { listOwnWorkspaces } from '#lib/control/user/own';
-import { type Db, openDb } from '#lib/data/db';
-import { hashKey } from '#lib/secrets';
-import { loadKey } from '#lib/snapshot/load';
+import { findManagementKey } from '#lib/control/operations/management-key/authenticate';
+import { createManagementKey } from '#lib/control/operations/management-key/operations';
+import { listMembers } from '#lib/control/operations/member/operations';
+import { listOwnWorkspaces } from '#lib/control/operations/user/own';
+import { loadKey } from '#lib/gateway/snapshot/load';
+import { type Db, openDb } from '#lib/platform/data/db';
+import { hashKey } from '#lib/platform/secrets';
 import {
   addMember,
   createKeyAs,

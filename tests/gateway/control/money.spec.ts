@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { addCredit as addCreditOperation } from '#lib/control/credit/operations';
-import { grantCredit } from '#lib/control/credit/promo';
-import { createKey } from '#lib/control/key/operations';
-import { listLedger } from '#lib/control/ledger/operations';
-import { createManagementKey } from '#lib/control/management-key/operations';
-import { roles } from '#lib/control/role';
+import { addCredit as addCreditOperation } from '#lib/control/operations/credit/operations';
+import { grantCredit } from '#lib/control/operations/credit/promo';
+import { createKey } from '#lib/control/operations/key/operations';
+import { listLedger } from '#lib/control/operations/ledger/operations';
+import { createManagementKey } from '#lib/control/operations/management-key/operations';
+import { roles } from '#lib/core/role';
 import { addCredit, operate } from '#tests/support/control/operate';
 import { joinStack } from '#tests/support/shared/join';
 import { type Stack, secrets } from '#tests/support/stack';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { dayName } from '#lib/charts/zone';
-import { type LedgerLine, lineKinds } from '#lib/control/ledger/list';
-import { listLedger, listMonths, showStatement } from '#lib/control/ledger/operations';
-import { type Db, openDb } from '#lib/data/db';
-import { parseUsd } from '#lib/money';
+import { type LedgerLine, lineKinds } from '#lib/control/operations/ledger/list';
+import { listLedger, listMonths, showStatement } from '#lib/control/operations/ledger/operations';
+import { dayName } from '#lib/core/charts/zone';
+import { parseUsd } from '#lib/core/money';
+import { type Db, openDb } from '#lib/platform/data/db';
 import { operate } from '#tests/support/control/operate';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 

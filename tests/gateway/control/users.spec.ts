@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { verify } from '@node-rs/argon2';
 import { describe, expect, it } from 'vitest';
-import { ControlRefused } from '#lib/control/refusal';
-import { findUserByPassword, findUserOfSession } from '#lib/control/user/authenticate';
-import { endSession, startSession } from '#lib/control/user/sessions';
+import { ControlRefused } from '#lib/control/operations/refusal';
+import { findUserByPassword, findUserOfSession } from '#lib/control/operations/user/authenticate';
+import { endSession, startSession } from '#lib/control/operations/user/sessions';
 import { createUser, createWorkspace, operate } from '#tests/support/control/operate';
 import { openOwnDatabase } from '#tests/support/postgres/own-database';
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { describe, expect, it, vi } from 'vitest';
-import { ControlRefused } from '#lib/control/refusal';
-import { listAudit } from '#lib/control/trail/operations';
-import { visitWorkspace } from '#lib/control/user/own';
-import * as operations from '#lib/control/workspace/operations';
+import { ControlRefused } from '#lib/control/operations/refusal';
+import { listAudit } from '#lib/control/operations/trail/operations';
+import { visitWorkspace } from '#lib/control/operations/user/own';
+import * as operations from '#lib/control/operations/workspace/operations';
 import {
   createUser,
   createWorkspace,

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { idFloor } from '#lib/ids';
+import { idFloor } from '#lib/platform/ids';
 
 const weekMs = 7 * 86_400_000;
 

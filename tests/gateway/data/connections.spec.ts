@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { createMoneyStore } from '#lib/admission/lease';
-import { openDb } from '#lib/data/db';
-import { createJobStore } from '#lib/jobs/store';
+import { createMoneyStore } from '#lib/gateway/admission/database/money-in-database';
+import { createJobStore } from '#lib/gateway/jobs/create-jobs';
+import { openDb } from '#lib/platform/data/db';
 import { createDatabase } from '#tests/support/database';
 import { newId } from '#tests/support/settlement';
 import { tcpProxy } from '#tests/support/tcp-proxy';

@@ -1,4 +1,4 @@
-import { openEmbedded } from '#lib/data/embedded';
+import { openEmbedded } from '#lib/platform/data/embedded';
 
 // A process that holds the embedded database: `node embedded-holder.ts <data dir> <role>`.
 

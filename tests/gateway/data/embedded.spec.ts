@@ -7,10 +7,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client, Pool } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { transact } from '#lib/control/store';
-import { openDb } from '#lib/data/db';
-import { type Embedded, openEmbedded } from '#lib/data/embedded';
-import { findHolder, runDirectory } from '#lib/data/embedded-directory';
+import { transact } from '#lib/control/operations/store';
+import { openDb } from '#lib/platform/data/db';
+import { type Embedded, openEmbedded } from '#lib/platform/data/embedded';
+import { findHolder, runDirectory } from '#lib/platform/data/embedded-directory';
 import { signal } from '#tests/support/fleet/process-tree';
 import { embeddedDirectory } from '#tests/support/shared/embedded';
 

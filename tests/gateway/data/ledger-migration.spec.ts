@@ -1,8 +1,8 @@
 import { Pool } from 'pg';
 import { afterEach, expect, it } from 'vitest';
-import { verifyLedger } from '#lib/billing/verify';
-import { openEmbedded } from '#lib/data/embedded';
-import { migrate } from '#lib/data/migrate';
+import { verifyLedger } from '#lib/control/billing/verify';
+import { openEmbedded } from '#lib/platform/data/embedded';
+import { migrate } from '#lib/platform/data/migrate';
 import { fillBefore } from '#tests/gateway/data/books-before';
 import { createEmptyDatabase } from '#tests/support/database';
 import { embeddedDirectory } from '#tests/support/shared/embedded';

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterEach, describe, expect, it } from 'vitest';
-import { makeDataDirectory } from '#lib/data/data-directory';
-import { openEmbedded } from '#lib/data/embedded';
+import { openEmbedded } from '#lib/platform/data/embedded';
+import { makeDataDirectory } from '#lib/platform/files/data-directory';
 
 const made: string[] = [];
 afterEach(() => {

@@ -1,10 +1,10 @@
 import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { quarterChecks } from '#lib/billing/quarter-checks';
-import { wholeLog } from '#lib/billing/slices';
-import { openEmbedded } from '#lib/data/embedded';
-import { migrate } from '#lib/data/migrate';
-import { makePartitions } from '#lib/data/partitions';
+import { quarterChecks } from '#lib/control/billing/quarter-checks';
+import { wholeLog } from '#lib/control/billing/slices';
+import { makePartitions } from '#lib/control/retention/partitions';
+import { openEmbedded } from '#lib/platform/data/embedded';
+import { migrate } from '#lib/platform/data/migrate';
 import { createEmptyDatabase } from '#tests/support/database';
 import { embeddedDirectory } from '#tests/support/shared/embedded';
 import { copyMigrations, hourlyVersion } from '#tests/support/shared/migrations';

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { verifyLedger } from '#lib/billing/verify';
-import { readCatalogue } from '#lib/catalogue/files';
-import { removeDemoData } from '#lib/control/demo/operations';
-import { showUsage } from '#lib/control/usage/operations';
-import { fillDemo } from '#lib/demo/fill';
-import { loadCatalogue } from '#lib/snapshot/catalogue';
+import { verifyLedger } from '#lib/control/billing/verify';
+import { readCatalogue } from '#lib/control/catalogue/files';
+import { removeDemoData } from '#lib/control/operations/demo/operations';
+import { showUsage } from '#lib/control/operations/usage/operations';
+import { loadCatalogue } from '#lib/gateway/snapshot/catalogue';
 import { bothDatabases, type Stage } from '#tests/gateway/settlement/both-databases';
 import {
   addCredit,
@@ -17,6 +16,7 @@ import {
   rotateKey,
 } from '#tests/support/control/operate';
 import { applySet } from '#tests/support/provider/apply-set';
+import { fillDemo } from '#tools/demo/fill';
 
 const nowMs = Date.now();
 

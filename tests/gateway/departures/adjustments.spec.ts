@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { verifyLedger } from '#lib/billing/verify';
-import { type Db, openDb } from '#lib/data/db';
-import { createAdjustmentStore } from '#lib/jobs/adjustments/store';
-import { type UsageReport, usageOf } from '#lib/metering/usage';
-import type { FlaggedCharge } from '#lib/metrics/charge-flags';
-import type { CallRecord } from '#lib/settlement/entry';
-import { settle } from '#lib/settlement/settle';
+import { verifyLedger } from '#lib/control/billing/verify';
+import { type UsageReport, usageOf } from '#lib/core/metering/usage';
+import { createAdjustmentStore } from '#lib/gateway/jobs/adjustments/create-adjustments';
+import type { FlaggedCharge } from '#lib/gateway/metrics/charge-flags';
+import type { CallRecord } from '#lib/gateway/settlement/pure/entry';
+import { settle } from '#lib/gateway/settlement/settle';
+import { type Db, openDb } from '#lib/platform/data/db';
 import { createFilledDatabase } from '#tests/support/database';
 import { callOf, closeOf, createCustomer, newId } from '#tests/support/settlement';
 

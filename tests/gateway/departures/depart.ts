@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { EndLine } from '#lib/sandbox/truth-log';
 import { insist } from '#tests/support/eventually';
 import type { Stack } from '#tests/support/stack';
 import { requestText, talk } from '#tests/support/wire';
+import type { EndLine } from '#tools/sandbox/truth-log';
 
 /** A way to ask for an answer whose reasoning the client does not see. */
 export interface Way {

@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { filmBytes } from '#lib/sandbox/content/film';
 import { openStudio, promptOf, type Studio } from '#tests/gateway/videos/stage';
 import { closeBalanced } from '#tests/support/books';
 import { eventually } from '#tests/support/eventually';
 import { type OwnStack, startStack } from '#tests/support/stack';
 import { requestText, talk } from '#tests/support/wire';
+import { filmBytes } from '#tools/sandbox/content/film';
 
 const MIB = 1024 * 1024;
 /** Far more than the sockets between provider and reader can hold. */

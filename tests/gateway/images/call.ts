@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type OpenAI from 'openai';
 import { toFile } from 'openai';
-import { divideUp } from '#lib/money';
+import { divideUp } from '#lib/core/money';
 
 /** Rates of sandbox/picture, nano-dollars a token: $5, $10, $12 and $40 a million. */
 const rates = { textIn: 5_000n, imageIn: 10_000n, textOut: 12_000n, imageOut: 40_000n };

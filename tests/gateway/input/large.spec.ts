@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { Readable } from 'node:stream';
 import { afterAll, describe, expect, it } from 'vitest';
-import { errorBody, Refused } from '#lib/errors';
-import { type BodyBudget, createBodyBudget } from '#lib/gateway/body-budget';
-import { createNodeBody } from '#lib/gateway/node-body';
-import type { BodyPace } from '#lib/gateway/upload/pace';
-import { createWebBody } from '#lib/gateway/web-body';
+import { errorBody, Refused } from '#lib/core/errors';
+import { type BodyBudget, createBodyBudget } from '#lib/gateway/flow/body-budget';
+import { createNodeBody } from '#lib/gateway/flow/node-body';
+import type { BodyPace } from '#lib/gateway/flow/upload/pace';
+import { createWebBody } from '#lib/gateway/flow/web-body';
 import { eventually } from '#tests/support/eventually';
 import { requestText, talk } from '#tests/support/wire';
 

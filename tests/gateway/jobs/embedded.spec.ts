@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { verifyLedger } from '#lib/billing/verify';
-import { type Db, openDb } from '#lib/data/db';
-import { type Embedded, openEmbedded } from '#lib/data/embedded';
-import type { JobSight, NewJob } from '#lib/jobs/job';
-import { createJobStore } from '#lib/jobs/store';
-import { usageOf } from '#lib/metering/usage';
+import { verifyLedger } from '#lib/control/billing/verify';
+import type { JobSight, NewJob } from '#lib/core/facts/job';
+import { usageOf } from '#lib/core/metering/usage';
+import { createJobStore } from '#lib/gateway/jobs/create-jobs';
+import { type Db, openDb } from '#lib/platform/data/db';
+import { type Embedded, openEmbedded } from '#lib/platform/data/embedded';
 import { createCustomer, newId } from '#tests/support/settlement';
 import { embeddedDirectory } from '#tests/support/shared/embedded';
 

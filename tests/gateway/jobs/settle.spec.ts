@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { dropPartitions, makePartitions } from '#lib/data/partitions';
-import { idTimeMs } from '#lib/ids';
-import type { NewJob } from '#lib/jobs/job';
+import { dropPartitions, makePartitions } from '#lib/control/retention/partitions';
+import type { NewJob } from '#lib/core/facts/job';
+import { idTimeMs } from '#lib/platform/ids';
 import { FILM_NANO, type Stage, sightIn, startStage } from '#tests/gateway/jobs/stage';
 
 let stage: Stage;

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { verifyLedger } from '#lib/billing/verify';
-import { type Db, openDb } from '#lib/data/db';
-import { videos } from '#lib/families/videos';
-import type { JobSight, NewJob } from '#lib/jobs/job';
-import { createJobs, type RunningJobs } from '#lib/jobs/jobs';
-import { createPoll, type Poll } from '#lib/jobs/poll';
-import { createJobStore } from '#lib/jobs/store';
-import type { JobStore } from '#lib/jobs/stored-job';
-import { type Sweep, startSweep } from '#lib/jobs/sweep';
-import { loadCatalogue } from '#lib/snapshot/catalogue';
-import { createPools, type Pools } from '#lib/upstream/pools';
+import { verifyLedger } from '#lib/control/billing/verify';
+import type { JobSight, NewJob } from '#lib/core/facts/job';
+import { videos } from '#lib/core/families/videos';
+import { createJobStore } from '#lib/gateway/jobs/create-jobs';
+import { createJobs, type RunningJobs } from '#lib/gateway/jobs/jobs';
+import { createPoll, type Poll } from '#lib/gateway/jobs/poll';
+import type { JobStore } from '#lib/gateway/jobs/stored-job';
+import { type Sweep, startSweep } from '#lib/gateway/jobs/sweep';
+import { loadCatalogue } from '#lib/gateway/snapshot/catalogue';
+import { createPools, type Pools } from '#lib/gateway/upstream/pools';
+import { type Db, openDb } from '#lib/platform/data/db';
 import { createFilledDatabase } from '#tests/support/database';
 import { type SandboxProcess, startSandboxProcess } from '#tests/support/provider/process';
 import { type Customer, createCustomer, newId } from '#tests/support/settlement';
@@ -39,7 +39,7 @@ export interface Stage {
   customer(given?: Parameters<typeof createCustomer>[1]): Promise<Customer>;
   /**
    * Begins a job at the provider and opens it as the pipeline does.
-   * @param how parameters of its name, see lib/sandbox/scenario/job.ts.
+   * @param how parameters of its name, see tools/sandbox/scenario/job.ts.
    */
   begin(
     customer: Customer,

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { NewJob } from '#lib/jobs/job';
-import type { Poll } from '#lib/jobs/poll';
-import type { Sweep } from '#lib/jobs/sweep';
+import type { NewJob } from '#lib/core/facts/job';
+import type { Poll } from '#lib/gateway/jobs/poll';
+import type { Sweep } from '#lib/gateway/jobs/sweep';
 import { FILM_NANO, type Stage, sightIn, startStage } from '#tests/gateway/jobs/stage';
 import { eventually } from '#tests/support/eventually';
 

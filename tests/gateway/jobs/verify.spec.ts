@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { verifyLedger } from '#lib/billing/verify';
-import type { NewJob } from '#lib/jobs/job';
-import { openJournal } from '#lib/settlement/journal';
-import { recover } from '#lib/settlement/recover';
+import { verifyLedger } from '#lib/control/billing/verify';
+import type { NewJob } from '#lib/core/facts/job';
+import { openJournal } from '#lib/gateway/settlement/journal/journal';
+import { recover } from '#lib/gateway/settlement/recover';
 import { FILM_NANO, type Stage, startStage } from '#tests/gateway/jobs/stage';
 import { inScratch } from '#tests/gateway/settlement/scratch';
 import { callOf, closeOf, newDirectory, openOf } from '#tests/support/settlement';

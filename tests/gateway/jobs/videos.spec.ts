@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { verifyLedger } from '#lib/billing/verify';
-import { showUsage } from '#lib/control/usage/operations';
+import { verifyLedger } from '#lib/control/billing/verify';
+import { showUsage } from '#lib/control/operations/usage/operations';
 import { findCall, findWorkspace, operate } from '#tests/support/control/operate';
 import { eventually } from '#tests/support/eventually';
 import { type InProcess, startInProcess } from '#tests/support/in-process';
@@ -29,7 +29,7 @@ interface Made {
   readonly code: string | undefined;
 }
 
-/** Four seconds of film: $0.40. @param how parameters of the job, see lib/sandbox/scenario/job.ts. */
+/** Four seconds of film: $0.40. @param how parameters of the job, see tools/sandbox/scenario/job.ts. */
 async function create(client: Client, how: string): Promise<Made> {
   const answer = await fetch(`${gateway.url}/v1/videos`, {
     method: 'POST',

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { LimitStore } from '#lib/limits/permit-request';
-import { redisStore } from '#lib/limits/store/redis';
-import { upstashStore } from '#lib/limits/store/upstash';
+import type { LimitStore } from '#lib/gateway/limits/pure/permit-request';
+import { redisStore } from '#lib/gateway/limits/store/redis';
+import { upstashStore } from '#lib/gateway/limits/store/upstash';
 import { snapshotOf } from '#tests/support/admission';
 import { admitted, type Member, startMember } from '#tests/support/limits/fleet';
 import { restToken, type Stores, startStores } from '#tests/support/limits/stores';

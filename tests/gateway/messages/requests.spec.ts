@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { record } from '#lib/sandbox/content/tool-call';
 import { askMessages } from '#tests/gateway/messages/call';
 import { closeBalanced, costOf, linesOf } from '#tests/support/books';
 import { codeOf, jsonOf, receivedOf, seenOf } from '#tests/support/chat-call';
@@ -8,6 +7,7 @@ import { eventually } from '#tests/support/eventually';
 import { joinStack } from '#tests/support/shared/join';
 import type { Stack } from '#tests/support/stack';
 import { headerOf, requestText, talk } from '#tests/support/wire';
+import { record } from '#tools/sandbox/content/tool-call';
 
 const count = { path: '/v1/messages/count_tokens' };
 

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import { PassThrough, Readable } from 'node:stream';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createBodyGate } from '#lib/process/pages/body-gate';
+import { createBodyGate } from '#lib/programs/process/pages/body-gate';
 import { eventually } from '#tests/support/eventually';
 import { headerOf, requestText, talk, type Wire } from '#tests/support/wire';
 

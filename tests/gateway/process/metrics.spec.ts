@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ProcessStatus } from '#lib/metrics/status';
-import { overheadBoundsMs } from '#lib/metrics/tally';
+import type { ProcessStatus } from '#lib/gateway/metrics/status';
+import { overheadBoundsMs } from '#lib/gateway/metrics/tally';
 import { addChains } from '#tests/gateway/routing/chains';
 import { expectBalancedBooks } from '#tests/support/books';
 import { ask, askChat, bearer, whileOneRuns } from '#tests/support/chat-call';

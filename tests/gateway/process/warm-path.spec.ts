@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { FrameReader } from '#lib/data/embedded/frames';
+import { FrameReader } from '#lib/platform/data/embedded/frames';
 import { expectBalancedBooks } from '#tests/support/books';
 import { Client } from '#tests/support/fleet/client';
 import { type OwnStack, startStack } from '#tests/support/stack';

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { record } from '#lib/sandbox/content/tool-call';
 import { askResponses } from '#tests/gateway/responses/call';
 import { closeBalanced, expectBalancedBooks } from '#tests/support/books';
 import { codeOf, jsonOf } from '#tests/support/chat-call';
 import { eventually } from '#tests/support/eventually';
 import { joinStack } from '#tests/support/shared/join';
 import { type OwnStack, type Stack, startStack } from '#tests/support/stack';
+import { record } from '#tools/sandbox/content/tool-call';
 
 /** Input of sandbox/echo and of the tests' models, nano-dollars a token. */
 const inputNano = 1_000n;

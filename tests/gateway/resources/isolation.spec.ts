@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { record } from '#lib/sandbox/content/tool-call';
 import {
   type Asker,
   allAre,
@@ -15,6 +14,7 @@ import { closeBalanced } from '#tests/support/books';
 import { eventually } from '#tests/support/eventually';
 import { type Second, startSecond } from '#tests/support/fleet/second';
 import { type OwnStack, startStack } from '#tests/support/stack';
+import { record } from '#tools/sandbox/content/tool-call';
 
 const missing = '404 not_found';
 

@@ -1,15 +1,15 @@
 import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '#lib/clock';
-import { dropPartitions, makePartitions } from '#lib/data/partitions';
-import type { Resource } from '#lib/resources/resource';
-import { createResources, type LiveResources } from '#lib/resources/resources';
-import { forgetResource, readResources, unclaimedResources } from '#lib/resources/stored';
-import { type Drain, startDrain } from '#lib/settlement/drain';
-import type { Entry } from '#lib/settlement/entry';
-import { type OwnJournal, openJournal } from '#lib/settlement/journal';
-import { recover } from '#lib/settlement/recover';
-import { settle } from '#lib/settlement/settle';
+import { dropPartitions, makePartitions } from '#lib/control/retention/partitions';
+import type { Resource } from '#lib/core/facts/resource';
+import { forgetResource, readResources, unclaimedResources } from '#lib/gateway/resources/database/stored';
+import { createResources, type LiveResources } from '#lib/gateway/resources/resources';
+import { type Drain, startDrain } from '#lib/gateway/settlement/drain';
+import { type OwnJournal, openJournal } from '#lib/gateway/settlement/journal/journal';
+import type { Entry } from '#lib/gateway/settlement/pure/entry';
+import { recover } from '#lib/gateway/settlement/recover';
+import { settle } from '#lib/gateway/settlement/settle';
+import { systemClock } from '#lib/platform/clock';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 import {
   type Customer,

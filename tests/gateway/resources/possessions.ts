@@ -1,6 +1,6 @@
-import { record } from '#lib/sandbox/content/tool-call';
 import { promptOf } from '#tests/gateway/videos/stage';
 import { eventually } from '#tests/support/eventually';
+import { record } from '#tools/sandbox/content/tool-call';
 
 /** Who asks, and which gateway. */
 export interface Asker {

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { record } from '#lib/sandbox/content/tool-call';
 import { askResponses, fairResponseNano } from '#tests/gateway/responses/call';
 import { closeBalanced, costOf } from '#tests/support/books';
 import { ask, bearer, jsonOf } from '#tests/support/chat-call';
@@ -7,6 +6,7 @@ import { eventually } from '#tests/support/eventually';
 import { joinStack } from '#tests/support/shared/join';
 import type { Stack } from '#tests/support/stack';
 import { headerOf } from '#tests/support/wire';
+import { record } from '#tools/sandbox/content/tool-call';
 
 /** Price of a pictures model and of the model that uses it: see the tests' catalogue. */
 const pictures = 40n * 5_000n + 8n * 20_000n + 272n * 40_000n;

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { record } from '#lib/sandbox/content/tool-call';
-import type { EndLine } from '#lib/sandbox/truth-log';
 import type { Asked } from '#tests/support/chat-call';
 import { headerOf, requestText, type TalkOptions, talk } from '#tests/support/wire';
+import { record } from '#tools/sandbox/content/tool-call';
+import type { EndLine } from '#tools/sandbox/truth-log';
 
 type Fields = Readonly<Record<string, unknown>> & { readonly directive?: string; readonly say?: string };
 

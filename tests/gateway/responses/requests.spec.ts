@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { record } from '#lib/sandbox/content/tool-call';
 import { askResponses } from '#tests/gateway/responses/call';
 import { closeBalanced, costOf, linesOf } from '#tests/support/books';
 import { type Asked, codeOf, jsonOf, receivedOf, seenOf } from '#tests/support/chat-call';
 import { joinStack } from '#tests/support/shared/join';
 import type { Stack } from '#tests/support/stack';
 import { headerOf } from '#tests/support/wire';
+import { record } from '#tools/sandbox/content/tool-call';
 
 type Figures = Readonly<Record<string, number>>;
 

@@ -1,7 +1,7 @@
-import { joinCatalogues } from '#lib/catalogue/files';
-import type { CallDetail } from '#lib/control/call/detail';
-import { catalogueShape } from '#lib/schemas/catalogue';
-import { readDocument } from '#lib/schemas/document';
+import { joinCatalogues } from '#lib/control/catalogue/files';
+import type { CallDetail } from '#lib/control/operations/call/detail';
+import { catalogueShape } from '#lib/core/schemas/catalogue';
+import { readDocument } from '#lib/core/schemas/document';
 import type { Asked } from '#tests/support/chat-call';
 import { type PolicyGiven, setPolicy } from '#tests/support/control/operate';
 import { applySet } from '#tests/support/provider/apply-set';

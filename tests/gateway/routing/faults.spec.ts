@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { joinCatalogues } from '#lib/catalogue/files';
-import { catalogueShape } from '#lib/schemas/catalogue';
-import { readDocument } from '#lib/schemas/document';
+import { joinCatalogues } from '#lib/control/catalogue/files';
+import { catalogueShape } from '#lib/core/schemas/catalogue';
+import { readDocument } from '#lib/core/schemas/document';
 import { closeBalanced } from '#tests/support/books';
 import { ask, bearer } from '#tests/support/chat-call';
 import { applySet } from '#tests/support/provider/apply-set';

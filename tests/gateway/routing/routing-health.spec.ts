@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { OfferHealth } from '#lib/routing/health';
+import type { OfferHealth } from '#lib/gateway/routing/health';
 import { addChains, givePolicy, placeIn } from '#tests/gateway/routing/chains';
 import { askChat } from '#tests/support/chat-call';
 import { type InProcess, startInProcess } from '#tests/support/in-process';

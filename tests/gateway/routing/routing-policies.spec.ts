@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ControlRefused } from '#lib/control/refusal';
+import { ControlRefused } from '#lib/control/operations/refusal';
 import { addChains, givePolicy, placeIn } from '#tests/gateway/routing/chains';
 import { askChat } from '#tests/support/chat-call';
 import { type CommandLine, commandLine } from '#tests/support/command';

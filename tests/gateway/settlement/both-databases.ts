@@ -1,5 +1,5 @@
-import { type Db, openDb } from '#lib/data/db';
-import { openEmbedded } from '#lib/data/embedded';
+import { type Db, openDb } from '#lib/platform/data/db';
+import { openEmbedded } from '#lib/platform/data/embedded';
 import { createDatabase } from '#tests/support/database';
 import { embeddedDirectory } from '#tests/support/shared/embedded';
 

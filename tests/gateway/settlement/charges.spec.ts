@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { CallDetail } from '#lib/control/call/detail';
+import type { CallDetail } from '#lib/control/operations/call/detail';
 import { askContent } from '#tests/gateway/content/call';
 import { askMessages } from '#tests/gateway/messages/call';
 import { askResponses } from '#tests/gateway/responses/call';

@@ -3,13 +3,13 @@ import { mkdirSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Posted } from '#lib/admission/claim';
-import { verifyLedger } from '#lib/billing/verify';
-import { makePartitions } from '#lib/data/partitions';
-import { type Drain, startDrain } from '#lib/settlement/drain';
-import { type OwnJournal, openJournal } from '#lib/settlement/journal';
-import { listLeftovers } from '#lib/settlement/leftovers';
-import { settle } from '#lib/settlement/settle';
+import { verifyLedger } from '#lib/control/billing/verify';
+import { makePartitions } from '#lib/control/retention/partitions';
+import type { Posted } from '#lib/gateway/admission/claim';
+import { type Drain, startDrain } from '#lib/gateway/settlement/drain';
+import { type OwnJournal, openJournal } from '#lib/gateway/settlement/journal/journal';
+import { listLeftovers } from '#lib/gateway/settlement/leftovers';
+import { settle } from '#lib/gateway/settlement/settle';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 import {
   addKey,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Posting, postLine } from '#lib/billing/ledger';
-import { publish, sqlOf } from '#lib/data/change';
+import { type Posting, postLine } from '#lib/gateway/ledger/post-line';
+import { publish, sqlOf } from '#lib/platform/data/change';
 import { eventually } from '#tests/support/eventually';
 import { openOwnDatabase } from '#tests/support/postgres/own-database';
 import { createCustomer, newId } from '#tests/support/settlement';

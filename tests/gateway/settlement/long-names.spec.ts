@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { verifyLedger } from '#lib/billing/verify';
+import { verifyLedger } from '#lib/control/billing/verify';
 import { eventually } from '#tests/support/eventually';
 import { type InProcess, startInProcess } from '#tests/support/in-process';
 import { random } from '#tests/support/limits/matrix';

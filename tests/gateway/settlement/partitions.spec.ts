@@ -1,8 +1,8 @@
 import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { dropPartitions, keepPartitions, makePartitions } from '#lib/data/partitions';
-import { idFloor } from '#lib/ids';
-import { settle } from '#lib/settlement/settle';
+import { dropPartitions, keepPartitions, makePartitions } from '#lib/control/retention/partitions';
+import { settle } from '#lib/gateway/settlement/settle';
+import { idFloor } from '#lib/platform/ids';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 import { callOf, closeOf, createCustomer, newId } from '#tests/support/settlement';
 

@@ -5,15 +5,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { verifyLedger } from '#lib/billing/verify';
-import { dropPartitions, makePartitions } from '#lib/data/partitions';
-import { createIds } from '#lib/ids';
-import type { Entry } from '#lib/settlement/entry';
-import { openJournal } from '#lib/settlement/journal';
-import { recordOf } from '#lib/settlement/record/frame';
-import { recover } from '#lib/settlement/recover';
-import { countSetAside, listSetAside } from '#lib/settlement/set-aside';
-import { settle } from '#lib/settlement/settle';
+import { verifyLedger } from '#lib/control/billing/verify';
+import { dropPartitions, makePartitions } from '#lib/control/retention/partitions';
+import { openJournal } from '#lib/gateway/settlement/journal/journal';
+import type { Entry } from '#lib/gateway/settlement/pure/entry';
+import { recordOf } from '#lib/gateway/settlement/record/frame';
+import { recover } from '#lib/gateway/settlement/recover';
+import { countSetAside, listSetAside } from '#lib/gateway/settlement/set-aside';
+import { settle } from '#lib/gateway/settlement/settle';
+import { createIds } from '#lib/platform/ids';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 import {
   type Customer,

@@ -2,14 +2,14 @@ import { cpSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'n
 import { join } from 'node:path';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { verifyLedger } from '#lib/billing/verify';
-import { dropPartitions, makePartitions } from '#lib/data/partitions';
-import { createIds } from '#lib/ids';
-import { startDrain } from '#lib/settlement/drain';
-import type { CallRecord, Entry } from '#lib/settlement/entry';
-import { openJournal } from '#lib/settlement/journal';
-import { endOwn } from '#lib/settlement/once/positions';
-import { recover } from '#lib/settlement/recover';
+import { verifyLedger } from '#lib/control/billing/verify';
+import { dropPartitions, makePartitions } from '#lib/control/retention/partitions';
+import { startDrain } from '#lib/gateway/settlement/drain';
+import { openJournal } from '#lib/gateway/settlement/journal/journal';
+import { endOwn } from '#lib/gateway/settlement/once/positions';
+import type { CallRecord, Entry } from '#lib/gateway/settlement/pure/entry';
+import { recover } from '#lib/gateway/settlement/recover';
+import { createIds } from '#lib/platform/ids';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 import {
   type Customer,

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { postUsage } from '#lib/billing/usage';
-import { verifyLedger } from '#lib/billing/verify';
-import { makePartitions } from '#lib/data/partitions';
-import { recover } from '#lib/settlement/recover';
-import { settle } from '#lib/settlement/settle';
+import { verifyLedger } from '#lib/control/billing/verify';
+import { makePartitions } from '#lib/control/retention/partitions';
+import { postUsage } from '#lib/gateway/ledger/post-usage';
+import { recover } from '#lib/gateway/settlement/recover';
+import { settle } from '#lib/gateway/settlement/settle';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 import { eventually } from '#tests/support/eventually';
 import {

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { showUsage } from '#lib/control/usage/operations';
-import { bucketOf, Histogram } from '#lib/metering/histogram';
-import { parseUsd } from '#lib/money';
+import { showUsage } from '#lib/control/operations/usage/operations';
+import { bucketOf, Histogram } from '#lib/core/metering/histogram';
+import { parseUsd } from '#lib/core/money';
 import { expectBalancedBooks } from '#tests/support/books';
 import { listCalls, operate } from '#tests/support/control/operate';
 import { eventually, insist } from '#tests/support/eventually';

@@ -1,11 +1,11 @@
 import type { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { dropWeek, emptyDefault, listWeeks, makeWeek } from '#lib/data/retention/change-weeks';
-import { TablesInUse } from '#lib/data/retention/gap';
-import type { OnLeaving } from '#lib/data/retention/leaving';
-import { weekAt, weekMs, weekStart } from '#lib/data/retention/weeks';
-import { idFloor } from '#lib/ids';
-import { settle } from '#lib/settlement/settle';
+import { dropWeek, emptyDefault, listWeeks, makeWeek } from '#lib/control/retention/change-weeks';
+import { TablesInUse } from '#lib/control/retention/gap';
+import type { OnLeaving } from '#lib/control/retention/leaving';
+import { weekAt, weekMs, weekStart } from '#lib/control/retention/weeks';
+import { settle } from '#lib/gateway/settlement/settle';
+import { idFloor } from '#lib/platform/ids';
 import { bothDatabases, onPostgres, type Stage } from '#tests/gateway/settlement/both-databases';
 import { callOf, closeOf, createCustomer, newId } from '#tests/support/settlement';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Db, openDb } from '#lib/data/db';
-import { credentialContext, seal } from '#lib/sealing';
-import { loadCatalogue } from '#lib/snapshot/catalogue';
+import { loadCatalogue } from '#lib/gateway/snapshot/catalogue';
+import { type Db, openDb } from '#lib/platform/data/db';
+import { credentialContext, seal } from '#lib/platform/sealing';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 
 const sealingKey = Buffer.alloc(32, 5);

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { announce, listenForPolls } from '#lib/snapshot/announce';
+import { announce, listenForPolls } from '#lib/gateway/snapshot/announce';
 
 let place: string;
 beforeEach(() => {

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Change, publish } from '#lib/data/change';
-import { type Db, openDb } from '#lib/data/db';
-import { type ChangeFeed, createChangeFeed } from '#lib/snapshot/changes';
+import { type ChangeFeed, createChangeFeed } from '#lib/gateway/snapshot/changes';
+import { type Change, publish } from '#lib/platform/data/change';
+import { type Db, openDb } from '#lib/platform/data/db';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 
 let database: TestDatabase;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { publish } from '#lib/data/change';
+import { publish } from '#lib/platform/data/change';
 import { type CommandLine, commandLine } from '#tests/support/command';
 import { setWorkspace } from '#tests/support/control/operate';
 import { Client, codeOf } from '#tests/support/fleet/client';

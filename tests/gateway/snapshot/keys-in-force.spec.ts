@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '#lib/clock';
-import { type Db, openDb } from '#lib/data/db';
-import { isRefusal } from '#lib/errors';
-import { hashKey, makeKey } from '#lib/secrets';
-import { createChangeFeed } from '#lib/snapshot/changes';
-import { loadKey } from '#lib/snapshot/load';
-import { createKeyReader } from '#lib/snapshot/read';
+import { isRefusal } from '#lib/core/errors';
+import { createChangeFeed } from '#lib/gateway/snapshot/changes';
+import { loadKey } from '#lib/gateway/snapshot/load';
+import { createKeyReader } from '#lib/gateway/snapshot/read';
+import { systemClock } from '#lib/platform/clock';
+import { type Db, openDb } from '#lib/platform/data/db';
+import { hashKey, makeKey } from '#lib/platform/secrets';
 import {
   createKey,
   createWorkspace,

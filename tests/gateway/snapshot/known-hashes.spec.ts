@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createKnownHashes } from '#lib/snapshot/known-hashes';
+import { createKnownHashes } from '#lib/gateway/snapshot/known-hashes';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 
 let database: TestDatabase;

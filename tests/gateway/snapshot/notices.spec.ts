@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { noticeChannel, publish } from '#lib/data/change';
-import { type Db, openDb } from '#lib/data/db';
-import { createChangeFeed } from '#lib/snapshot/changes';
-import { listenForNotices } from '#lib/snapshot/notices';
+import { createChangeFeed } from '#lib/gateway/snapshot/changes';
+import { listenForNotices } from '#lib/gateway/snapshot/database/notices';
+import { noticeChannel, publish } from '#lib/platform/data/change';
+import { type Db, openDb } from '#lib/platform/data/db';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 import { type TcpProxy, tcpProxy } from '#tests/support/tcp-proxy';
 

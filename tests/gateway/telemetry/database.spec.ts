@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { interrupt } from '#lib/settlement/interrupt';
-import { settle } from '#lib/settlement/settle';
-import { EXPORT_FOLDER } from '#lib/telemetry/export-files';
-import { shelveInterrupted } from '#lib/telemetry/interrupted';
-import { LateCharges } from '#lib/telemetry/late-charges';
-import { readEnds } from '#lib/telemetry/read-calls';
+import { interrupt } from '#lib/gateway/settlement/interrupt';
+import { settle } from '#lib/gateway/settlement/settle';
+import { EXPORT_FOLDER } from '#lib/programs/telemetry/export-files';
+import { shelveInterrupted } from '#lib/programs/telemetry/interrupted';
+import { LateCharges } from '#lib/programs/telemetry/late-charges';
+import { readEnds } from '#lib/programs/telemetry/read-calls';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 import {
   type Customer,

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GenerateVideosOperation, GoogleGenAI } from '@google/genai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { filmBytes } from '#lib/sandbox/content/film';
-import { record } from '#lib/sandbox/content/tool-call';
 import { accountOf, dollars, openStudio, promptOf, type Studio, settled } from '#tests/gateway/videos/stage';
 import { closeBalanced } from '#tests/support/books';
 import { eventually } from '#tests/support/eventually';
 import { joinStack } from '#tests/support/shared/join';
 import type { Stack } from '#tests/support/stack';
+import { filmBytes } from '#tools/sandbox/content/film';
+import { record } from '#tools/sandbox/content/tool-call';
 
 const filmOf = (start: number, end: number) => Buffer.concat([...filmBytes(start, end)]);
 const bytesOf = async (response: Response) => Buffer.from(await response.arrayBuffer());

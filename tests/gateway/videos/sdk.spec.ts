@@ -1,11 +1,11 @@
 import OpenAI, { NotFoundError } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { filmBytes } from '#lib/sandbox/content/film';
 import { accountOf, dollars, openStudio, promptOf, type Studio, settled } from '#tests/gateway/videos/stage';
 import { closeBalanced, costOf } from '#tests/support/books';
 import { eventually } from '#tests/support/eventually';
 import { joinStack } from '#tests/support/shared/join';
 import type { Stack } from '#tests/support/stack';
+import { filmBytes } from '#tools/sandbox/content/film';
 
 const filmOf = (start: number, end: number) => Buffer.concat([...filmBytes(start, end)]);
 const bytesOf = async (response: Response) => Buffer.from(await response.arrayBuffer());

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import OpenAI from 'openai';
-import type { CallDetail } from '#lib/control/call/detail';
-import { parseUsd } from '#lib/money';
+import type { CallDetail } from '#lib/control/operations/call/detail';
+import { parseUsd } from '#lib/core/money';
 import { eventually } from '#tests/support/eventually';
 import type { Stack } from '#tests/support/stack';
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { record } from '#lib/sandbox/content/tool-call';
 import { accountOf, dollars, openStudio, promptOf, type Studio, settled } from '#tests/gateway/videos/stage';
 import { closeBalanced } from '#tests/support/books';
 import { eventually } from '#tests/support/eventually';
 import { joinStack } from '#tests/support/shared/join';
 import type { Stack } from '#tests/support/stack';
 import { requestText, talk } from '#tests/support/wire';
+import { record } from '#tools/sandbox/content/tool-call';
 
 interface Told {
   readonly status: number;

@@ -1,20 +1,20 @@
-import type { Actor } from '#lib/control/actor';
-import * as call from '#lib/control/call/operations';
-import * as credit from '#lib/control/credit/operations';
-import type { Mutation, Reach, Read } from '#lib/control/declare';
-import type { Fields } from '#lib/control/field/field';
-import * as key from '#lib/control/key/operations';
-import * as rotation from '#lib/control/key/rotate';
-import * as member from '#lib/control/member/operations';
-import * as policy from '#lib/control/policy/operations';
-import { ControlRefused } from '#lib/control/refusal';
-import { ask, type ControlHost } from '#lib/control/run';
-import { heldSecretsOf } from '#lib/control/secret/prints';
-import * as user from '#lib/control/user/operations';
-import * as workspace from '#lib/control/workspace/operations';
-import { publish } from '#lib/data/change';
-import type { Db } from '#lib/data/db';
-import { loadCatalogue } from '#lib/snapshot/catalogue';
+import type { Actor } from '#lib/control/operations/actor';
+import * as call from '#lib/control/operations/call/operations';
+import * as credit from '#lib/control/operations/credit/operations';
+import type { Mutation, Reach, Read } from '#lib/control/operations/declare';
+import type { Fields } from '#lib/control/operations/field/field';
+import * as key from '#lib/control/operations/key/operations';
+import * as rotation from '#lib/control/operations/key/rotate';
+import * as member from '#lib/control/operations/member/operations';
+import * as policy from '#lib/control/operations/policy/operations';
+import { ControlRefused } from '#lib/control/operations/refusal';
+import { ask, type ControlHost } from '#lib/control/operations/run';
+import { heldSecretsOf } from '#lib/control/operations/secret/prints';
+import * as user from '#lib/control/operations/user/operations';
+import * as workspace from '#lib/control/operations/workspace/operations';
+import { loadCatalogue } from '#lib/gateway/snapshot/catalogue';
+import { publish } from '#lib/platform/data/change';
+import type { Db } from '#lib/platform/data/db';
 
 /** As tests give it: the JSON of the operation's input, and the workspace where one is needed. */
 type Given = { workspace?: string } & Record<string, unknown>;

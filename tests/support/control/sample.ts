@@ -1,9 +1,9 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import type { Operation } from '#lib/control/declare';
-import type { Field } from '#lib/control/field/field';
-import { operations } from '#lib/control/operations';
-import { type ControlHost, runAny } from '#lib/control/run';
-import { showVerification } from '#lib/control/verification/operations';
+import type { Operation } from '#lib/control/operations/declare';
+import type { Field } from '#lib/control/operations/field/field';
+import { operations } from '#lib/control/operations/operations';
+import { type ControlHost, runAny } from '#lib/control/operations/run';
+import { showVerification } from '#lib/control/operations/verification/operations';
 import { insist } from '#tests/support/eventually';
 
 const operator = { kind: 'operator', name: 'test', address: null } as const;

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
-import { addSums } from '#lib/settlement/settle';
-import { newQuarter, quarterMs, startOf } from '#lib/settlement/usage/quarter';
+import { newQuarter, quarterMs, startOf } from '#lib/gateway/settlement/pure/quarter';
+import { addSums } from '#lib/gateway/settlement/settle';
 
 /** What settlement adds to the sums of minutes and quarters for a call of a key that cost so much. */
 export async function spendAt(pool: Pool, keyId: string, atMs: number, nano: bigint): Promise<void> {

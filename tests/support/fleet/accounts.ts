@@ -1,8 +1,8 @@
-import type { EndLine } from '#lib/sandbox/truth-log';
 import { fairNano } from '#tests/support/books';
 import { eventually } from '#tests/support/eventually';
 import { codeOf, keyUnresolved, markOf, type Told } from '#tests/support/fleet/client';
 import type { Stack } from '#tests/support/stack';
+import type { EndLine } from '#tools/sandbox/truth-log';
 
 /** What the gateway's database says about one call. */
 export interface Booked {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { record } from '#lib/sandbox/content/tool-call';
+import { record } from '#tools/sandbox/content/tool-call';
 
 /** One call as its client saw it. */
 export interface Told {
@@ -17,7 +17,7 @@ export interface Told {
 }
 
 export interface Wish {
-  /** What the simulated provider is to do; see lib/sandbox/scenario/name.ts. */
+  /** What the simulated provider is to do; see tools/sandbox/scenario/name.ts. */
   readonly directive?: string;
   readonly stream?: boolean;
   readonly model?: string;

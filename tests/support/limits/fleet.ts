@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import type { Claim, ClaimRequest } from '#lib/admission/claim';
-import { LeaseBook } from '#lib/admission/funds/lease-book';
-import { LimitBook } from '#lib/admission/limit-book';
-import { free, LimitGate } from '#lib/admission/limit-gate';
-import { OpenCalls } from '#lib/admission/open-calls';
-import type { Clock } from '#lib/clock';
-import { isRefusal, type Refusal } from '#lib/errors';
-import type { LimitStore } from '#lib/limits/permit-request';
-import { SharedLimits } from '#lib/limits/shared-limits';
-import type { KeySnapshot } from '#lib/snapshot/snapshot';
+import { isRefusal, type Refusal } from '#lib/core/errors';
+import type { KeySnapshot } from '#lib/core/facts/snapshot';
+import type { Claim, ClaimRequest } from '#lib/gateway/admission/claim';
+import { LeaseBook } from '#lib/gateway/admission/funds/lease-book';
+import { LimitBook } from '#lib/gateway/admission/limit-book';
+import { free, LimitGate } from '#lib/gateway/admission/limit-gate';
+import { OpenCalls } from '#lib/gateway/admission/open-calls';
+import type { LimitStore } from '#lib/gateway/limits/pure/permit-request';
+import { SharedLimits } from '#lib/gateway/limits/shared-limits';
+import type { Clock } from '#lib/platform/clock';
 import type { Simulation } from '#tests/support/limits/simulation';
 
 /** The limits of one process of a fleet, without money. */

@@ -1,6 +1,6 @@
-import { SlidingWindow } from '#lib/admission/window';
-import type { LimitStore } from '#lib/limits/permit-request';
-import type { KeySnapshot, StoredLimits } from '#lib/snapshot/snapshot';
+import type { KeySnapshot, StoredLimits } from '#lib/core/facts/snapshot';
+import type { LimitStore } from '#lib/gateway/limits/pure/permit-request';
+import { SlidingWindow } from '#lib/gateway/limits/pure/window';
 import { admitted, mostInAnyMinute, startMember } from '#tests/support/limits/fleet';
 import { Simulation } from '#tests/support/limits/simulation';
 

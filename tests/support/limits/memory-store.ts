@@ -1,12 +1,12 @@
-import { WINDOW_MS } from '#lib/admission/window';
-import { decidePermits, freedOf } from '#lib/limits/decide-permits';
+import { decidePermits, freedOf } from '#lib/gateway/limits/pure/decide-permits';
 import {
   type LimitStore,
   type PermitAnswer,
   type PermitRequest,
   permitMs,
   slotLifeMs,
-} from '#lib/limits/permit-request';
+} from '#lib/gateway/limits/pure/permit-request';
+import { WINDOW_MS } from '#lib/gateway/limits/pure/window';
 
 interface Entry {
   atMs: number;

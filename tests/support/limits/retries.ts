@@ -1,5 +1,5 @@
-import type { Claim } from '#lib/admission/claim';
-import type { LimitStore } from '#lib/limits/permit-request';
+import type { Claim } from '#lib/gateway/admission/claim';
+import type { LimitStore } from '#lib/gateway/limits/pure/permit-request';
 import { snapshotOf } from '#tests/support/admission';
 import { admitted, mostInAnyMinute, startMember } from '#tests/support/limits/fleet';
 import { random } from '#tests/support/limits/matrix';

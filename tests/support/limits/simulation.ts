@@ -1,4 +1,4 @@
-import type { LimitStore, PermitAnswer, PermitRequest } from '#lib/limits/permit-request';
+import type { LimitStore, PermitAnswer, PermitRequest } from '#lib/gateway/limits/pure/permit-request';
 
 interface Event {
   readonly atMs: number;

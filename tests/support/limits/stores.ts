@@ -1,8 +1,8 @@
 import { Client } from 'pg';
-import type { LimitStore } from '#lib/limits/permit-request';
-import { postgresqlStore } from '#lib/limits/store/postgresql';
-import { redisStore } from '#lib/limits/store/redis';
-import { upstashStore } from '#lib/limits/store/upstash';
+import type { LimitStore } from '#lib/gateway/limits/pure/permit-request';
+import { postgresqlStore } from '#lib/gateway/limits/store/postgresql';
+import { redisStore } from '#lib/gateway/limits/store/redis';
+import { upstashStore } from '#lib/gateway/limits/store/upstash';
 import { createDatabase } from '#tests/support/database';
 import { startRedis, startRest, type TestRedis } from '#tests/support/redis/server';
 

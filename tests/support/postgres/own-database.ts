@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest';
-import { type Db, openDb } from '#lib/data/db';
+import { type Db, openDb } from '#lib/platform/data/db';
 import { createDatabase } from '#tests/support/database';
 
 /** A database of the spec file's own, with all migrations applied; it goes when the file's tests have ended. */

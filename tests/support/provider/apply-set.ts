@@ -1,8 +1,8 @@
-import { applyWithin } from '#lib/catalogue/apply';
-import type { CatalogueSet } from '#lib/catalogue/files';
-import { newRowId } from '#lib/control/row-id';
-import { publish, sqlOf } from '#lib/data/change';
-import type { Db } from '#lib/data/db';
+import { applyWithin } from '#lib/control/catalogue/apply';
+import type { CatalogueSet } from '#lib/control/catalogue/files';
+import { publish, sqlOf } from '#lib/platform/data/change';
+import type { Db } from '#lib/platform/data/db';
+import { newRowId } from '#lib/platform/data/row-id';
 
 /** Puts a catalogue in force that no file holds. */
 export async function applySet(db: Db, wanted: CatalogueSet): Promise<void> {

@@ -1,6 +1,6 @@
-import { type CatalogueSet, joinCatalogues } from '#lib/catalogue/files';
-import { catalogueShape } from '#lib/schemas/catalogue';
-import { readDocument } from '#lib/schemas/document';
+import { type CatalogueSet, joinCatalogues } from '#lib/control/catalogue/files';
+import { catalogueShape } from '#lib/core/schemas/catalogue';
+import { readDocument } from '#lib/core/schemas/document';
 
 const here = { env: 'SANDBOX_URL' };
 const scripted = { env: 'TEST_SCRIPTED_URL' };

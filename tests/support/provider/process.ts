@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { BeginLine, EndLine, TruthLine } from '#lib/sandbox/truth-log';
+import type { BeginLine, EndLine, TruthLine } from '#tools/sandbox/truth-log';
 
 /** Which lines of its log; no word: all. */
 interface Which {
@@ -36,7 +36,7 @@ export interface SandboxProcess {
   close(): Promise<void>;
 }
 
-const program = fileURLToPath(new URL('../../../lib/sandbox/main.ts', import.meta.url));
+const program = fileURLToPath(new URL('../../../tools/sandbox/main.ts', import.meta.url));
 /** The provider itself lets one wait for a line for a minute at most. */
 const patienceMinutes = 3;
 

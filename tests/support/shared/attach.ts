@@ -1,6 +1,6 @@
-import type { CallDetail } from '#lib/control/call/detail';
-import type { Db } from '#lib/data/db';
-import { announce } from '#lib/snapshot/announce';
+import type { CallDetail } from '#lib/control/operations/call/detail';
+import { announce } from '#lib/gateway/snapshot/announce';
+import type { Db } from '#lib/platform/data/db';
 import type { createKey, createWorkspace } from '#tests/support/control/operate';
 import type { SandboxProcess } from '#tests/support/provider/process';
 import { awaitCalls } from '#tests/support/shared/await-calls';

@@ -1,7 +1,7 @@
 import { types } from 'pg';
 import { type Call, Prisma } from '#generated/client';
-import { type CallDetail, type CallNames, callDetail } from '#lib/control/call/detail';
-import type { Db } from '#lib/data/db';
+import { type CallDetail, type CallNames, callDetail } from '#lib/control/operations/call/detail';
+import type { Db } from '#lib/platform/data/db';
 import { findCall } from '#tests/support/control/operate';
 import { columnOf } from '#tests/support/shared/rows';
 

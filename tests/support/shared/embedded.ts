@@ -12,8 +12,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openEmbedded } from '#lib/data/embedded';
-import { migrate } from '#lib/data/migrate';
+import { openEmbedded } from '#lib/platform/data/embedded';
+import { migrate } from '#lib/platform/data/migrate';
 import { copyMigrations, hourlyVersion } from '#tests/support/shared/migrations';
 
 /** How far the embedded database of a directory is: made and empty, as `hourlyVersion` has it, or with all migrations. */
@@ -21,7 +21,12 @@ type EmbeddedState = 'made' | 'hourly' | 'migrated';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 /** What decides how a new one looks. */
-const sources = ['package-lock.json', 'lib/data', 'prisma/migrations', 'tests/support/shared/migrations.ts'];
+const sources = [
+  'package-lock.json',
+  'lib/platform/data',
+  'prisma/migrations',
+  'tests/support/shared/migrations.ts',
+];
 
 /**
  * A DATA_DIR of its own with an embedded database: a copy, some 100 ms, where making and migrating one keeps a

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { readCatalogue } from '#lib/catalogue/files';
-import type { Db } from '#lib/data/db';
+import { readCatalogue } from '#lib/control/catalogue/files';
+import type { Db } from '#lib/platform/data/db';
 import { applySet } from '#tests/support/provider/apply-set';
 import { testCatalogue } from '#tests/support/provider/catalogue';
 

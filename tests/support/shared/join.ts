@@ -1,4 +1,4 @@
-import { openDb } from '#lib/data/db';
+import { openDb } from '#lib/platform/data/db';
 import { joinSandbox } from '#tests/support/provider/process';
 import { attach, type Stack } from '#tests/support/shared/attach';
 import type { SharedPlace } from '#tests/support/shared/serve-stacks';

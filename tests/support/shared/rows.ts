@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { parseFields } from '#lib/control/field/field';
-import { isUuid } from '#lib/control/field/kinds';
-import { columnsOf } from '#lib/control/field/settings';
-import { createKey } from '#lib/control/key/operations';
-import { newSecret } from '#lib/control/key/secret';
-import { keySettings } from '#lib/control/key/settings';
-import { newRowId } from '#lib/control/row-id';
-import { createWorkspace } from '#lib/control/workspace/operations';
-import { newWorkspaceLimits, workspaceSettings } from '#lib/control/workspace/settings';
-import { publish } from '#lib/data/change';
-import type { Db } from '#lib/data/db';
+import { parseFields } from '#lib/control/operations/field/field';
+import { isUuid } from '#lib/control/operations/field/kinds';
+import { columnsOf } from '#lib/control/operations/field/settings';
+import { createKey } from '#lib/control/operations/key/operations';
+import { newSecret } from '#lib/control/operations/key/secret';
+import { keySettings } from '#lib/control/operations/key/settings';
+import { createWorkspace } from '#lib/control/operations/workspace/operations';
+import { newWorkspaceLimits, workspaceSettings } from '#lib/control/operations/workspace/settings';
+import { publish } from '#lib/platform/data/change';
+import type { Db } from '#lib/platform/data/db';
+import { newRowId } from '#lib/platform/data/row-id';
 
 // What tests begin with: the rows that the operations would write, without the trail. Tests make thousands, which by the
 // operations takes several times as long; tests/gateway/control proves these.

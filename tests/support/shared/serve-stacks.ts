@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { verifyLedger } from '#lib/billing/verify';
+import { verifyLedger } from '#lib/control/billing/verify';
 import { faultsIn } from '#tests/support/shared/faults';
 import { type OwnStack, startStack } from '#tests/support/stack';
 

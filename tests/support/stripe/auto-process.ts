@@ -1,6 +1,6 @@
-import { runAutoTopUps } from '#lib/billing/auto/sweep';
-import { openPayments } from '#lib/billing/payments/client';
-import { openDb } from '#lib/data/db';
+import { runAutoTopUps } from '#lib/control/billing/auto/sweep';
+import { openPayments } from '#lib/control/billing/payments/client';
+import { openDb } from '#lib/platform/data/db';
 
 /** A process that makes the automatic top-ups that are due, and ends: `auto-process.ts DATABASE_URL STRIPE_URL`. */
 const [url = '', apiBase = ''] = process.argv.slice(2);

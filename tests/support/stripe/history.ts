@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import type Stripe from 'stripe';
-import type { Truth } from '#lib/billing/reconcile/truth';
-import type { Account } from '#lib/sandbox/payments/account';
-import { readForm } from '#lib/sandbox/payments/form';
-import type { Refund, Session, StripeEvent } from '#lib/sandbox/payments/objects';
-import { chargeOf, intentOf, refundOf, shown } from '#lib/sandbox/payments/shown';
+import type { Truth } from '#lib/control/billing/reconcile/truth';
+import type { Account } from '#tools/sandbox/payments/account';
+import { readForm } from '#tools/sandbox/payments/form';
+import type { Refund, Session, StripeEvent } from '#tools/sandbox/payments/objects';
+import { chargeOf, intentOf, refundOf, shown } from '#tools/sandbox/payments/shown';
 
 /** What happens to one payment after it was made; amounts in hundredths of it. */
 export type Later =
@@ -135,7 +135,7 @@ function disputeAt(one: object): Stripe.Dispute {
   return one as Stripe.Dispute;
 }
 
-/** The stand-in's events have the shapes of Stripe's (lib/sandbox/payments/shown.ts). */
+/** The stand-in's events have the shapes of Stripe's (tools/sandbox/payments/shown.ts). */
 export function eventOf(event: StripeEvent): Stripe.Event {
   return event as unknown as Stripe.Event;
 }

@@ -1,5 +1,6 @@
-import { openPayments, type PaymentSettings, type Payments } from '#lib/billing/payments/client';
-import { startStripe } from '#lib/sandbox/payments/server';
+import { openPayments, type Payments } from '#lib/control/billing/payments/client';
+import type { PaymentSettings } from '#lib/platform/env/part-settings';
+import { startStripe } from '#tools/sandbox/payments/server';
 
 /** What a host of the control plane needs to take payments, at a stand-in for Stripe of its own. */
 export interface TestPayments {

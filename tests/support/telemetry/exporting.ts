@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CallRecord } from '#lib/settlement/entry';
-import { type OwnJournal, openJournal } from '#lib/settlement/journal';
-import { EXPORT_FOLDER } from '#lib/telemetry/export-files';
-import { type Exporter, type ExporterParts, startExporter } from '#lib/telemetry/exporter';
-import type { TelemetrySettings } from '#lib/telemetry/settings';
+import { type OwnJournal, openJournal } from '#lib/gateway/settlement/journal/journal';
+import type { CallRecord } from '#lib/gateway/settlement/pure/entry';
+import type { TelemetrySettings } from '#lib/platform/env/telemetry-settings';
+import { EXPORT_FOLDER } from '#lib/programs/telemetry/export-files';
+import { type Exporter, type ExporterParts, startExporter } from '#lib/programs/telemetry/exporter';
 import { closeOf, newDirectory, newId, openOf } from '#tests/support/settlement';
 import type { Collector } from '#tests/support/telemetry/collector';
 

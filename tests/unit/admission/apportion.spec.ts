@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { apportion, type LockedFunds, noneSimulated } from '#lib/admission/funds/apportion';
-import type { FundRequest, LeaseState, Want } from '#lib/admission/money-store';
+import type { FundRequest, LeaseState, Want } from '#lib/gateway/admission/money-store';
+import { apportion, type LockedFunds, noneSimulated } from '#lib/gateway/admission/pure/apportion';
 
 const funds = (freeNano: bigint, part: Partial<LockedFunds> = {}): LockedFunds => ({
   kind: 'workspace',

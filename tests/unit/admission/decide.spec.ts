@@ -1,15 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import type { Catalogue, KeyFacts, KeySnapshot } from '#lib/core/facts/snapshot';
+import { isTimeZone } from '#lib/core/time-zone';
 import {
   checkBudget,
   checkKey,
   checkLimits,
   checkModel,
   decideLimits,
-  type LimitWaits,
-  noWaits,
-} from '#lib/admission/decide';
-import type { Catalogue, KeyFacts, KeySnapshot } from '#lib/snapshot/snapshot';
-import { isTimeZone } from '#lib/time-zone';
+} from '#lib/gateway/admission/pure/decide';
+import { type LimitWaits, noWaits } from '#lib/gateway/limits/pure/limit-waits';
 import { snapshotOf } from '#tests/support/admission';
 import { askChat } from '#tests/unit/families/make';
 

@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { estimate, estimateInput } from '#lib/admission/estimate';
-import type { Ask, InputWeight } from '#lib/families/family';
-import { askedImages } from '#lib/families/images/media';
-import { askedVideos } from '#lib/families/reading/video';
-import type { Scan } from '#lib/families/scan';
-import type { JobFacts } from '#lib/jobs/job';
-import type { Price } from '#lib/metering/price-list';
-import type { Target } from '#lib/routing/target';
+import type { JobFacts } from '#lib/core/facts/job';
+import type { Ask, InputWeight } from '#lib/core/families/family';
+import { askedImages } from '#lib/core/families/images/media';
+import { askedVideos } from '#lib/core/families/reading/video';
+import type { Scan } from '#lib/core/families/scan';
+import { estimateInput } from '#lib/core/metering/estimate-input';
+import type { Price } from '#lib/core/metering/price-list';
+import { estimate } from '#lib/gateway/admission/pure/estimate';
+import type { Target } from '#lib/gateway/routing/pure/target';
 
 const noWeight: InputWeight = { textBytes: 0, images: 0, audioVideoBytes: 0, fileBytes: 0, searchTools: 0 };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LimitBook } from '#lib/admission/limit-book';
-import type { StoredLimits } from '#lib/snapshot/snapshot';
+import type { StoredLimits } from '#lib/core/facts/snapshot';
+import { LimitBook } from '#lib/gateway/admission/limit-book';
 
 const none: StoredLimits = { rpm: null, tpm: null, concurrency: null };
 

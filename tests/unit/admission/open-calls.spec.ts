@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { ClaimRequest } from '#lib/admission/claim';
-import { LeaseBook } from '#lib/admission/funds/lease-book';
-import { LimitBook } from '#lib/admission/limit-book';
-import { LimitGate } from '#lib/admission/limit-gate';
-import { OpenCalls } from '#lib/admission/open-calls';
-import { isRefusal } from '#lib/errors';
+import { isRefusal } from '#lib/core/errors';
+import type { ClaimRequest } from '#lib/gateway/admission/claim';
+import { LeaseBook } from '#lib/gateway/admission/funds/lease-book';
+import { LimitBook } from '#lib/gateway/admission/limit-book';
+import { LimitGate } from '#lib/gateway/admission/limit-gate';
+import { OpenCalls } from '#lib/gateway/admission/open-calls';
 import { snapshotOf } from '#tests/support/admission';
 
 const holdNano = 300n;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SlidingWindow, WINDOW_MS } from '#lib/admission/window';
+import { SlidingWindow, WINDOW_MS } from '#lib/gateway/limits/pure/window';
 
 interface Arrival {
   readonly afterMs: number;

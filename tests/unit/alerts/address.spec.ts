@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { refuseAddress } from '#lib/alerts/address';
-import { alertKinds } from '#lib/alerts/kinds';
-import { signatureOf } from '#lib/alerts/sign';
-import { alertWords } from '#lib/alerts/words';
+import { refuseAddress } from '#lib/control/alerts/address';
+import { alertKinds } from '#lib/control/alerts/kinds';
+import { signatureOf } from '#lib/control/alerts/sign';
+import { alertWords } from '#lib/control/alerts/words';
 
 it.each([
   'http://192.0.2.1/',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Look, minuteBetween, nearLimits, type RateLimits } from '#lib/alerts/rates';
+import { type Look, minuteBetween, nearLimits, type RateLimits } from '#lib/control/alerts/rates';
 
 const sum = (calls: number, tokens: number, quarter = '12:00', key = 'k') => ({
   ...{ workspace: 'w', key, quarter, calls, tokens },

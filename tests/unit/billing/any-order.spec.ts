@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decide, type Order } from '#lib/billing/payments/decide';
-import { type Fact, factOf, paidByIntent, returnedOf } from '#lib/billing/payments/fact';
-import { dueOf } from '#lib/billing/reconcile/drift';
-import { Account } from '#lib/sandbox/payments/account';
-import type { StripeEvent } from '#lib/sandbox/payments/objects';
+import { decide, type Order } from '#lib/control/billing/payments/decide';
+import { type Fact, factOf, paidByIntent, returnedOf } from '#lib/control/billing/payments/fact';
+import { dueOf } from '#lib/control/billing/reconcile/drift';
 import { eventOf, live, orders, permutations, shuffled, truthOf } from '#tests/support/stripe/history';
+import { Account } from '#tools/sandbox/payments/account';
+import type { StripeEvent } from '#tools/sandbox/payments/objects';
 
 /** Orders and lines as events leave them, without a database. */
 class Books {

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Decision, decide, type Order } from '#lib/billing/payments/decide';
-import { type Returned, returnedOf } from '#lib/billing/payments/fact';
-import { nanoOf } from '#lib/billing/payments/money';
-import { dueOf } from '#lib/billing/reconcile/drift';
-import { returnedBy, type Truth } from '#lib/billing/reconcile/truth';
-import { Account } from '#lib/sandbox/payments/account';
+import { nanoOf } from '#lib/control/billing/payments/cents';
+import { type Decision, decide, type Order } from '#lib/control/billing/payments/decide';
+import { type Returned, returnedOf } from '#lib/control/billing/payments/fact';
+import { dueOf } from '#lib/control/billing/reconcile/drift';
+import { returnedBy, type Truth } from '#lib/control/billing/reconcile/truth';
 import { happen, type Later, live, orders, permutations, truthOf } from '#tests/support/stripe/history';
+import { Account } from '#tools/sandbox/payments/account';
 
 const refund = (part: number): Later => ({ what: 'refund', part });
 const failed: Later = { what: 'failed refund' };

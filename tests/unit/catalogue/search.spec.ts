@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { listModels } from '#lib/catalogue/list';
-import { findModels, type ModelFilters, sortModels } from '#lib/catalogue/search';
-import { parseUsd } from '#lib/money';
-import { readFilePrice } from '#lib/schemas/price';
+import { listModels } from '#lib/control/catalogue/list';
+import { findModels, type ModelFilters, sortModels } from '#lib/control/catalogue/search';
+import { parseUsd } from '#lib/core/money';
+import { readFilePrice } from '#lib/core/schemas/price';
 import { catalogueOf, modelOf, offerAt } from '#tests/unit/routing/make';
 
 const price = (file: Parameters<typeof readFilePrice>[0]) => ({

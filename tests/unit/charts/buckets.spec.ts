@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bucketStarts, type Step } from '#lib/charts/buckets';
+import { bucketStarts, type Step } from '#lib/core/charts/buckets';
 
 const at = (iso: string) => Date.parse(iso);
 const starts = (from: string, to: string, step: Step, zone: string) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type RangeName, rangeNamed, rangeNames, stepsFor, usualStep } from '#lib/charts/ranges';
+import { type RangeName, rangeNamed, rangeNames, stepsFor, usualStep } from '#lib/core/charts/ranges';
 
 const dayMs = 86_400_000;
 const iso = (ms: number) => new Date(ms).toISOString().slice(0, 16);

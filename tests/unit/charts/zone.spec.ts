@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dayCeiling, dayName, dayStart, daysLater, knownZone, monthsEarlier } from '#lib/charts/zone';
+import { dayCeiling, dayName, dayStart, daysLater, knownZone, monthsEarlier } from '#lib/core/charts/zone';
 
 const at = (iso: string) => Date.parse(iso);
 const iso = (ms: number) => new Date(ms).toISOString().replace('.000Z', 'Z');

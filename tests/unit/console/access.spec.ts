@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { isWebAddress, landingAddress, safeCallback } from '#lib/console/addresses';
-import { clientOf, trustForwarded } from '#lib/console/forwarded';
 import { withoutSecret } from '#lib/console/key-filters';
-import { may, roleOf, roles, rolesThatMay } from '#lib/control/role';
-import { makeKey } from '#lib/secrets';
+import { may, roleOf, roles, rolesThatMay } from '#lib/core/role';
+import { clientOf, trustForwarded } from '#lib/platform/client-address';
+import { makeKey } from '#lib/platform/secrets';
 
 describe('the way back after signing in', () => {
   test.each(['/acme/logs?status=4xx', '/acme/keys#top', '/'])('%s is kept', (target) => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { readForm } from '#lib/console/form';
-import { parseFields, refusePast } from '#lib/control/field/field';
-import { createKey } from '#lib/control/key/operations';
-import { ControlRefused } from '#lib/control/refusal';
+import { parseFields, refusePast } from '#lib/control/operations/field/field';
+import { createKey } from '#lib/control/operations/key/operations';
+import { ControlRefused } from '#lib/control/operations/refusal';
 
 const zone = 'Europe/Berlin';
 const nowMs = Date.UTC(2026, 10, 22);

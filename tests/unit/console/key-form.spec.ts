@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { keyRowOf } from '#lib/console/show/key/rows';
-import { keySettings, type ShownKey } from '#lib/control/key/settings';
+import { keySettings, type ShownKey } from '#lib/control/operations/key/settings';
 
 const key: ShownKey = {
   ...{

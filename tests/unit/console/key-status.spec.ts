@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { keyRowOf } from '#lib/console/show/key/rows';
 import { keyStatusOf } from '#lib/console/show/key/status';
-import type { ShownKey } from '#lib/control/key/settings';
+import type { ShownKey } from '#lib/control/operations/key/settings';
 
 const key: ShownKey = {
   ...{

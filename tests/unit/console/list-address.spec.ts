@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { listAddress, readListAddress } from '#lib/console/list-address';
-import { listCalls } from '#lib/control/call/operations';
+import { listCalls } from '#lib/control/operations/call/operations';
 
 const read = (query: Record<string, string | string[]>, zone = 'Asia/Tokyo') =>
   readListAddress(listCalls.fields, query, zone);

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { type LogPage, logFile } from '#lib/console/log/file';
 import { logCsvHead, logCsvLine } from '#lib/console/log/lines';
-import type { CallDetail } from '#lib/control/call/detail';
-import { noUsage } from '#lib/metering/usage';
+import type { CallDetail } from '#lib/control/operations/call/detail';
+import { noUsage } from '#lib/core/metering/usage';
 
 const rest = async () => {};
 

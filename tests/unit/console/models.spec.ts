@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { listModels } from '#lib/catalogue/list';
 import { isPublicPage } from '#lib/console/addresses';
 import { priceTableOf } from '#lib/console/models/facts';
 import { callableByFamily, scopeOfKey, viewCatalogue } from '#lib/console/models/list';
 import { modelHref, modelRowOf } from '#lib/console/models/rows';
 import { playgroundModels } from '#lib/console/playground/choices';
 import { showTokens } from '#lib/console/show/tokens';
-import { readFilePrice } from '#lib/schemas/price';
-import { endOfDay } from '#lib/snapshot/retired';
+import { listModels } from '#lib/control/catalogue/list';
+import { endOfDay } from '#lib/core/facts/retired';
+import { readFilePrice } from '#lib/core/schemas/price';
 import { catalogueOf, modelOf, nowMs, offerAt } from '#tests/unit/routing/make';
 
 const many = listModels(

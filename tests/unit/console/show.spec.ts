@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { dayEnd } from '#lib/charts/wall-time';
 import { showUnitPrice, usedClasses } from '#lib/console/show/cost-line';
 import { showForeign } from '#lib/console/show/foreign';
-import { showCount, showMoney } from '#lib/console/show/money';
 import { showAgo, showMoment, showSpan, showZone } from '#lib/console/show/time';
+import { dayEnd } from '#lib/core/charts/wall-time';
+import { showCount, showMoney } from '#lib/core/show-money';
 
 describe('money to read', () => {
   test.each([

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { roleMatrix } from '#lib/console/team/role-matrix';
-import { operations } from '#lib/control/operations';
-import { may, roles } from '#lib/control/role';
+import { operations } from '#lib/control/operations/operations';
+import { may, roles } from '#lib/core/role';
 
 it('the matrix of roles has every operation of a workspace on one line, with what its permission says', () => {
   const lines = roleMatrix(operations);

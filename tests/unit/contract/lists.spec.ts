@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { commandsOf } from '#lib/command/declared';
-import { operations } from '#lib/control/operations';
-import { errorTable } from '#lib/errors';
-import { settingsSchema } from '#lib/schemas/settings';
+import { operations } from '#lib/control/operations/operations';
+import { errorTable } from '#lib/core/errors';
+import { settingsSchema } from '#lib/core/schemas/settings';
+import { commandsOf } from '#lib/programs/command/declared';
 
 /** One section of a page of the contract. */
 function rule(page: string, name: string): string {

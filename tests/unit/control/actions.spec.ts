@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { operations } from '#lib/control/operations';
+import { operations } from '#lib/control/operations/operations';
 
 const app = fileURLToPath(new URL('../../../app', import.meta.url));
 

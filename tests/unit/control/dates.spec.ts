@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { listCalls } from '#lib/control/call/operations';
-import { parseFields, refusePast } from '#lib/control/field/field';
-import { createKey } from '#lib/control/key/operations';
-import { operations } from '#lib/control/operations';
+import { listCalls } from '#lib/control/operations/call/operations';
+import { parseFields, refusePast } from '#lib/control/operations/field/field';
+import { createKey } from '#lib/control/operations/key/operations';
+import { operations } from '#lib/control/operations/operations';
 
 const expiryIn = (expiresAt: string, zone?: string) =>
   parseFields(createKey.fields, { name: 'a', expiresAt }, zone).expiresAt?.toISOString();

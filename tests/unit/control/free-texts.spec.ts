@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { operations } from '#lib/control/operations';
+import { operations } from '#lib/control/operations/operations';
 import { closedTexts, freeTexts } from '#tests/support/control/free-texts';
 
 it('each stored text is one that people write, which the browser test of markup fills, or a closed one', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { operations } from '#lib/control/operations';
-import { checkPermission } from '#lib/control/reach';
-import { may, roles } from '#lib/control/role';
+import { operations } from '#lib/control/operations/operations';
+import { checkPermission } from '#lib/control/operations/reach';
+import { may, roles } from '#lib/core/role';
 
 const suspended = { scope: null, suspended: true };
 const guarded = operations.filter(({ permission, reach }) => permission !== null && reach !== 'gateway');

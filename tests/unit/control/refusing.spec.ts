@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type KeyFacts, type LatestCalls, refusingOf } from '#lib/control/key/refusing';
+import { type KeyFacts, type LatestCalls, refusingOf } from '#lib/control/operations/key/refusing';
 
 const nowMs = Date.parse('2026-11-25T12:00:00Z');
 const row = {

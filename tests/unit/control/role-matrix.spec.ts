@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { Operation } from '#lib/control/declare';
-import { operations } from '#lib/control/operations';
-import { may, roles } from '#lib/control/role';
+import type { Operation } from '#lib/control/operations/declare';
+import { operations } from '#lib/control/operations/operations';
+import { may, roles } from '#lib/core/role';
 
 const head = `# Who may do what
 
@@ -9,7 +9,7 @@ Every operation of the control plane, whichever way it is asked for: by the cons
 for the operator) or by a management key on \`/api/v1\`. Operators may do everything in every workspace. In a suspended
 workspace only they change things; its members still read. A key of management may at most do what its role may.
 
-This page is made of the declarations in \`lib/control\`: after a change, run the spec \`role-matrix\` with \`-u\`.
+This page is made of the declarations in \`lib/control/operations\`: after a change, run the spec \`role-matrix\` with \`-u\`.
 `;
 
 function commandOf({ name, line, fields }: Operation): string {

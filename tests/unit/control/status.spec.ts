@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type CountedDay, figuresOf, type Impact } from '#lib/control/status/figures';
-import { Histogram } from '#lib/metering/histogram';
+import { type CountedDay, figuresOf, type Impact } from '#lib/control/operations/status/figures';
+import { Histogram } from '#lib/core/metering/histogram';
 
 const histogram = (...ms: number[]) => {
   const made = new Histogram();

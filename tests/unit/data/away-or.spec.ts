@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { awayOr, DatabaseAway } from '#lib/data/database-errors';
+import { awayOr, DatabaseAway } from '#lib/platform/data/database-errors';
 
 const url = 'postgresql://me:secret@db.internal/books';
 const failed = (message: string, parts: object = {}) => Object.assign(new Error(message), parts);

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { buffersFor } from '#lib/data/embedded/buffers';
+import { buffersFor } from '#lib/platform/data/embedded/buffers';
 
 const MIB = 1024 * 1024;
 

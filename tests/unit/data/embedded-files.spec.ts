@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rememberMissing } from '#lib/data/embedded/files';
+import { rememberMissing } from '#lib/platform/data/embedded/files';
 
 const makes = 0o100;
 const error = { errno: 44 };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { dayMs, keptFromId, weekAt, weekMs, weekNamed, weekStart } from '#lib/data/retention/weeks';
-import { idFloor } from '#lib/ids';
+import { dayMs, keptFromId, weekAt, weekMs, weekNamed, weekStart } from '#lib/control/retention/weeks';
+import { idFloor } from '#lib/platform/ids';
 
 const monday = Date.UTC(2026, 10, 16);
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { readCatalogue } from '#lib/catalogue/files';
-import { booksOf, settledMs } from '#lib/demo/books';
-import { cast } from '#lib/demo/cast';
-import { drawCalls } from '#lib/demo/draw';
-import { readFilePrice } from '#lib/schemas/price';
-import type { Catalogue, ModelFacts } from '#lib/snapshot/snapshot';
+import { readCatalogue } from '#lib/control/catalogue/files';
+import type { Catalogue, ModelFacts } from '#lib/core/facts/snapshot';
+import { readFilePrice } from '#lib/core/schemas/price';
+import { booksOf, settledMs } from '#tools/demo/books';
+import { cast } from '#tools/demo/cast';
+import { drawCalls } from '#tools/demo/draw';
 
 const untilMs = Date.UTC(2026, 10, 22, 17, 30);
 const days = 18;

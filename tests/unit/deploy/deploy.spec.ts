@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { readEnv } from '#lib/env';
-import { secretNames } from '#lib/env-secrets';
-import { settingsSchema } from '#lib/schemas/settings';
+import { settingsSchema } from '#lib/core/schemas/settings';
+import { readEnv } from '#lib/platform/env/env';
+import { secretNames } from '#lib/platform/env/env-secrets';
 import {
   documents,
   kubernetesService,

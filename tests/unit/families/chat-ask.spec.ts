@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isRefusal } from '#lib/errors';
-import { budgetToInject } from '#lib/families/family';
+import { isRefusal } from '#lib/core/errors';
+import { budgetToInject } from '#lib/core/families/family';
 import { askChat, makeModel, readChat } from '#tests/unit/families/make';
 
 const messages = [{ role: 'user', content: 'hi' }];

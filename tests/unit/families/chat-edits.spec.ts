@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { chat } from '#lib/families/chat';
-import { applyEdits } from '#lib/families/edits';
-import type { OfferFacts } from '#lib/snapshot/snapshot';
+import type { OfferFacts } from '#lib/core/facts/snapshot';
+import { chat } from '#lib/core/families/chat';
+import { applyEdits } from '#lib/core/families/edits';
 import { askChat, makeOffer, makeProvider } from '#tests/unit/families/make';
 
 function sent(body: string, offer: OfferFacts, injectBudget: number | null = null): string {

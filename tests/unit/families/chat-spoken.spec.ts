@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isRefusal } from '#lib/errors';
-import { chat } from '#lib/families/chat';
+import { isRefusal } from '#lib/core/errors';
+import { chat } from '#lib/core/families/chat';
 import { askChat, readChat } from '#tests/unit/families/make';
 
 const audio = { voice: 'alloy', format: 'wav' };

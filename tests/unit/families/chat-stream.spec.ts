@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chat } from '#lib/families/chat';
+import { chat } from '#lib/core/families/chat';
 import { askChat } from '#tests/unit/families/make';
 
 function reader(body: object = {}) {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { chat } from '#lib/families/chat';
-import { usageOf } from '#lib/metering/usage';
+import { chat } from '#lib/core/families/chat';
+import { usageOf } from '#lib/core/metering/usage';
 import { askChat } from '#tests/unit/families/make';
 
 const ask = askChat({ model: 'm' });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { chat } from '#lib/families/chat';
-import { credentialHeaderOf } from '#lib/families/credential-header';
-import { generateContent } from '#lib/families/generate-content';
-import { messages } from '#lib/families/messages';
+import { chat } from '#lib/core/families/chat';
+import { credentialHeaderOf } from '#lib/core/families/credential-header';
+import { generateContent } from '#lib/core/families/generate-content';
+import { messages } from '#lib/core/families/messages';
 
 const headers = (
   ...named: [Parameters<typeof credentialHeaderOf>[0]['id'], 'authorization' | 'api-key'][]

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { applyEdits, insertMember } from '#lib/families/edits';
-import type { Edit } from '#lib/families/family';
+import { applyEdits, insertMember } from '#lib/core/families/edits';
+import type { Edit } from '#lib/core/families/family';
 
 const textAfter = (body: string, edits: readonly Edit[]) =>
   Buffer.from(applyEdits(Buffer.from(body), edits)).toString();

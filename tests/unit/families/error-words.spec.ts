@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { errorWords } from '#lib/families/reading/error-words';
+import { errorWords } from '#lib/core/families/reading/error-words';
 
 const raw = JSON.stringify({ error: { type: 'overloaded_error', message: 'Overloaded' } });
 

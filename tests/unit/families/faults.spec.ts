@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { FamilyId } from '#lib/families/ids';
-import { familyOf } from '#lib/families/index';
+import type { FamilyId } from '#lib/core/families/ids';
+import { familyOf } from '#lib/core/families/index';
 
 function family(id: FamilyId) {
   const found = familyOf(id);

@@ -1,8 +1,8 @@
-import { isRefusal, type Refusal } from '#lib/errors';
-import { chat } from '#lib/families/chat';
-import type { Ask, Operation } from '#lib/families/family';
-import { scan } from '#lib/families/scan';
-import type { ModelFacts, OfferFacts, ProviderFacts } from '#lib/snapshot/snapshot';
+import { isRefusal, type Refusal } from '#lib/core/errors';
+import type { ModelFacts, OfferFacts, ProviderFacts } from '#lib/core/facts/snapshot';
+import { chat } from '#lib/core/families/chat';
+import type { Ask, Operation } from '#lib/core/families/family';
+import { scan } from '#lib/core/families/scan';
 
 export function makeProvider(part: Partial<ProviderFacts> = {}): ProviderFacts {
   return {

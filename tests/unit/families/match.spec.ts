@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { isRefusal } from '#lib/errors';
-import type { Operation } from '#lib/families/family';
-import { familyOf, operations } from '#lib/families/index';
-import { createMatch, match } from '#lib/families/match';
+import { isRefusal } from '#lib/core/errors';
+import type { Operation } from '#lib/core/families/family';
+import { familyOf, operations } from '#lib/core/families/index';
+import { createMatch, match } from '#lib/core/families/match';
 
 function operation(method: Operation['method'], path: string, prefixes: Operation['prefixes']): Operation {
   return {

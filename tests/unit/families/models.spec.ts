@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { isRefusal } from '#lib/errors';
-import type { Operation } from '#lib/families/family';
-import { modelsAnswer, modelsOperations } from '#lib/families/models';
-import { readFilePrice } from '#lib/schemas/price';
-import type { ModelFacts } from '#lib/snapshot/snapshot';
+import { isRefusal } from '#lib/core/errors';
+import type { ModelFacts } from '#lib/core/facts/snapshot';
+import type { Operation } from '#lib/core/families/family';
+import { modelsAnswer, modelsOperations } from '#lib/core/families/models';
+import { readFilePrice } from '#lib/core/schemas/price';
 import { makeModel, makeOffer } from '#tests/unit/families/make';
 
 const models = [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { operations } from '#lib/families/index';
-import { queryToProvider } from '#lib/families/query';
+import { operations } from '#lib/core/families/index';
+import { queryToProvider } from '#lib/core/families/query';
 
 /** What goes up of a query that holds every name that any operation lets pass, and others. */
 const everything =

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type LongString, scan } from '#lib/families/scan';
+import { type LongString, scan } from '#lib/core/families/scan';
 
 function longStrings(value: unknown): readonly LongString[] {
   const result = scan(Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)), {});

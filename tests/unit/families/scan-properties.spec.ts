@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type FieldSpec, type Found, scan } from '#lib/families/scan';
+import { type FieldSpec, type Found, scan } from '#lib/core/families/scan';
 
 const spec: FieldSpec = {
   model: {},

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { chat } from '#lib/families/chat';
-import { responses } from '#lib/families/responses';
-import { type FieldSpec, type Scan, type ScanFault, scan, scanInSlices } from '#lib/families/scan';
-import { createTurns } from '#lib/gateway/upload/turns';
+import { chat } from '#lib/core/families/chat';
+import { responses } from '#lib/core/families/responses';
+import { type FieldSpec, type Scan, type ScanFault, scan, scanInSlices } from '#lib/core/families/scan';
+import { createTurns } from '#lib/gateway/flow/upload/turns';
 
 const spec: FieldSpec = {
   model: {},

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type FieldSpec, type Scan, scan } from '#lib/families/scan';
+import { type FieldSpec, type Scan, scan } from '#lib/core/families/scan';
 
 const spec: FieldSpec = {
   model: {},

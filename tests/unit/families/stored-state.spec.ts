@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isRefusal, type Refusal } from '#lib/errors';
-import type { Ask } from '#lib/families/family';
+import { isRefusal, type Refusal } from '#lib/core/errors';
+import type { Ask } from '#lib/core/families/family';
 import { readChat } from '#tests/unit/families/make';
 import { readMessages } from '#tests/unit/families/messages/make';
 import { readResponse } from '#tests/unit/families/responses/make';

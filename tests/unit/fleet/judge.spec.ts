@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { EndLine } from '#lib/sandbox/truth-log';
 import type { Booked, Provided } from '#tests/support/fleet/accounts';
 import type { Told } from '#tests/support/fleet/client';
 import { judge } from '#tests/support/fleet/judge';
+import type { EndLine } from '#tools/sandbox/truth-log';
 
 const told: Told = { mark: 'm', status: 200, id: 'call', whole: true, text: 'data: [DONE]' };
 const row: Booked = {

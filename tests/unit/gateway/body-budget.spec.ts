@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { type BodyShare, createBodyBudget } from '#lib/gateway/body-budget';
-import { Pacer } from '#lib/gateway/upload/pace';
-import { growInOrder } from '#lib/gateway/upload/progress';
+import { type BodyShare, createBodyBudget } from '#lib/gateway/flow/body-budget';
+import { Pacer } from '#lib/gateway/flow/upload/pace';
+import { growInOrder } from '#lib/gateway/flow/upload/progress';
 
 const mebibyte = 1024 * 1024;
 const total = 64 * mebibyte;

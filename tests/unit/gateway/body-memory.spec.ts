@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createBodyBudget } from '#lib/gateway/body-budget';
-import { BodyMemory } from '#lib/gateway/upload/body-memory';
+import { createBodyBudget } from '#lib/gateway/flow/body-budget';
+import { BodyMemory } from '#lib/gateway/flow/upload/body-memory';
 
 const mebibyte = 1024 * 1024;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { noCharge } from '#lib/gateway/call/charge';
-import { chargeInFull } from '#lib/gateway/call/charge-call';
+import { noCharge } from '#lib/gateway/flow/call/charge';
+import { chargeInFull } from '#lib/gateway/flow/call/charge-call';
 
 describe('an estimate above its hold, whose hold has grown (contract: money/estimate)', () => {
   it('is charged in full, and no longer flagged as capped', () => {

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Call } from '#lib/gateway/call/call';
-import type { Reply } from '#lib/gateway/lane';
-import { createDrains } from '#lib/gateway/relay/drains';
-import { LiveReply } from '#lib/gateway/relay/live-reply';
-import type { Runtime } from '#lib/gateway/runtime';
-import { watchClient } from '#lib/gateway/steps/client-gone';
-import type { Exchange } from '#lib/upstream/exchange';
+import type { Call } from '#lib/gateway/flow/call/call';
+import type { Reply } from '#lib/gateway/flow/lane';
+import { createDrains } from '#lib/gateway/flow/relay/drains';
+import { LiveReply } from '#lib/gateway/flow/relay/live-reply';
+import type { Runtime } from '#lib/gateway/flow/runtime';
+import { watchClient } from '#lib/gateway/flow/steps/client-gone';
+import type { Exchange } from '#lib/gateway/upstream/exchange';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

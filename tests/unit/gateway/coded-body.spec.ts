@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { brotliCompressSync, deflateSync, gzipSync, constants as zlib, zstdCompressSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
-import { Refused } from '#lib/errors';
-import { type BodyBudget, createBodyBudget } from '#lib/gateway/body-budget';
-import type { BodySource } from '#lib/gateway/lane';
-import { decodedBody } from '#lib/gateway/upload/coded-body';
-import { readCoding } from '#lib/gateway/upload/decoder';
-import type { BodyPace } from '#lib/gateway/upload/pace';
+import { Refused } from '#lib/core/errors';
+import { type BodyBudget, createBodyBudget } from '#lib/gateway/flow/body-budget';
+import type { BodySource } from '#lib/gateway/flow/lane';
+import { decodedBody } from '#lib/gateway/flow/upload/coded-body';
+import { readCoding } from '#lib/gateway/flow/upload/decoder';
+import type { BodyPace } from '#lib/gateway/flow/upload/pace';
 
 const mebibyte = 1024 ** 2;
 const limit = mebibyte;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { corsHeaders, preflightHeaders } from '#lib/gateway/cors';
-import { isGreeting } from '#lib/gateway/greeting';
+import { corsHeaders, preflightHeaders } from '#lib/gateway/flow/cors';
+import { isGreeting } from '#lib/gateway/flow/greeting';
 
 const page = 'https://app.example.com';
 const origins = new Set([page, 'http://localhost:5173']);

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { createDrains } from '#lib/gateway/relay/drains';
+import { createDrains } from '#lib/gateway/flow/relay/drains';
 
 const nothing = () => {};
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { familyOf, operations } from '#lib/families/index';
-import { faultOf } from '#lib/gateway/attempt/fault-of';
+import { familyOf, operations } from '#lib/core/families/index';
+import { faultOf } from '#lib/gateway/flow/attempt/fault-of';
 import { askChat } from '#tests/unit/families/make';
 
 const named = { error: { message: 'The model `m` does not exist', code: 'model_not_found' } };

@@ -1,8 +1,8 @@
-import type { Ask, Family } from '#lib/families/family';
-import { type AnsweredCall, extendCall, openCall, type PlannedCall } from '#lib/gateway/call/call';
-import type { Arrival } from '#lib/gateway/lane';
-import { unconfiguredRuntime } from '#lib/gateway/unconfigured';
-import type { Plan, Target, TimeLimits } from '#lib/routing/target';
+import type { Ask, Family } from '#lib/core/families/family';
+import { type AnsweredCall, extendCall, openCall, type PlannedCall } from '#lib/gateway/flow/call/call';
+import type { Arrival } from '#lib/gateway/flow/lane';
+import { unconfiguredRuntime } from '#lib/gateway/flow/unconfigured';
+import type { Plan, Target, TimeLimits } from '#lib/gateway/routing/pure/target';
 import { catalogueOf, snapshotOf } from '#tests/unit/routing/make';
 
 const arrival: Arrival = {

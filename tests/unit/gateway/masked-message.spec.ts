@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { maskedMessage } from '#lib/gateway/attempt/masked-message';
+import { maskedMessage } from '#lib/gateway/flow/attempt/masked-message';
 
 const credential = 'correct horse battery staple';
 const kept = (message: string, request = '') =>

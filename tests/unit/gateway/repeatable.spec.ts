@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Ask } from '#lib/families/family';
-import { familyOf, operations } from '#lib/families/index';
-import { isRepeatable } from '#lib/gateway/attempt/repeatable';
+import type { Ask } from '#lib/core/families/family';
+import { familyOf, operations } from '#lib/core/families/index';
+import { isRepeatable } from '#lib/gateway/flow/attempt/repeatable';
 import { askOf } from '#tests/unit/routing/make';
 
 const { shows: _, ...plain } = askOf();

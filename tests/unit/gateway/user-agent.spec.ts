@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readUserAgent } from '#lib/gateway/call/user-agent';
+import { readUserAgent } from '#lib/gateway/flow/call/user-agent';
 
 /** As Node gives a header: a character for each byte. */
 const asSent = (text: string) => Buffer.from(text).toString('latin1');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { endOf, type JobTerms } from '#lib/jobs/end';
-import { type UsageReport, usageOf } from '#lib/metering/usage';
+import { type UsageReport, usageOf } from '#lib/core/metering/usage';
+import { endOf, type JobTerms } from '#lib/gateway/jobs/end';
 
 const dollar = 1_000_000_000n;
 const terms: JobTerms = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Claim } from '#lib/admission/claim';
-import type { StoredLimits } from '#lib/snapshot/snapshot';
+import type { StoredLimits } from '#lib/core/facts/snapshot';
+import type { Claim } from '#lib/gateway/admission/claim';
 import { snapshotOf } from '#tests/support/admission';
 import { admitted, startMember } from '#tests/support/limits/fleet';
 import { random } from '#tests/support/limits/matrix';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { KeySnapshot } from '#lib/snapshot/snapshot';
+import type { KeySnapshot } from '#lib/core/facts/snapshot';
 import { snapshotOf } from '#tests/support/admission';
 import { FaultyStore } from '#tests/support/limits/faulty-store';
 import { admitted, type Member, mostInAnyMinute, startMember } from '#tests/support/limits/fleet';

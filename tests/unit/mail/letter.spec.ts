@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { writeLetter } from '#lib/mail/letter';
+import { writeLetter } from '#lib/control/mail/letter';
 
 const draft = {
   to: 'ann@example.com',

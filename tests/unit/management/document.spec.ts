@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
-import { operations } from '#lib/control/operations';
-import { openApiOf } from '#lib/management/document/document';
+import { openApiOf } from '#lib/control/management/document/document';
+import { operations } from '#lib/control/operations/operations';
 
 /** As a client reads it. */
 const document = JSON.parse(JSON.stringify(openApiOf(operations)));

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createPace } from '#lib/management/pace';
+import { createPace } from '#lib/control/management/pace';
 
 it('admits so many requests in any minute, and says how long to wait for the next', () => {
   const pace = createPace(3);

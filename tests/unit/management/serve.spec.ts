@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { systemClock } from '#lib/clock';
-import { openDb } from '#lib/data/db';
-import { createIds } from '#lib/ids';
-import { createPace } from '#lib/management/pace';
-import { serveManagement } from '#lib/management/serve';
-import { readWebBody } from '#lib/management/web-body';
-import { makeKey, makeManagementKey } from '#lib/secrets';
+import { readWebBody } from '#lib/console/management/web-body';
+import { createPace } from '#lib/control/management/pace';
+import { serveManagement } from '#lib/control/management/serve';
+import { systemClock } from '#lib/platform/clock';
+import { openDb } from '#lib/platform/data/db';
+import { createIds } from '#lib/platform/ids';
+import { makeKey, makeManagementKey } from '#lib/platform/secrets';
 import { controlHost } from '#tests/support/control/operate';
 
 describe('the management API without its database', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { boundUsage, meteredUsage, type UsageBounds } from '#lib/metering/anomaly';
-import { price } from '#lib/metering/price';
-import type { Price } from '#lib/metering/price-list';
-import { countedTokens, totalUsage, type Usage, type UsageReport, usageOf } from '#lib/metering/usage';
+import { boundUsage, meteredUsage, type UsageBounds } from '#lib/core/metering/anomaly';
+import { price } from '#lib/core/metering/price';
+import type { Price } from '#lib/core/metering/price-list';
+import { countedTokens, totalUsage, type Usage, type UsageReport, usageOf } from '#lib/core/metering/usage';
 
 const model: UsageBounds = { contextTokens: 1_000, maxOutputTokens: 100, output: ['text'] };
 const dollar = 1_000_000_000n;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { usageOf } from '#lib/metering/usage';
-import { ChargeFlags } from '#lib/metrics/charge-flags';
+import { usageOf } from '#lib/core/metering/usage';
+import { ChargeFlags } from '#lib/gateway/metrics/charge-flags';
 
 const nowMs = 1_800_000_000_000;
 const charge = {

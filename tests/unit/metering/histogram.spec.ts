@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bounds, bucketOf, Histogram, wholeMs } from '#lib/metering/histogram';
+import { bounds, bucketOf, Histogram, wholeMs } from '#lib/core/metering/histogram';
 
 const largest = 2_147_483_647;
 /** Durations of every size: a plain range would hardly ever try a short one. */

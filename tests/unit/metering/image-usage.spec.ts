@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { estimate } from '#lib/admission/estimate';
-import type { Ask } from '#lib/families/family';
-import { estimateUsage, lacksTokens, paidOnce } from '#lib/metering/image-usage';
-import { price } from '#lib/metering/price';
-import type { Price, Rates } from '#lib/metering/price-list';
-import { type UsageReport, usageOf } from '#lib/metering/usage';
-import type { Target } from '#lib/routing/target';
+import type { Ask } from '#lib/core/families/family';
+import { estimateUsage, lacksTokens, paidOnce } from '#lib/core/metering/image-usage';
+import { price } from '#lib/core/metering/price';
+import type { Price, Rates } from '#lib/core/metering/price-list';
+import { type UsageReport, usageOf } from '#lib/core/metering/usage';
+import { estimate } from '#lib/gateway/admission/pure/estimate';
+import type { Target } from '#lib/gateway/routing/pure/target';
 import { askImages } from '#tests/unit/families/images/make';
 import { makeModel, makeOffer } from '#tests/unit/families/make';
 

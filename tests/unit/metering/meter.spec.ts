@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { chat } from '#lib/families/chat';
-import type { Meter } from '#lib/metering/meter';
-import { usageOf } from '#lib/metering/usage';
-import { MAX_ANSWER_BYTES } from '#lib/metering/whole-meter';
+import { chat } from '#lib/core/families/chat';
+import type { Meter } from '#lib/core/metering/meter';
+import { usageOf } from '#lib/core/metering/usage';
+import { MAX_ANSWER_BYTES } from '#lib/core/metering/whole-meter';
 import { askChat } from '#tests/unit/families/make';
 import { createMeter } from '#tests/unit/metering/make';
 import {

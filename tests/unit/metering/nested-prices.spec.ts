@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { nestedFacts, nestedVersions } from '#lib/jobs/nested-facts';
-import { type NamedPrice, nestedPrices } from '#lib/metering/nested-prices';
-import { usageOf } from '#lib/metering/usage';
+import { type NamedPrice, nestedPrices } from '#lib/core/metering/nested-prices';
+import { usageOf } from '#lib/core/metering/usage';
+import { nestedFacts, nestedVersions } from '#lib/gateway/jobs/nested-facts';
 
 const priced = (input: bigint) => ({ base: { input }, tiers: [], serviceTiers: {} });
 const known: NamedPrice[] = [

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { price } from '#lib/metering/price';
-import type { Price } from '#lib/metering/price-list';
-import { repriced } from '#lib/metering/reprice';
-import { usageOf } from '#lib/metering/usage';
+import { price } from '#lib/core/metering/price';
+import type { Price } from '#lib/core/metering/price-list';
+import { repriced } from '#lib/core/metering/reprice';
+import { usageOf } from '#lib/core/metering/usage';
 
 const none = new Map<string, Price>();
 const charged: Price = {

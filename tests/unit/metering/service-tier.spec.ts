@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { price } from '#lib/metering/price';
-import type { Price } from '#lib/metering/price-list';
-import { coversTier, tierOf } from '#lib/metering/service-tier';
-import { type UsageReport, usageOf } from '#lib/metering/usage';
+import { price } from '#lib/core/metering/price';
+import type { Price } from '#lib/core/metering/price-list';
+import { coversTier, tierOf } from '#lib/core/metering/service-tier';
+import { type UsageReport, usageOf } from '#lib/core/metering/usage';
 
 const dollar = 1_000_000_000n;
 const list: Price = {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { chat } from '#lib/families/chat';
-import type { Ask, Family } from '#lib/families/family';
-import { generateContent } from '#lib/families/generate-content';
-import { images } from '#lib/families/images';
-import { messages } from '#lib/families/messages';
-import { responses } from '#lib/families/responses';
-import type { Meter } from '#lib/metering/meter';
+import { chat } from '#lib/core/families/chat';
+import type { Ask, Family } from '#lib/core/families/family';
+import { generateContent } from '#lib/core/families/generate-content';
+import { images } from '#lib/core/families/images';
+import { messages } from '#lib/core/families/messages';
+import { responses } from '#lib/core/families/responses';
+import type { Meter } from '#lib/core/metering/meter';
 import { askContent } from '#tests/unit/families/content/make';
 import { askImages } from '#tests/unit/families/images/make';
 import { askChat } from '#tests/unit/families/make';

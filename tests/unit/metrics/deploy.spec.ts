@@ -5,10 +5,10 @@ import type { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { ChargeFlags } from '#lib/metrics/charge-flags';
-import { OfferFaults } from '#lib/metrics/offer-faults';
-import { createRegistry } from '#lib/metrics/registry';
-import { Tally } from '#lib/metrics/tally';
+import { ChargeFlags } from '#lib/gateway/metrics/charge-flags';
+import { OfferFaults } from '#lib/gateway/metrics/offer-faults';
+import { Tally } from '#lib/gateway/metrics/tally';
+import { createRegistry } from '#lib/programs/metrics/registry';
 
 const read = (path: string) => readFileSync(new URL(`../../../deploy/${path}`, import.meta.url), 'utf8');
 const ours = /\b(?:gateway|process|nodejs)_[a-z0-9_]+\b/g;

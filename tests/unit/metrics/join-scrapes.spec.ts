@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { joinScrapes } from '#lib/metrics/join-scrapes';
+import { joinScrapes } from '#lib/programs/metrics/join-scrapes';
 
 const scrape = (worker: number, more = '') => `# HELP calls_total Calls.
 # TYPE calls_total counter

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ModelTally } from '#lib/metrics/model-tally';
+import { ModelTally } from '#lib/gateway/metrics/model-tally';
 import { callOf, newId } from '#tests/support/settlement';
 
 const blankCall = () => callOf({ workspaceId: newId(), keyId: newId() }, { attempts: [] });

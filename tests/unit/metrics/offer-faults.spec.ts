@@ -1,8 +1,8 @@
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
-import type { Fault } from '#lib/families/reading/fault';
-import { OfferFaults } from '#lib/metrics/offer-faults';
-import { registerOfferFaults } from '#lib/metrics/offer-metrics';
+import type { Fault } from '#lib/core/families/reading/fault';
+import { OfferFaults } from '#lib/gateway/metrics/offer-faults';
+import { registerOfferFaults } from '#lib/programs/metrics/offer-metrics';
 
 const gone: Fault = { whose: 'operator', kind: 'model_gone', waitMs: null, code: null, message: null };
 const empty: Fault = { whose: 'operator', kind: 'quota', waitMs: null, code: null, message: null };

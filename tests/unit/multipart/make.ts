@@ -1,8 +1,8 @@
-import { Refused } from '#lib/errors';
-import type { FieldSpec, Scan } from '#lib/families/scan';
-import type { BodySource } from '#lib/gateway/lane';
-import { readUpload } from '#lib/gateway/upload/read-upload';
-import type { Spool, SpoolRoom } from '#lib/gateway/upload/spool';
+import { Refused } from '#lib/core/errors';
+import type { FieldSpec, Scan } from '#lib/core/families/scan';
+import type { BodySource } from '#lib/gateway/flow/lane';
+import { readUpload } from '#lib/gateway/flow/upload/read-upload';
+import type { Spool, SpoolRoom } from '#lib/gateway/flow/upload/spool';
 
 const spec: FieldSpec = {
   model: {},

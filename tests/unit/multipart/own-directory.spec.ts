@@ -6,7 +6,7 @@ import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { takeOwnDirectory } from '#lib/data/directory/own-directory';
+import { takeOwnDirectory } from '#lib/platform/data/directory/own-directory';
 
 const folder = mkdtempSync(join(tmpdir(), 'own-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Scan } from '#lib/families/scan';
+import type { Scan } from '#lib/core/families/scan';
 import { bytesOf, formOf, inPieces, type MadePart, readForm } from '#tests/unit/multipart/make';
 
 const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00, 0x2d, 0x2d, 0x62]);

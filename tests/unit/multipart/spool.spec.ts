@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { openSpoolRoom } from '#lib/gateway/upload/spool';
+import { openSpoolRoom } from '#lib/gateway/flow/upload/spool';
 
 const folder = mkdtempSync(join(tmpdir(), 'spool-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

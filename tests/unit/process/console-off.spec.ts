@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import { readEnv } from '#lib/env';
-import { openConsole } from '#lib/process/pages/console';
+import { readEnv } from '#lib/platform/env/env';
+import { openConsole } from '#lib/programs/process/pages/console';
 
 it('a page of a process with CONSOLE=off is 404 and names the setting (contract: operations/console-off)', async () => {
   const secrets = { NEXTAUTH_SECRET: 'a', ENCRYPTION_KEY: 'b', KEY_PEPPER: 'c' };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isForGateway, routedTarget } from '#lib/process/dispatch';
-import { makeKey } from '#lib/secrets';
+import { makeKey } from '#lib/platform/secrets';
+import { isForGateway, routedTarget } from '#lib/programs/process/dispatch';
 
 const key = makeKey();
 const form = { 'content-type': 'application/x-www-form-urlencoded' };

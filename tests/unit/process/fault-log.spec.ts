@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { createFaultLog } from '#lib/process/fault-log';
+import { createFaultLog } from '#lib/programs/process/fault-log';
 
 /** A log of faults on a clock that the test moves, and its lines. */
 function keeping(allowedMs = 0) {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { inTurn } from '#lib/process/listener/in-turn';
+import { inTurn } from '#lib/programs/process/listener/in-turn';
 
 const servers: ReturnType<typeof createServer>[] = [];
 afterEach(() => {

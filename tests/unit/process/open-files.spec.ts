@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { warnOfFewFiles } from '#lib/process/open-files';
+import { warnOfFewFiles } from '#lib/programs/process/open-files';
 
 const limits = (soft: string) =>
   `Limit  Soft Limit  Hard Limit  Units\nMax open files            ${soft}   524288     files\n`;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
-import { checkPort } from '#lib/process/listener/port';
+import { checkPort } from '#lib/programs/process/listener/port';
 import { freePort } from '#tests/support/run/free-port';
 
 const host = '127.0.0.1';

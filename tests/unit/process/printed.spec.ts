@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { logWhatIsPrinted } from '#lib/process/printed';
+import { logWhatIsPrinted } from '#lib/programs/process/printed';
 
 describe('what is printed beside the log', () => {
   let lines: string[];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { closeInQuietTurn } from '#lib/process/listener/quiet-turn';
+import { closeInQuietTurn } from '#lib/programs/process/listener/quiet-turn';
 
 /** A clock that tells these moments one after the other, and the last one with 5 ms more each time from then on. */
 function telling(...moments: number[]) {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { onStop } from '#lib/process/stop';
+import { onStop } from '#lib/programs/process/stop';
 
 /** A process that does not end: signals and faults are functions to call. */
 function started(stop: { finish?: (patienceMs: number) => Promise<void>; close?: () => Promise<void> } = {}) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createCredentialMask } from '#lib/relay/credential-mask';
+import { createCredentialMask } from '#lib/core/relay/credential-mask';
 
 const credential = 'sk-live/0123+456789=ABCDEF';
 const stars = '*'.repeat(credential.length);

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isRefusal } from '#lib/errors';
-import type { Ask, Family } from '#lib/families/family';
-import { families } from '#lib/families/index';
-import { scan } from '#lib/families/scan';
-import { createTap } from '#lib/relay/tap';
-import { type Sandbox, startSandbox } from '#lib/sandbox/server';
+import { isRefusal } from '#lib/core/errors';
+import type { Ask, Family } from '#lib/core/families/family';
+import { families } from '#lib/core/families/index';
+import { scan } from '#lib/core/families/scan';
+import { createTap } from '#lib/core/relay/tap';
 import { createMeter } from '#tests/unit/metering/make';
 import { cuts, lineEnds, recordings, withLineEnd } from '#tests/unit/relay/streams';
+import { type Sandbox, startSandbox } from '#tools/sandbox/server';
 
 /** One streamed operation of a family, as its clients ask for it. */
 interface Streamed {

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Deadlines } from '#lib/deadlines';
-import type { Reply } from '#lib/gateway/lane';
-import { LiveReply, type Signs } from '#lib/gateway/relay/live-reply';
-import type { Exchange } from '#lib/upstream/exchange';
+import type { Reply } from '#lib/gateway/flow/lane';
+import { LiveReply, type Signs } from '#lib/gateway/flow/relay/live-reply';
+import type { Exchange } from '#lib/gateway/upstream/exchange';
+import { Deadlines } from '#lib/platform/deadlines';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EventSplitter, type SseEvent } from '#lib/relay/sse';
+import { EventSplitter, type SseEvent } from '#lib/core/relay/sse';
 import { after, before, cuts, lineEnds, usageEvent, withLineEnd } from '#tests/unit/relay/streams';
 
 function split(pieces: readonly Uint8Array[], splitter = new EventSplitter()): SseEvent[] {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createUsageFilter } from '#lib/relay/usage-filter';
+import { createUsageFilter } from '#lib/core/relay/usage-filter';
 import {
   after,
   before,

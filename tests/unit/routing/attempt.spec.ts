@@ -1,16 +1,16 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '#lib/clock';
-import { chat } from '#lib/families/chat';
-import type { Operation } from '#lib/families/family';
-import { tryTargets } from '#lib/gateway/attempt/try-targets';
-import { OfferFaults } from '#lib/metrics/offer-faults';
-import { createHealth } from '#lib/routing/breaker';
-import type { Health } from '#lib/routing/health';
-import type { Target } from '#lib/routing/target';
-import type { Exchange } from '#lib/upstream/exchange';
-import { createPools } from '#lib/upstream/pools';
+import { chat } from '#lib/core/families/chat';
+import type { Operation } from '#lib/core/families/family';
+import { tryTargets } from '#lib/gateway/flow/attempt/try-targets';
+import { OfferFaults } from '#lib/gateway/metrics/offer-faults';
+import { createHealth } from '#lib/gateway/routing/breaker';
+import type { Health } from '#lib/gateway/routing/health';
+import type { Target } from '#lib/gateway/routing/pure/target';
+import type { Exchange } from '#lib/gateway/upstream/exchange';
+import { createPools } from '#lib/gateway/upstream/pools';
+import { systemClock } from '#lib/platform/clock';
 import { plannedCall } from '#tests/unit/gateway/make-call';
 import { askOf, modelOf, offerAt } from '#tests/unit/routing/make';
 

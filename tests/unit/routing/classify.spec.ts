@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { families } from '#lib/families/index';
-import { failureName, isDecided } from '#lib/upstream/classify';
+import { families } from '#lib/core/families/index';
+import { failureName, isDecided } from '#lib/gateway/upstream/pure/classify';
 
 const alone = [401, 402, 403, 408, 425, 429, 499];
 

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { uniformInt } from 'pure-rand/distribution/uniformInt';
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 import { describe, expect, it } from 'vitest';
-import { plan } from '#lib/routing/plan';
-import type { Policy } from '#lib/snapshot/snapshot';
+import type { Policy } from '#lib/core/facts/snapshot';
+import { plan } from '#lib/gateway/routing/pure/plan';
 import { seed } from '#tests/support/run/draws';
 import { catalogueOf, inputOf, modelOf, offerAt } from '#tests/unit/routing/make';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { explain } from '#lib/routing/explain';
-import { plan } from '#lib/routing/plan';
+import { explain } from '#lib/gateway/routing/explain';
+import { plan } from '#lib/gateway/routing/pure/plan';
 import {
   catalogueOf,
   healthOf,

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { isPrivateAddress } from '#lib/upstream/address-guard';
-import { failureName } from '#lib/upstream/classify';
-import { Exchange } from '#lib/upstream/exchange';
-import { follow } from '#lib/upstream/follow';
-import { createPools } from '#lib/upstream/pools';
+import { isPrivateAddress } from '#lib/gateway/upstream/address-guard';
+import { Exchange } from '#lib/gateway/upstream/exchange';
+import { follow } from '#lib/gateway/upstream/follow';
+import { createPools } from '#lib/gateway/upstream/pools';
+import { failureName } from '#lib/gateway/upstream/pure/classify';
 
 const minute = 60_000;
 const timeLimits = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createHealth } from '#lib/routing/breaker';
-import { type Health, offerState } from '#lib/routing/health';
+import { createHealth } from '#lib/gateway/routing/breaker';
+import { type Health, offerState } from '#lib/gateway/routing/health';
 
 const t0 = 1_800_000_000_000;
 

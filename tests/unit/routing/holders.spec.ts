@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createHolders } from '#lib/routing/holders';
+import { createHolders } from '#lib/gateway/routing/holders';
 
 const talk = { workspaceId: 'w', model: 'm', name: 'talk' };
 

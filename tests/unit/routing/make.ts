@@ -1,9 +1,9 @@
-import type { Ask } from '#lib/families/family';
-import type { Price } from '#lib/metering/price-list';
-import { parseUsd } from '#lib/money';
-import type { OfferHealth, Smoothed } from '#lib/routing/health';
-import type { PlanInput } from '#lib/routing/plan';
-import type { Catalogue, KeySnapshot, ModelFacts, OfferFacts, Policy } from '#lib/snapshot/snapshot';
+import type { Catalogue, KeySnapshot, ModelFacts, OfferFacts, Policy } from '#lib/core/facts/snapshot';
+import type { Ask } from '#lib/core/families/family';
+import type { Price } from '#lib/core/metering/price-list';
+import { parseUsd } from '#lib/core/money';
+import type { OfferHealth, Smoothed } from '#lib/gateway/routing/health';
+import type { PlanInput } from '#lib/gateway/routing/pure/plan';
 import { askChat, makeModel, makeOffer, makeProvider } from '#tests/unit/families/make';
 
 export const nowMs = 1_800_000_000_000;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { chatEdits } from '#lib/families/chat/edits';
-import { aliasEntries, resolveName, resolveNames } from '#lib/routing/names/resolve';
-import type { Catalogue, KeySnapshot, ModelFacts, Policy } from '#lib/snapshot/snapshot';
+import type { Catalogue, KeySnapshot, ModelFacts, Policy } from '#lib/core/facts/snapshot';
+import { chatEdits } from '#lib/core/families/chat/edits';
+import { aliasEntries, resolveName, resolveNames } from '#lib/gateway/routing/names/resolve';
 import { askChat, makeModel, makeOffer } from '#tests/unit/families/make';
 
 function catalogueOf(...models: readonly ModelFacts[]): Catalogue {

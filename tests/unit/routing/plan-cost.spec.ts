@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { plan } from '#lib/routing/plan';
-import type { Policy } from '#lib/snapshot/snapshot';
+import type { Policy } from '#lib/core/facts/snapshot';
+import { plan } from '#lib/gateway/routing/pure/plan';
 import { catalogueOf, healthOf, inputOf, modelOf, nowMs, offerAt, seen } from '#tests/unit/routing/make';
 
 const offers = Array.from({ length: 20 }, (_, at) => offerAt(`p${at}`));

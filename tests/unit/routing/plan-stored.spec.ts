@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Operation } from '#lib/families/family';
-import type { Resource } from '#lib/resources/resource';
-import { planStored, type StoredPlanInput } from '#lib/routing/plan-stored';
-import { limitsOfModel } from '#lib/routing/time-limits';
-import type { Address, Policy, ProviderFacts } from '#lib/snapshot/snapshot';
+import type { Resource } from '#lib/core/facts/resource';
+import type { Address, Policy, ProviderFacts } from '#lib/core/facts/snapshot';
+import type { Operation } from '#lib/core/families/family';
+import { planStored, type StoredPlanInput } from '#lib/gateway/routing/plan-stored';
+import { limitsOfModel } from '#lib/gateway/routing/pure/time-limits';
 import { makeProvider } from '#tests/unit/families/make';
 import { askOf, catalogueOf, modelOf, offerAt } from '#tests/unit/routing/make';
 

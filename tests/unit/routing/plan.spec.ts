@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type PlanInput, plan } from '#lib/routing/plan';
-import { limitsOfModel } from '#lib/routing/time-limits';
-import type { Policy } from '#lib/snapshot/snapshot';
+import type { Policy } from '#lib/core/facts/snapshot';
+import { type PlanInput, plan } from '#lib/gateway/routing/pure/plan';
+import { limitsOfModel } from '#lib/gateway/routing/pure/time-limits';
 import {
   askOf,
   catalogueOf,

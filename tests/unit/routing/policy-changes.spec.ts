@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { changesOf } from '#lib/routing/policy/difference';
-import { mergeChanges } from '#lib/routing/policy/merge';
-import { readPasted } from '#lib/routing/policy/pasted';
+import { changesOf } from '#lib/gateway/routing/pure/policy/difference';
+import { mergeChanges } from '#lib/gateway/routing/pure/policy/merge';
+import { readPasted } from '#lib/gateway/routing/pure/policy/pasted';
 
 describe('what differs between two policies, in words', () => {
   it.each([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { mergePolicy, rulesFor } from '#lib/routing/rules';
-import { policyShape } from '#lib/schemas/policy';
-import type { Policy } from '#lib/snapshot/snapshot';
+import type { Policy } from '#lib/core/facts/snapshot';
+import { policyShape } from '#lib/core/schemas/policy';
+import { mergePolicy, rulesFor } from '#lib/gateway/routing/pure/rules';
 
 describe('a policy of one model (contract: routing/policy)', () => {
   const standard: Policy = { sort: 'price', ignore: ['a'], timeouts: { connectMs: 100, idleMs: 200 } };

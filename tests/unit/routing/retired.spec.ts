@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { listOffers } from '#lib/metrics/offers';
-import { createHealth } from '#lib/routing/breaker';
-import { isAvailable, listRoutable } from '#lib/routing/exclude';
-import { explain } from '#lib/routing/explain';
-import { checkNested } from '#lib/routing/names/nested';
-import { plan } from '#lib/routing/plan';
-import { endOfDay, retirementDay } from '#lib/snapshot/retired';
+import { endOfDay, retirementDay } from '#lib/core/facts/retired';
+import { listOffers } from '#lib/gateway/metrics/offers';
+import { createHealth } from '#lib/gateway/routing/breaker';
+import { explain } from '#lib/gateway/routing/explain';
+import { isAvailable, listRoutable } from '#lib/gateway/routing/pure/exclude';
+import { checkNested } from '#lib/gateway/routing/pure/nested';
+import { plan } from '#lib/gateway/routing/pure/plan';
 import { askOf, catalogueOf, inputOf, modelOf, offerAt } from '#tests/unit/routing/make';
 
 const midnightMs = Date.UTC(2026, 9, 24);

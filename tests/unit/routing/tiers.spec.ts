@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Price } from '#lib/metering/price-list';
-import { parseUsd } from '#lib/money';
-import { explain } from '#lib/routing/explain';
-import { plan } from '#lib/routing/plan';
-import type { OfferFacts, Policy } from '#lib/snapshot/snapshot';
+import type { OfferFacts, Policy } from '#lib/core/facts/snapshot';
+import type { Price } from '#lib/core/metering/price-list';
+import { parseUsd } from '#lib/core/money';
+import { explain } from '#lib/gateway/routing/explain';
+import { plan } from '#lib/gateway/routing/pure/plan';
 import { askChat } from '#tests/unit/families/make';
 import { catalogueOf, inputOf, modelOf, offerAt, snapshotOf, usd } from '#tests/unit/routing/make';
 

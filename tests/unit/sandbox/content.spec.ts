@@ -1,7 +1,7 @@
 import { ApiError, GoogleGenAI } from '@google/genai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { textTokens } from '#lib/sandbox/content/tokens';
-import { type Sandbox, startSandbox } from '#lib/sandbox/server';
+import { textTokens } from '#tools/sandbox/content/tokens';
+import { type Sandbox, startSandbox } from '#tools/sandbox/server';
 
 let sandbox: Sandbox;
 let models: GoogleGenAI['models'];

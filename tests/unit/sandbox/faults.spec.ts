@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { record } from '#lib/sandbox/content/tool-call';
-import { type Sandbox, startSandbox } from '#lib/sandbox/server';
 import { contents, ended, events, post, unchunk } from '#tests/unit/sandbox/socket';
+import { record } from '#tools/sandbox/content/tool-call';
+import { type Sandbox, startSandbox } from '#tools/sandbox/server';
 
 let sandbox: Sandbox;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import OpenAI, { BadRequestError, InternalServerError, toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { textTokens } from '#lib/sandbox/content/tokens';
-import { type Sandbox, startSandbox } from '#lib/sandbox/server';
 import { isPng } from '#tests/gateway/images/call';
+import { textTokens } from '#tools/sandbox/content/tokens';
+import { type Sandbox, startSandbox } from '#tools/sandbox/server';
 
 let sandbox: Sandbox;
 let images: OpenAI['images'];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { findDirective, parseName, withoutDirective } from '#lib/sandbox/scenario/name';
-import { Scenarios } from '#lib/sandbox/scenario/plan';
-import { ProviderFault } from '#lib/sandbox/scenario/provider-fault';
+import { findDirective, parseName, withoutDirective } from '#tools/sandbox/scenario/name';
+import { Scenarios } from '#tools/sandbox/scenario/plan';
+import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
 
 test('a plain name is a base, with or without the vendor before it', () => {
   expect(parseName('mini')).toMatchObject({ base: 'mini', fault: null, pace: null });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { valueFor } from '#lib/sandbox/content/schema';
+import { valueFor } from '#tools/sandbox/content/schema';
 
 const prompt = 'Plan a day';
 const text = `${prompt} 世界 🌍`;

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { record } from '#lib/sandbox/content/tool-call';
+import { record } from '#tools/sandbox/content/tool-call';
 
 /** One answer as the bytes on the wire tell it. */
 export interface Wire {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { filmBytes } from '#lib/sandbox/content/film';
-import { record } from '#lib/sandbox/content/tool-call';
-import { type Sandbox, startSandbox } from '#lib/sandbox/server';
 import { eventually } from '#tests/support/eventually';
+import { filmBytes } from '#tools/sandbox/content/film';
+import { record } from '#tools/sandbox/content/tool-call';
+import { type Sandbox, startSandbox } from '#tools/sandbox/server';
 
 let sandbox: Sandbox;
 beforeAll(async () => {

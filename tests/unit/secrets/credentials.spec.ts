@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { isRefusal } from '#lib/errors';
-import { readCredential } from '#lib/gateway/credentials';
-import { makeKey } from '#lib/secrets';
+import { isRefusal } from '#lib/core/errors';
+import { readCredential } from '#lib/gateway/flow/credentials';
+import { makeKey } from '#lib/platform/secrets';
 
 const a = makeKey();
 const b = makeKey();

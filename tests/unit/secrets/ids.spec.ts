@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createIds, idFloor, idTimeMs } from '#lib/ids';
+import { createIds, idFloor, idTimeMs } from '#lib/platform/ids';
 
 function idsAt(times: { now: number }) {
   return createIds({ now: () => times.now, mono: () => 0 });

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { open, openWith, readSealingKey, seal } from '#lib/sealing';
-import { displayOf, hashKey, isWellFormedKey, makeKey } from '#lib/secrets';
+import { open, openWith, readSealingKey, seal } from '#lib/platform/sealing';
+import { displayOf, hashKey, isWellFormedKey, makeKey } from '#lib/platform/secrets';
 
 const zeros = `mg_${'0'.repeat(43)}`;
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { usageOf } from '#lib/metering/usage';
-import { apply } from '#lib/settlement/apply';
-import type { CallRecord } from '#lib/settlement/entry';
-import { counted, startOf } from '#lib/settlement/usage/quarter';
+import { usageOf } from '#lib/core/metering/usage';
+import { apply } from '#lib/gateway/settlement/pure/apply';
+import type { CallRecord } from '#lib/gateway/settlement/pure/entry';
+import { counted, startOf } from '#lib/gateway/settlement/pure/quarter';
 import { callOf, closeOf, refusedOf } from '#tests/support/settlement';
 
 const one = { workspaceId: 'w1', keyId: 'k1' };

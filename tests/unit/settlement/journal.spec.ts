@@ -1,11 +1,11 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { usageOf } from '#lib/metering/usage';
-import type { Entry } from '#lib/settlement/entry';
-import { type JournalOptions, type OwnJournal, openJournal } from '#lib/settlement/journal';
-import { piecesOf, readJournal } from '#lib/settlement/record/read';
-import { readCallRow } from '#lib/settlement/record/read-row';
+import { usageOf } from '#lib/core/metering/usage';
+import { type JournalOptions, type OwnJournal, openJournal } from '#lib/gateway/settlement/journal/journal';
+import type { Entry } from '#lib/gateway/settlement/pure/entry';
+import { piecesOf, readJournal } from '#lib/gateway/settlement/record/read';
+import { readCallRow } from '#lib/gateway/settlement/record/read-row';
 import { callOf, closeOf, keepOf, newDirectory, newId, openOf, refusedOf } from '#tests/support/settlement';
 
 const customer = { workspaceId: newId(), keyId: newId() };

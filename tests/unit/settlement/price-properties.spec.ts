@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { price } from '#lib/metering/price';
-import type { Price, Rates } from '#lib/metering/price-list';
-import { noUsage, type Usage } from '#lib/metering/usage';
+import { price } from '#lib/core/metering/price';
+import type { Price, Rates } from '#lib/core/metering/price-list';
+import { noUsage, type Usage } from '#lib/core/metering/usage';
 
 const rate = fc.bigInt({ min: 0n, max: 1_000_000_000_000n });
 const rates = fc.record(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { price } from '#lib/metering/price';
-import type { Price, Rates } from '#lib/metering/price-list';
-import { type Usage, type UsageReport, usageOf } from '#lib/metering/usage';
+import { price } from '#lib/core/metering/price';
+import type { Price, Rates } from '#lib/core/metering/price-list';
+import { type Usage, type UsageReport, usageOf } from '#lib/core/metering/usage';
 
 const usd = (dollars: number) => BigInt(dollars * 1000) * 1_000_000n;
 const report = (usage: Partial<Usage>, extra: Partial<UsageReport> = {}): UsageReport => ({

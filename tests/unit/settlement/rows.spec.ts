@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { callRow, openRow } from '#lib/settlement/call-row';
-import { encodeEntry } from '#lib/settlement/record/encode';
-import { recordOf } from '#lib/settlement/record/frame';
-import { piecesOf } from '#lib/settlement/record/read';
-import { readCallRow } from '#lib/settlement/record/read-row';
-import type { RowBytes } from '#lib/settlement/record/row-writer';
+import { callRow, openRow } from '#lib/gateway/settlement/pure/call-row';
+import type { RowBytes } from '#lib/gateway/settlement/pure/record/row-writer';
+import { encodeEntry } from '#lib/gateway/settlement/record/encode';
+import { recordOf } from '#lib/gateway/settlement/record/frame';
+import { piecesOf } from '#lib/gateway/settlement/record/read';
+import { readCallRow } from '#lib/gateway/settlement/record/read-row';
 import { callOf, closeOf, newId, openOf } from '#tests/support/settlement';
 import { asStored, strangeCalls } from '#tests/unit/settlement/strange-calls';
 

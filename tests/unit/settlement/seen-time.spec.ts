@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { advance, type SeenTime } from '#lib/data/seen-time';
+import { advance, type SeenTime } from '#lib/platform/data/seen-time';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;

@@ -1,5 +1,5 @@
 /** Sets calls aside until a write is refused, and prints the id of each that was kept. */
-import { openJournal } from '#lib/settlement/journal';
+import { openJournal } from '#lib/gateway/settlement/journal/journal';
 import { callOf, closeOf, newId } from '#tests/support/settlement';
 
 const [dir = '', ownerId = ''] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { usageClasses, usageOf } from '#lib/metering/usage';
-import type { CallRecord } from '#lib/settlement/entry';
+import { usageClasses, usageOf } from '#lib/core/metering/usage';
+import type { CallRecord } from '#lib/gateway/settlement/pure/entry';
 import { type Customer, callOf } from '#tests/support/settlement';
 
 /** What a stranger may send: every character, halves of surrogate pairs, NUL, bytes that look like our own, length. */

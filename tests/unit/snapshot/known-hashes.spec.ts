@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { EventEmitter } from 'node:stream';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createHashLoader } from '#lib/snapshot/known-hashes';
+import { createHashLoader } from '#lib/gateway/snapshot/known-hashes';
 
 /** A loader whose first `failures` loads fail. */
 function open(failures: number) {

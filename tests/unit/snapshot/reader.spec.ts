@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { isRefusal, type Refusal } from '#lib/errors';
-import { hashKey, makeKey } from '#lib/secrets';
-import { createKeyReader } from '#lib/snapshot/read';
-import type { KeySnapshot } from '#lib/snapshot/snapshot';
+import { isRefusal, type Refusal } from '#lib/core/errors';
+import type { KeySnapshot } from '#lib/core/facts/snapshot';
+import { createKeyReader } from '#lib/gateway/snapshot/read';
+import { hashKey, makeKey } from '#lib/platform/secrets';
 
 const noLimits = { rpm: null, tpm: null, concurrency: null };
 

@@ -1,5 +1,5 @@
 import { it as base, describe, expect } from 'vitest';
-import type { CallRecord } from '#lib/settlement/entry';
+import type { CallRecord } from '#lib/gateway/settlement/pure/entry';
 import { eventually } from '#tests/support/eventually';
 import { callOf, closeOf, newId, openOf, refusedOf } from '#tests/support/settlement';
 import { type Collector, startCollector } from '#tests/support/telemetry/collector';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { delayOf, readRetryAfter } from '#lib/telemetry/send/pace';
+import { delayOf, readRetryAfter } from '#lib/programs/telemetry/send/pace';
 
 const nowMs = Date.UTC(2026, 10, 22, 12);
 

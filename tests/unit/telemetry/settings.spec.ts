@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { EnvError, envSecret, readEnv } from '#lib/env';
+import { EnvError, envSecret, readEnv } from '#lib/platform/env/env';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'gateway-telemetry-'));
 const read = (source: Record<string, string>) => readEnv({ DATA_DIR: dataDir, ...source }).telemetry;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { usageOf } from '#lib/metering/usage';
-import type { CallRecord } from '#lib/settlement/entry';
-import { encodeTraces } from '#lib/telemetry/send/encode';
-import { spansOf } from '#lib/telemetry/spans/call-spans';
-import { chargeSpanOf, type LateCharge } from '#lib/telemetry/spans/charge-span';
-import { addressKey, type Span } from '#lib/telemetry/spans/span';
+import { usageOf } from '#lib/core/metering/usage';
+import type { CallRecord } from '#lib/gateway/settlement/pure/entry';
+import { encodeTraces } from '#lib/programs/telemetry/send/encode';
+import { spansOf } from '#lib/programs/telemetry/spans/call-spans';
+import { chargeSpanOf, type LateCharge } from '#lib/programs/telemetry/spans/charge-span';
+import { addressKey, type Span } from '#lib/programs/telemetry/spans/span';
 import { callOf, newId } from '#tests/support/settlement';
 import { decodeSpans, type ReceivedSpan } from '#tests/support/telemetry/decode';
 

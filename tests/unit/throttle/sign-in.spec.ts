@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { InProcessThrottle } from '#lib/throttle/in-process';
-import { SignInThrottle } from '#lib/throttle/sign-in';
+import { InProcessThrottle } from '#lib/platform/throttle/in-process';
+import { SignInThrottle } from '#lib/platform/throttle/sign-in';
 
 const minute = 60_000;
 

@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Deadlines } from '#lib/deadlines';
-import { failureName } from '#lib/upstream/classify';
-import { Exchange, type ExchangeOptions } from '#lib/upstream/exchange';
+import { Exchange, type ExchangeOptions } from '#lib/gateway/upstream/exchange';
+import { failureName } from '#lib/gateway/upstream/pure/classify';
+import { Deadlines } from '#lib/platform/deadlines';
 
 const times = { firstByteMs: 1_000, firstWordMs: 5_000, idleMs: 500, totalMs: 20_000 };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { headersToClient, headersToProvider } from '#lib/upstream/headers';
+import { headersToClient, headersToProvider } from '#lib/gateway/upstream/headers';
 
 const credential = ['authorization', 'Bearer operator'] as const;
 

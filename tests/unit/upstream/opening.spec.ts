@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { opensLikeAnswer } from '#lib/upstream/opening';
+import { opensLikeAnswer } from '#lib/gateway/upstream/opening';
 
 const opens = (text: string) => opensLikeAnswer(Buffer.from(text));
 

@@ -8,11 +8,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { failureName } from '#lib/upstream/classify';
-import { Exchange } from '#lib/upstream/exchange';
-import { follow } from '#lib/upstream/follow';
-import { createPools, type Pools } from '#lib/upstream/pools';
-import { directTo, type Proxies } from '#lib/upstream/proxies';
+import { Exchange } from '#lib/gateway/upstream/exchange';
+import { follow } from '#lib/gateway/upstream/follow';
+import { createPools, type Pools } from '#lib/gateway/upstream/pools';
+import { directTo } from '#lib/gateway/upstream/proxies';
+import { failureName } from '#lib/gateway/upstream/pure/classify';
+import type { Proxies } from '#lib/platform/env/part-settings';
 import { type ConnectProxy, startConnectProxy } from '#tests/support/connect-proxy';
 
 const minute = 60_000;

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { shortageIn } from '#lib/upstream/shortage';
+import { shortageIn } from '#lib/gateway/upstream/shortage';
 
 const failed = (code: string) => Object.assign(new Error(code), { code });
 
@@ -8,7 +8,7 @@ const failed = (code: string) => Object.assign(new Error(code), { code });
 const program = `
   import { lookup } from 'node:dns';
   import { openSync } from 'node:fs';
-  import { shortageIn } from '#lib/upstream/shortage';
+  import { shortageIn } from '#lib/gateway/upstream/shortage';
   const say = (text) => process.stdout.write(text);
   say('');
   try { for (;;) openSync('/dev/null'); } catch {}

@@ -1,14 +1,14 @@
 'use server';
 
 import { operationAction } from '#lib/console/operation';
-import { setAlerts } from '#lib/control/alert/operations';
+import { setAlerts } from '#lib/control/operations/alert/operations';
 import {
   createWebhook,
   deleteWebhook,
   redeliver,
   setWebhook,
   testWebhook,
-} from '#lib/control/webhook/operations';
+} from '#lib/control/operations/webhook/operations';
 
 export const setAlertsAction = operationAction(setAlerts);
 

@@ -14,9 +14,9 @@ import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { showMoment, showZone } from '#lib/console/show/time';
 import { deliveryRowOf } from '#lib/console/team/delivery-rows';
-import { listAlerts, setAlerts, showAlertSettings } from '#lib/control/alert/operations';
-import { may, rolesThatMay } from '#lib/control/role';
-import { createWebhook, listDeliveries, listWebhooks } from '#lib/control/webhook/operations';
+import { listAlerts, setAlerts, showAlertSettings } from '#lib/control/operations/alert/operations';
+import { createWebhook, listDeliveries, listWebhooks } from '#lib/control/operations/webhook/operations';
+import { may, rolesThatMay } from '#lib/core/role';
 import {
   createWebhookAction,
   deleteWebhookAction,

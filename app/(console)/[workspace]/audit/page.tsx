@@ -11,10 +11,10 @@ import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { showZone } from '#lib/console/show/time';
 import { auditRowOf } from '#lib/console/team/audit-rows';
-import { fieldsOf } from '#lib/control/field/paging';
-import { operations } from '#lib/control/operations';
-import { listActors } from '#lib/control/trail/actors';
-import { auditFilters, listAudit } from '#lib/control/trail/operations';
+import { fieldsOf } from '#lib/control/operations/field/paging';
+import { operations } from '#lib/control/operations/operations';
+import { listActors } from '#lib/control/operations/trail/actors';
+import { auditFilters, listAudit } from '#lib/control/operations/trail/operations';
 
 export const metadata: Metadata = { title: 'Audit log' };
 

@@ -1,6 +1,6 @@
 import { findRouteActor, readForRoute } from '#lib/console/live/route';
 import { showBalance } from '#lib/console/show/balance';
-import { visitWorkspace } from '#lib/control/user/own';
+import { visitWorkspace } from '#lib/control/operations/user/own';
 
 /** What may be spent now, for the sidebar, which outlives the page that it came with. */
 export async function GET(_: Request, { params }: { params: Promise<{ workspace: string }> }) {

@@ -1,10 +1,10 @@
 'use server';
 
 import { operationAction } from '#lib/console/operation';
-import { resumeAutoTopUp, setAutoTopUp } from '#lib/control/auto-top-up/operations';
-import { setLowBalance } from '#lib/control/low-balance/operations';
-import { createTopUp } from '#lib/control/top-up/operations';
-import { openPortal } from '#lib/control/top-up/portal';
+import { resumeAutoTopUp, setAutoTopUp } from '#lib/control/operations/auto-top-up/operations';
+import { setLowBalance } from '#lib/control/operations/low-balance/operations';
+import { createTopUp } from '#lib/control/operations/top-up/operations';
+import { openPortal } from '#lib/control/operations/top-up/portal';
 
 export const createTopUpAction = operationAction(createTopUp);
 export const setAutoTopUpAction = operationAction(setAutoTopUp);

@@ -12,13 +12,13 @@ import { promosInForce } from '#lib/console/billing/promos';
 import { getConsoleHost } from '#lib/console/db';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
-import { showAutoTopUp } from '#lib/control/auto-top-up/operations';
-import { listPromos } from '#lib/control/credit/promo';
-import { listLedger } from '#lib/control/ledger/operations';
-import { showLowBalance } from '#lib/control/low-balance/operations';
-import { may } from '#lib/control/role';
-import { listTopUps, showTopUp } from '#lib/control/top-up/operations';
-import { showWorkspace } from '#lib/control/workspace/operations';
+import { showAutoTopUp } from '#lib/control/operations/auto-top-up/operations';
+import { listPromos } from '#lib/control/operations/credit/promo';
+import { listLedger } from '#lib/control/operations/ledger/operations';
+import { showLowBalance } from '#lib/control/operations/low-balance/operations';
+import { listTopUps, showTopUp } from '#lib/control/operations/top-up/operations';
+import { showWorkspace } from '#lib/control/operations/workspace/operations';
+import { may } from '#lib/core/role';
 import {
   createTopUpAction,
   openPortalAction,

@@ -1,6 +1,6 @@
 'use server';
 
 import { operationAction } from '#lib/console/operation';
-import { removeDemoData } from '#lib/control/demo/operations';
+import { removeDemoData } from '#lib/control/operations/demo/operations';
 
 export const removeDemoAction = operationAction(removeDemoData);

@@ -1,9 +1,9 @@
 import type { NextRequest } from 'next/server';
 import type { Found, FoundCall } from '#components/palette/entries';
 import { findRouteActor, readForRoute } from '#lib/console/live/route';
-import { listCalls } from '#lib/control/call/operations';
-import { listModelNames } from '#lib/control/catalogue/operations';
-import { listKeyNames } from '#lib/control/key/operations';
+import { listCalls } from '#lib/control/operations/call/operations';
+import { listModelNames } from '#lib/control/operations/catalogue/operations';
+import { listKeyNames } from '#lib/control/operations/key/operations';
 
 interface FindRoute {
   params: Promise<{ workspace: string }>;

@@ -1,8 +1,15 @@
 'use server';
 
 import { operationAction } from '#lib/console/operation';
-import { createKey, disableKey, enableKey, restoreKey, revokeKey, setKey } from '#lib/control/key/operations';
-import { endOverlap, rotateKey } from '#lib/control/key/rotate';
+import {
+  createKey,
+  disableKey,
+  enableKey,
+  restoreKey,
+  revokeKey,
+  setKey,
+} from '#lib/control/operations/key/operations';
+import { endOverlap, rotateKey } from '#lib/control/operations/key/rotate';
 
 /** This answer and that of a rotation are the only ones that ever carry a key. */
 export const createKeyAction = operationAction(createKey);

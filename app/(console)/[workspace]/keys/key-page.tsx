@@ -5,9 +5,9 @@ import { formOf } from '#lib/console/form';
 import { readSnippets, snippetsFor } from '#lib/console/guide/snippets';
 import type { Membership } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
-import { listModelNames } from '#lib/control/catalogue/operations';
-import { createKey } from '#lib/control/key/operations';
-import { may, rolesThatMay } from '#lib/control/role';
+import { listModelNames } from '#lib/control/operations/catalogue/operations';
+import { createKey } from '#lib/control/operations/key/operations';
+import { may, rolesThatMay } from '#lib/core/role';
 import {
   createKeyAction,
   disableKeyAction,

@@ -16,7 +16,7 @@ import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { keyRowOf } from '#lib/console/show/key/rows';
 import { showZone } from '#lib/console/show/time';
-import { listKeys } from '#lib/control/key/operations';
+import { listKeys } from '#lib/control/operations/key/operations';
 import { KeyPage, readSnippetFacts } from './key-page';
 
 export const metadata: Metadata = { title: 'API keys' };

@@ -8,7 +8,7 @@ import { readForPage } from '#lib/console/operation';
 import { callRowOf } from '#lib/console/show/call-rows';
 import { showFound } from '#lib/console/show/found';
 import { showZone } from '#lib/console/show/time';
-import { listCalls } from '#lib/control/call/operations';
+import { listCalls } from '#lib/control/operations/call/operations';
 
 const pageSize = 50;
 

@@ -15,10 +15,10 @@ import { readLogAddress } from '#lib/console/log/address';
 import { columnsCookie, readColumns } from '#lib/console/log/columns';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
-import { logFields } from '#lib/control/call/operations';
-import { listModelNames } from '#lib/control/catalogue/operations';
-import { listKeyNames } from '#lib/control/key/operations';
-import { errorTable } from '#lib/errors';
+import { logFields } from '#lib/control/operations/call/operations';
+import { listModelNames } from '#lib/control/operations/catalogue/operations';
+import { listKeyNames } from '#lib/control/operations/key/operations';
+import { errorTable } from '#lib/core/errors';
 import { chooseColumnsAction } from './actions';
 import { CallList } from './call-list';
 

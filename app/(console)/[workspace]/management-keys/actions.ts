@@ -1,7 +1,7 @@
 'use server';
 
 import { operationAction } from '#lib/console/operation';
-import { createManagementKey, revokeManagementKey } from '#lib/control/management-key/operations';
+import { createManagementKey, revokeManagementKey } from '#lib/control/operations/management-key/operations';
 
 /** Its answer is the only one that ever carries a management key. */
 export const createManagementKeyAction = operationAction(createManagementKey);

@@ -12,8 +12,8 @@ import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { showZone } from '#lib/console/show/time';
 import { managementKeyRowOf } from '#lib/console/team/management-key-rows';
-import { createManagementKey, listManagementKeys } from '#lib/control/management-key/operations';
-import { may, mayGive, roles, rolesThatMay } from '#lib/control/role';
+import { createManagementKey, listManagementKeys } from '#lib/control/operations/management-key/operations';
+import { may, mayGive, roles, rolesThatMay } from '#lib/core/role';
 import { createManagementKeyAction, revokeManagementKeyAction } from './actions';
 
 export const metadata: Metadata = { title: 'Management keys' };

@@ -1,10 +1,14 @@
 'use server';
 
 import { operationAction } from '#lib/console/operation';
-import { cancelInvitation, createInvitation, resendInvitation } from '#lib/control/invitation/operations';
-import { whatStops } from '#lib/control/member/keys';
-import { removeMember, setMember } from '#lib/control/member/operations';
-import { leaveWorkspace, transferOwnership } from '#lib/control/member/own';
+import {
+  cancelInvitation,
+  createInvitation,
+  resendInvitation,
+} from '#lib/control/operations/invitation/operations';
+import { whatStops } from '#lib/control/operations/member/keys';
+import { removeMember, setMember } from '#lib/control/operations/member/operations';
+import { leaveWorkspace, transferOwnership } from '#lib/control/operations/member/own';
 
 export const inviteAction = operationAction(createInvitation);
 

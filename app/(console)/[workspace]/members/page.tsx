@@ -13,10 +13,10 @@ import { readForPage } from '#lib/console/operation';
 import { showZone } from '#lib/console/show/time';
 import { invitationRowOf, memberRowOf } from '#lib/console/team/member-rows';
 import { roleMatrix } from '#lib/console/team/role-matrix';
-import { listInvitations } from '#lib/control/invitation/operations';
-import { listMembers } from '#lib/control/member/operations';
-import { operations } from '#lib/control/operations';
-import { may, roles, rolesThatMay } from '#lib/control/role';
+import { listInvitations } from '#lib/control/operations/invitation/operations';
+import { listMembers } from '#lib/control/operations/member/operations';
+import { operations } from '#lib/control/operations/operations';
+import { may, roles, rolesThatMay } from '#lib/core/role';
 import {
   cancelAction,
   inviteAction,

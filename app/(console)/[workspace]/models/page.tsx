@@ -8,7 +8,7 @@ import { modelChoices } from '#lib/console/models/choices';
 import { mostCompared, readModels, scopeOfKey, viewCatalogue } from '#lib/console/models/list';
 import { readForPage } from '#lib/console/operation';
 import { keyStatusOf } from '#lib/console/show/key/status';
-import { listKeyNames, showKey } from '#lib/control/key/operations';
+import { listKeyNames, showKey } from '#lib/control/operations/key/operations';
 
 export const metadata: Metadata = { title: 'Models' };
 

@@ -1,6 +1,6 @@
 'use server';
 
 import { operationAction } from '#lib/console/operation';
-import { openPlayground } from '#lib/control/playground/operations';
+import { openPlayground } from '#lib/control/operations/playground/operations';
 
 export const openPlaygroundAction = operationAction(openPlayground);

@@ -11,7 +11,7 @@ import { requireMember } from '#lib/console/member';
 import { readModels } from '#lib/console/models/list';
 import { showFamily } from '#lib/console/models/rows';
 import { playgroundModels } from '#lib/console/playground/choices';
-import { may, rolesThatMay } from '#lib/control/role';
+import { may, rolesThatMay } from '#lib/core/role';
 import { openPlaygroundAction } from './actions';
 
 export const metadata: Metadata = { title: 'Playground' };

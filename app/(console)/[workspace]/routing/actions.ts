@@ -1,11 +1,11 @@
 'use server';
 
 import { operationAction } from '#lib/console/operation';
-import { discardDraft, openPolicy, publishPolicy, saveDraft } from '#lib/control/policy/drafts';
-import { rollBackPolicy } from '#lib/control/policy/operations';
-import { reviewPolicy } from '#lib/control/policy/review';
-import { showHealth } from '#lib/control/route/health';
-import { explainRoute } from '#lib/control/route/operations';
+import { discardDraft, openPolicy, publishPolicy, saveDraft } from '#lib/control/operations/policy/drafts';
+import { rollBackPolicy } from '#lib/control/operations/policy/operations';
+import { reviewPolicy } from '#lib/control/operations/policy/review';
+import { showHealth } from '#lib/control/operations/route/health';
+import { explainRoute } from '#lib/control/operations/route/operations';
 
 export const openPolicyAction = operationAction(openPolicy);
 

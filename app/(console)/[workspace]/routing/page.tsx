@@ -8,13 +8,13 @@ import { VersionList } from '#components/routing/version-list';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { showAgo, showMoment } from '#lib/console/show/time';
-import { listModelNames } from '#lib/control/catalogue/operations';
-import { openPolicy } from '#lib/control/policy/drafts';
-import { listPolicyNames } from '#lib/control/policy/names';
-import { showPolicyList } from '#lib/control/policy/operations';
-import { listVersions } from '#lib/control/policy/versions';
-import { may, rolesThatMay } from '#lib/control/role';
-import { showHealth } from '#lib/control/route/health';
+import { listModelNames } from '#lib/control/operations/catalogue/operations';
+import { openPolicy } from '#lib/control/operations/policy/drafts';
+import { listPolicyNames } from '#lib/control/operations/policy/names';
+import { showPolicyList } from '#lib/control/operations/policy/operations';
+import { listVersions } from '#lib/control/operations/policy/versions';
+import { showHealth } from '#lib/control/operations/route/health';
+import { may, rolesThatMay } from '#lib/core/role';
 import {
   discardDraftAction,
   explainRouteAction,

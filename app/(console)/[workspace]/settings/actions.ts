@@ -1,9 +1,9 @@
 'use server';
 
 import { operationAction } from '#lib/console/operation';
-import { deleteWorkspace } from '#lib/control/workspace/delete';
-import { setWorkspace } from '#lib/control/workspace/operations';
-import { renameWorkspace } from '#lib/control/workspace/rename';
+import { deleteWorkspace } from '#lib/control/operations/workspace/delete';
+import { setWorkspace } from '#lib/control/operations/workspace/operations';
+import { renameWorkspace } from '#lib/control/operations/workspace/rename';
 
 export const setWorkspaceAction = operationAction(setWorkspace);
 

@@ -18,12 +18,12 @@ import {
   workspaceLimitRows,
   zoneChoices,
 } from '#lib/console/team/settings-texts';
-import { may, rolesThatMay } from '#lib/control/role';
-import { showDeletion } from '#lib/control/workspace/delete';
-import { showLimits } from '#lib/control/workspace/limits';
-import { showWorkspace } from '#lib/control/workspace/operations';
-import { renameWorkspace } from '#lib/control/workspace/rename';
-import { workspaceSettings } from '#lib/control/workspace/settings';
+import { showDeletion } from '#lib/control/operations/workspace/delete';
+import { showLimits } from '#lib/control/operations/workspace/limits';
+import { showWorkspace } from '#lib/control/operations/workspace/operations';
+import { renameWorkspace } from '#lib/control/operations/workspace/rename';
+import { workspaceSettings } from '#lib/control/operations/workspace/settings';
+import { may, rolesThatMay } from '#lib/core/role';
 import { deleteWorkspaceAction, renameWorkspaceAction, setWorkspaceAction } from './actions';
 
 export const metadata: Metadata = { title: 'Settings' };

@@ -3,12 +3,12 @@ import { Suspense } from 'react';
 import { PageHead } from '#components/page-head';
 import { UsageBar } from '#components/usage/usage-bar';
 import { UsageSkeleton } from '#components/usage/usage-skeleton';
-import { dayName, knownZone } from '#lib/charts/zone';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { loadUsageAddress, questionOf } from '#lib/console/usage/address';
-import { listModelNames } from '#lib/control/catalogue/operations';
-import { listKeyNames } from '#lib/control/key/operations';
+import { listModelNames } from '#lib/control/operations/catalogue/operations';
+import { listKeyNames } from '#lib/control/operations/key/operations';
+import { dayName, knownZone } from '#lib/core/charts/zone';
 import { UsageFigures } from './usage-figures';
 
 export const metadata: Metadata = { title: 'Usage' };

@@ -6,13 +6,11 @@ import { EmptyState } from '#components/ui/empty-state';
 import { ChartPanel } from '#components/usage/chart-panel';
 import { LedgerNote } from '#components/usage/ledger-note';
 import { TotalsStrip } from '#components/usage/totals-strip';
-import { dayCeiling, dayStart } from '#lib/charts/zone';
 import type { Membership } from '#lib/console/member';
 import { readForPage, tryForPage } from '#lib/console/operation';
 import { clockWithSeconds } from '#lib/console/show/bucket-labels';
 import { deltaOf } from '#lib/console/show/delta';
 import { showFigure } from '#lib/console/show/figure';
-import { showMoney } from '#lib/console/show/money';
 import { showRange } from '#lib/console/show/range';
 import { showZone } from '#lib/console/show/time';
 import type { UsageAddress, UsageQuestion } from '#lib/console/usage/address';
@@ -21,7 +19,9 @@ import { logFiltersOf } from '#lib/console/usage/log-link';
 import type { MetricName } from '#lib/console/usage/metrics';
 import { groupings, inSentence, usageAddress } from '#lib/console/usage/parameters';
 import { totalsOf } from '#lib/console/usage/totals';
-import { ledgerOfUsage, seriesOfUsage } from '#lib/control/usage/operations';
+import { ledgerOfUsage, seriesOfUsage } from '#lib/control/operations/usage/operations';
+import { dayCeiling, dayStart } from '#lib/core/charts/zone';
+import { showMoney } from '#lib/core/show-money';
 
 const strip: readonly MetricName[] = [
   'spend',

@@ -1,7 +1,7 @@
 'use server';
 
 import { operationAction } from '#lib/console/operation';
-import { createAnnouncement, endAnnouncement } from '#lib/control/announcement/operations';
+import { createAnnouncement, endAnnouncement } from '#lib/control/operations/announcement/operations';
 
 export const createAnnouncementAction = operationAction(createAnnouncement);
 

@@ -8,7 +8,7 @@ import { Section } from '#components/section';
 import { Badge } from '#components/ui/badge';
 import { formOf } from '#lib/console/form';
 import { readForOperator } from '#lib/console/operator';
-import { createAnnouncement, listAnnouncements } from '#lib/control/announcement/operations';
+import { createAnnouncement, listAnnouncements } from '#lib/control/operations/announcement/operations';
 import { createAnnouncementAction, endAnnouncementAction } from './actions';
 
 export const metadata: Metadata = { title: 'Announcements' };

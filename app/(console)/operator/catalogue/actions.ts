@@ -3,8 +3,8 @@
 import { readShippedCatalogue } from '#lib/console/gateway/shipped-catalogue';
 import { type ActionResult, refused } from '#lib/console/operation';
 import { operatorAction } from '#lib/console/operator';
-import { applyCatalogue } from '#lib/control/catalogue/apply';
-import { compareCatalogueOperation } from '#lib/control/catalogue/compare';
+import { applyCatalogue } from '#lib/control/operations/catalogue/apply';
+import { compareCatalogueOperation } from '#lib/control/operations/catalogue/compare';
 
 const apply = operatorAction(applyCatalogue);
 

@@ -6,7 +6,7 @@ import { Section } from '#components/section';
 import { readShippedCatalogue } from '#lib/console/gateway/shipped-catalogue';
 import { tryForPage } from '#lib/console/operation';
 import { requireOperator } from '#lib/console/operator';
-import { compareCatalogueOperation } from '#lib/control/catalogue/compare';
+import { compareCatalogueOperation } from '#lib/control/operations/catalogue/compare';
 import { applyFilesAction, applyShippedAction, compareFilesAction } from './actions';
 
 export const metadata: Metadata = { title: 'Catalogue files' };

@@ -9,8 +9,8 @@ import { Badge } from '#components/ui/badge';
 import { classNames } from '#components/ui/class-names';
 import { listAddress } from '#lib/console/list-address';
 import { readForOperator } from '#lib/console/operator';
-import { exactMoney, showCount, showMoney } from '#lib/console/show/money';
-import { listFlagged } from '#lib/control/call/flagged';
+import { listFlagged } from '#lib/control/operations/call/flagged';
+import { exactMoney, showCount, showMoney } from '#lib/core/show-money';
 
 export const metadata: Metadata = { title: 'Flagged charges' };
 

@@ -5,9 +5,9 @@ import { PageHead } from '#components/page-head';
 import { Section } from '#components/section';
 import { Badge } from '#components/ui/badge';
 import { readForOperator } from '#lib/console/operator';
-import { showCount, showMoney } from '#lib/console/show/money';
-import { listJournals } from '#lib/control/fleet/journals';
-import { listLeases, listProcesses } from '#lib/control/fleet/processes';
+import { listJournals } from '#lib/control/operations/fleet/journals';
+import { listLeases, listProcesses } from '#lib/control/operations/fleet/processes';
+import { showCount, showMoney } from '#lib/core/show-money';
 
 export const metadata: Metadata = { title: 'Processes' };
 

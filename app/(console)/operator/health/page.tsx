@@ -6,9 +6,9 @@ import { PageHead } from '#components/page-head';
 import { Section } from '#components/section';
 import { Badge } from '#components/ui/badge';
 import { readForOperator } from '#lib/console/operator';
-import { showCount } from '#lib/console/show/money';
 import { showAgo, showSpan } from '#lib/console/show/time';
-import { type FleetOffer, showFleetHealth } from '#lib/control/fleet/health';
+import { type FleetOffer, showFleetHealth } from '#lib/control/operations/fleet/health';
+import { showCount } from '#lib/core/show-money';
 
 export const metadata: Metadata = { title: 'Health of offers' };
 

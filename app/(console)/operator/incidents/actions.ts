@@ -1,7 +1,7 @@
 'use server';
 
 import { operationAction } from '#lib/console/operation';
-import { createIncident, resolveIncident, updateIncident } from '#lib/control/incident/operations';
+import { createIncident, resolveIncident, updateIncident } from '#lib/control/operations/incident/operations';
 
 export const createIncidentAction = operationAction(createIncident);
 

@@ -14,7 +14,7 @@ import {
   listIncidents,
   resolveIncident,
   updateIncident,
-} from '#lib/control/incident/operations';
+} from '#lib/control/operations/incident/operations';
 import { createIncidentAction, resolveIncidentAction, updateIncidentAction } from './actions';
 
 export const metadata: Metadata = { title: 'Incidents' };

@@ -1,6 +1,6 @@
 'use server';
 
 import { operationAction } from '#lib/console/operation';
-import { startVerification } from '#lib/control/verification/operations';
+import { startVerification } from '#lib/control/operations/verification/operations';
 
 export const startVerificationAction = operationAction(startVerification);

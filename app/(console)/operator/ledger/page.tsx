@@ -7,9 +7,9 @@ import { PageHead } from '#components/page-head';
 import { Section } from '#components/section';
 import { Badge } from '#components/ui/badge';
 import { readForOperator } from '#lib/console/operator';
-import { exactMoney } from '#lib/console/show/money';
 import { showSpan } from '#lib/console/show/time';
-import { showVerification } from '#lib/control/verification/operations';
+import { showVerification } from '#lib/control/operations/verification/operations';
+import { exactMoney } from '#lib/core/show-money';
 import { startVerificationAction } from './actions';
 
 export const metadata: Metadata = { title: 'Ledger' };

@@ -1,6 +1,6 @@
 'use server';
 
 import { operationAction } from '#lib/console/operation';
-import { reconcileBilling } from '#lib/control/top-up/reconcile';
+import { reconcileBilling } from '#lib/control/operations/top-up/reconcile';
 
 export const reconcileAction = operationAction(reconcileBilling);

@@ -7,8 +7,8 @@ import { PageHead } from '#components/page-head';
 import { Section } from '#components/section';
 import { Badge } from '#components/ui/badge';
 import { readForOperator } from '#lib/console/operator';
-import { exactMoney, showCount } from '#lib/console/show/money';
-import { showBillingState } from '#lib/control/top-up/state';
+import { showBillingState } from '#lib/control/operations/top-up/state';
+import { exactMoney, showCount } from '#lib/core/show-money';
 import { reconcileAction } from './actions';
 
 export const metadata: Metadata = { title: 'Payments' };

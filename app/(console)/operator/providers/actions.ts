@@ -1,9 +1,9 @@
 'use server';
 
 import { operatorAction } from '#lib/console/operator';
-import { setCredential } from '#lib/control/provider/credential';
-import { testProvider } from '#lib/control/provider/test';
-import { rotateSecrets } from '#lib/control/secret/operations';
+import { setCredential } from '#lib/control/operations/provider/credential';
+import { testProvider } from '#lib/control/operations/provider/test';
+import { rotateSecrets } from '#lib/control/operations/secret/operations';
 
 export const setCredentialAction = operatorAction(setCredential);
 

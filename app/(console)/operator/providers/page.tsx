@@ -7,9 +7,9 @@ import { EmptyState } from '#components/ui/empty-state';
 import { formOf } from '#lib/console/form';
 import { providerRowOf } from '#lib/console/gateway/provider';
 import { readForOperator } from '#lib/console/operator';
-import { setCredential } from '#lib/control/provider/credential';
-import { listProviders } from '#lib/control/provider/list';
-import { showSecrets } from '#lib/control/secret/operations';
+import { setCredential } from '#lib/control/operations/provider/credential';
+import { listProviders } from '#lib/control/operations/provider/list';
+import { showSecrets } from '#lib/control/operations/secret/operations';
 import { rotateSecretsAction, setCredentialAction, testProviderAction } from './actions';
 
 export const metadata: Metadata = { title: 'Providers' };

@@ -9,9 +9,9 @@ import { Button } from '#components/ui/button';
 import { Input } from '#components/ui/input';
 import { listAddress } from '#lib/console/list-address';
 import { readForOperator } from '#lib/console/operator';
-import { exactMoney, showCount, showMoney } from '#lib/console/show/money';
 import { showDay } from '#lib/console/show/time';
-import { listAllWorkspaces } from '#lib/control/workspace/operations';
+import { listAllWorkspaces } from '#lib/control/operations/workspace/operations';
+import { exactMoney, showCount, showMoney } from '#lib/core/show-money';
 
 export const metadata: Metadata = { title: 'Workspaces' };
 

@@ -1,5 +1,5 @@
-import { takeWebhook } from '#lib/billing/payments/webhook';
 import { getConsoleHost } from '#lib/console/db';
+import { takeWebhook } from '#lib/control/billing/payments/webhook';
 
 /** Stripe's events (contract: money/payment-events). */
 export function POST(request: Request): Promise<Response> {

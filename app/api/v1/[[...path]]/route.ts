@@ -1,4 +1,4 @@
-import { manageOnWeb } from '#lib/management/web';
+import { manageOnWeb } from '#lib/console/management/web';
 
 export {
   manageOnWeb as DELETE,

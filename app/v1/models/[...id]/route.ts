@@ -1,4 +1,4 @@
-import { webLane } from '#lib/gateway/web-lane';
+import { webLane } from '#lib/gateway/flow/web-lane';
 
 export {
   webLane as DELETE,

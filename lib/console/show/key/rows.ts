@@ -1,9 +1,9 @@
 import { keyStatusOf } from '#lib/console/show/key/status';
-import { showCount, showMoney } from '#lib/console/show/money';
 import { showAgo, showDay, showMoment, showZone, wallDay } from '#lib/console/show/time';
-import type { Fields } from '#lib/control/field/field';
-import { keySettings, type ShownKey } from '#lib/control/key/settings';
-import { parseUsd } from '#lib/money';
+import type { Fields } from '#lib/control/operations/field/field';
+import { keySettings, type ShownKey } from '#lib/control/operations/key/settings';
+import { parseUsd } from '#lib/core/money';
+import { showCount, showMoney } from '#lib/core/show-money';
 
 export interface KeyRowPlace {
   /** Slug. */

@@ -1,6 +1,6 @@
-import { showCount, showMoney } from '#lib/console/show/money';
 import { showAgo, showDay, showMinute, showMoment } from '#lib/console/show/time';
-import type { ShownKey } from '#lib/control/key/settings';
+import type { ShownKey } from '#lib/control/operations/key/settings';
+import { showCount, showMoney } from '#lib/core/show-money';
 
 /** Whether calls of a key are served, ready to read. */
 export interface KeyStatus {

@@ -1,5 +1,5 @@
 import { showAgo, showMoment, showZone } from '#lib/console/show/time';
-import { keySettings } from '#lib/control/key/settings';
+import { keySettings } from '#lib/control/operations/key/settings';
 
 /** An audit row of a key, as `audit.list` gives it. */
 interface AuditRow {

@@ -1,7 +1,7 @@
-import { showCount, showMoney } from '#lib/console/show/money';
 import { showAgo, showMoment } from '#lib/console/show/time';
-import type { KeyUse } from '#lib/control/key/use';
-import { parseUsd } from '#lib/money';
+import type { KeyUse } from '#lib/control/operations/key/use';
+import { parseUsd } from '#lib/core/money';
+import { showCount, showMoney } from '#lib/core/show-money';
 
 /** A limit or cap of a key beside what counts against it, ready to read. */
 export interface UseRow {

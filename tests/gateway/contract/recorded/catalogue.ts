@@ -1,7 +1,7 @@
-import { joinCatalogues } from '#lib/catalogue/files';
-import type { Usage } from '#lib/metering/usage';
-import { catalogueShape } from '#lib/schemas/catalogue';
-import { readDocument } from '#lib/schemas/document';
+import { joinCatalogues } from '#lib/control/catalogue/files';
+import type { Usage } from '#lib/core/metering/usage';
+import { catalogueShape } from '#lib/core/schemas/catalogue';
+import { readDocument } from '#lib/core/schemas/document';
 import { applySet } from '#tests/support/provider/apply-set';
 import type { Stack } from '#tests/support/stack';
 

@@ -1,4 +1,4 @@
-import type { Usage, UsageSource } from '#lib/metering/usage';
+import type { Usage, UsageSource } from '#lib/core/metering/usage';
 
 /** Where recordings cannot be taken as the index states them, each with its reason, by file. */
 

@@ -1,8 +1,8 @@
-import { type Usage, type UsageSource, usageOf } from '#lib/metering/usage';
-import { record } from '#lib/sandbox/content/tool-call';
+import { type Usage, type UsageSource, usageOf } from '#lib/core/metering/usage';
 import { audioBeside, besides, brokeOff } from '#tests/gateway/contract/recorded/exceptions';
 import type { Question } from '#tests/gateway/contract/recorded/question';
 import type { Exchange } from '#tests/gateway/contract/recorded/recording';
+import { record } from '#tools/sandbox/content/tool-call';
 
 /** What the call log must say of a recorded answer. */
 export interface Meant {

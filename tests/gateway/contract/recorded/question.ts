@@ -1,7 +1,7 @@
-import { record } from '#lib/sandbox/content/tool-call';
 import { model, nestedModel } from '#tests/gateway/contract/recorded/catalogue';
 import { asksForeignThings } from '#tests/gateway/contract/recorded/exceptions';
 import type { Exchange } from '#tests/gateway/contract/recorded/recording';
+import { record } from '#tools/sandbox/content/tool-call';
 
 /** How a client asks for a recorded answer: as it was asked for, where that was recorded. */
 export interface Question {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { record } from '#lib/sandbox/content/tool-call';
 import { statuses } from '#tests/gateway/contract/recorded/exceptions';
 import { folder, type Recording, recordings } from '#tests/unit/relay/streams';
+import { record } from '#tools/sandbox/content/tool-call';
 
 /** A recorded answer as its provider is to give it once more, and what it was an answer to. */
 export interface Exchange extends Recording {

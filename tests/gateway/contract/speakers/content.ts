@@ -1,6 +1,6 @@
-import { record } from '#lib/sandbox/content/tool-call';
 import { fairContentNano } from '#tests/gateway/content/call';
 import { bytesOf, type Speaker, usualRates } from '#tests/gateway/contract/speaker';
+import { record } from '#tools/sandbox/content/tool-call';
 
 const list = (value: unknown) => [value ?? []].flat().map(record);
 

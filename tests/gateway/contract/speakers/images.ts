@@ -1,6 +1,6 @@
-import { record } from '#lib/sandbox/content/tool-call';
-import type { EndLine } from '#lib/sandbox/truth-log';
 import type { Speaker } from '#tests/gateway/contract/speaker';
+import { record } from '#tools/sandbox/content/tool-call';
+import type { EndLine } from '#tools/sandbox/truth-log';
 
 /** Nano-dollars a token of sandbox/picture: $5, $10, $12 and $40 a million. */
 const rates = { textIn: 5_000n, imageIn: 10_000n, textOut: 12_000n, imageOut: 40_000n };

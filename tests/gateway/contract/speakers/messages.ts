@@ -1,6 +1,6 @@
-import { record } from '#lib/sandbox/content/tool-call';
 import { bytesOf, type Speaker, usualRates } from '#tests/gateway/contract/speaker';
 import { brokenMessagesNano, fairMessagesNano } from '#tests/gateway/messages/call';
+import { record } from '#tools/sandbox/content/tool-call';
 
 const base = {
   family: 'messages',

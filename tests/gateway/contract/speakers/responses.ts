@@ -1,6 +1,6 @@
-import { record } from '#lib/sandbox/content/tool-call';
 import { bytesOf, type Speaker, usualRates } from '#tests/gateway/contract/speaker';
 import { fairResponseNano } from '#tests/gateway/responses/call';
+import { record } from '#tools/sandbox/content/tool-call';
 
 const base = {
   family: 'responses',

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { newRowId } from '#lib/control/row-id';
-import { showFirstRun } from '#lib/control/workspace/first-run';
+import { showFirstRun } from '#lib/control/operations/workspace/first-run';
+import { newRowId } from '#lib/platform/data/row-id';
 import { addCredit, createKey, createWorkspace, operate } from '#tests/support/control/operate';
 import { openOwnDatabase } from '#tests/support/postgres/own-database';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { enterByProvider, linkAccount, unlinkAccount } from '#lib/control/user/linked';
-import { showAccount } from '#lib/control/user/profile';
+import { enterByProvider, linkAccount, unlinkAccount } from '#lib/control/operations/user/linked';
+import { showAccount } from '#lib/control/operations/user/profile';
 import { asks, enter, newcomer, newEmail, refusalOf, rules } from '#tests/gateway/control/accounts/people';
 import { createUser } from '#tests/support/control/operate';
 import { openOwnDatabase } from '#tests/support/postgres/own-database';

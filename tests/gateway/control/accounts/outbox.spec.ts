@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { requestReset } from '#lib/control/user/reset';
+import { requestReset } from '#lib/control/operations/user/reset';
 import { asks, newcomer, newEmail, openTestOutbox, tokensIn } from '#tests/gateway/control/accounts/people';
 import { openOwnDatabase } from '#tests/support/postgres/own-database';
 

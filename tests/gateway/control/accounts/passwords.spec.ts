@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { findUserByPassword } from '#lib/control/user/authenticate';
-import { changePassword } from '#lib/control/user/profile';
-import { requestReset, resetPassword } from '#lib/control/user/reset';
-import { endAllSessions, endSession, listSessions } from '#lib/control/user/sessions';
+import { findUserByPassword } from '#lib/control/operations/user/authenticate';
+import { changePassword } from '#lib/control/operations/user/profile';
+import { requestReset, resetPassword } from '#lib/control/operations/user/reset';
+import { endAllSessions, endSession, listSessions } from '#lib/control/operations/user/sessions';
 import {
   asks,
   enter,

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import type { UserActor } from '#lib/control/actor';
-import type { Mutation, Read } from '#lib/control/declare';
-import type { Fields } from '#lib/control/field/field';
-import { ControlRefused } from '#lib/control/refusal';
-import { ask } from '#lib/control/run';
-import type { AccountRules } from '#lib/control/user/account-rules';
-import { findUserOfSession } from '#lib/control/user/authenticate';
-import { startSession } from '#lib/control/user/sessions';
-import { signUp } from '#lib/control/user/sign-up';
-import type { Db } from '#lib/data/db';
-import { composeMail } from '#lib/mail/compose';
-import { type Outbox, openOutbox } from '#lib/mail/drain';
-import type { Letter } from '#lib/mail/letter';
+import { composeMail } from '#lib/control/mail/compose';
+import { type Outbox, openOutbox } from '#lib/control/mail/drain';
+import type { Letter } from '#lib/control/mail/letter';
+import type { UserActor } from '#lib/control/operations/actor';
+import type { Mutation, Read } from '#lib/control/operations/declare';
+import type { Fields } from '#lib/control/operations/field/field';
+import { ControlRefused } from '#lib/control/operations/refusal';
+import { ask } from '#lib/control/operations/run';
+import type { AccountRules } from '#lib/control/operations/user/account-rules';
+import { findUserOfSession } from '#lib/control/operations/user/authenticate';
+import { startSession } from '#lib/control/operations/user/sessions';
+import { signUp } from '#lib/control/operations/user/sign-up';
+import type { Db } from '#lib/platform/data/db';
 import { controlHost } from '#tests/support/control/operate';
 
 export const rules: AccountRules = {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { checkKey } from '#lib/admission/decide';
-import { openPlayground } from '#lib/control/playground/operations';
-import { endAllSessions, endSession } from '#lib/control/user/sessions';
-import { hashKey } from '#lib/secrets';
-import { loadKey } from '#lib/snapshot/load';
+import { openPlayground } from '#lib/control/operations/playground/operations';
+import { endAllSessions, endSession } from '#lib/control/operations/user/sessions';
+import { checkKey } from '#lib/gateway/admission/pure/decide';
+import { loadKey } from '#lib/gateway/snapshot/load';
+import { hashKey } from '#lib/platform/secrets';
 import { asks, enter } from '#tests/gateway/control/accounts/people';
 import {
   addMember,

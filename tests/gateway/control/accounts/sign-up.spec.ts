@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { createKey } from '#lib/control/key/operations';
-import { ask } from '#lib/control/run';
-import { findUserByPassword } from '#lib/control/user/authenticate';
-import { signUp } from '#lib/control/user/sign-up';
-import { requestVerification, verifyAddress } from '#lib/control/user/verify';
+import { createKey } from '#lib/control/operations/key/operations';
+import { ask } from '#lib/control/operations/run';
+import { findUserByPassword } from '#lib/control/operations/user/authenticate';
+import { signUp } from '#lib/control/operations/user/sign-up';
+import { requestVerification, verifyAddress } from '#lib/control/operations/user/verify';
 import {
   asks,
   enter,

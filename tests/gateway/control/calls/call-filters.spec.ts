@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '#lib/clock';
-import { type Db, openDb } from '#lib/data/db';
-import { createIds } from '#lib/ids';
+import { systemClock } from '#lib/platform/clock';
+import { type Db, openDb } from '#lib/platform/data/db';
+import { createIds } from '#lib/platform/ids';
 import { type CommandLine, commandLine } from '#tests/support/command';
 import { createWorkspace, listCalls } from '#tests/support/control/operate';
 import { createDatabase, type TestDatabase } from '#tests/support/database';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '#lib/clock';
-import { showCall } from '#lib/control/call/operations';
-import { showUsage } from '#lib/control/usage/operations';
-import { type Db, openDb } from '#lib/data/db';
-import { createIds } from '#lib/ids';
-import { noUsage } from '#lib/metering/usage';
+import { showCall } from '#lib/control/operations/call/operations';
+import { showUsage } from '#lib/control/operations/usage/operations';
+import { noUsage } from '#lib/core/metering/usage';
+import { systemClock } from '#lib/platform/clock';
+import { type Db, openDb } from '#lib/platform/data/db';
+import { createIds } from '#lib/platform/ids';
 import { type CommandLine, commandLine } from '#tests/support/command';
 import { listCalls, operate } from '#tests/support/control/operate';
 import { createDatabase, type TestDatabase } from '#tests/support/database';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { mostCompared, mostCounted } from '#lib/control/call/search';
-import { type Db, openDb } from '#lib/data/db';
+import { mostCompared, mostCounted } from '#lib/control/operations/call/search';
+import { type Db, openDb } from '#lib/platform/data/db';
 import { listCalls } from '#tests/support/control/operate';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 import { createCustomer } from '#tests/support/settlement';

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { checkCatalogue } from '#lib/catalogue/files';
 import { setConsoleHost } from '#lib/console/host';
-import type { Operation } from '#lib/control/declare';
-import { createManagementKey } from '#lib/control/management-key/operations';
-import { operations } from '#lib/control/operations';
-import { may, type Role, roles } from '#lib/control/role';
-import type { SessionUser } from '#lib/control/user/authenticate';
-import { type Db, openDb } from '#lib/data/db';
-import { InProcessThrottle } from '#lib/throttle/in-process';
+import { checkCatalogue } from '#lib/control/catalogue/files';
+import type { Operation } from '#lib/control/operations/declare';
+import { createManagementKey } from '#lib/control/operations/management-key/operations';
+import { operations } from '#lib/control/operations/operations';
+import type { SessionUser } from '#lib/control/operations/user/authenticate';
+import { may, type Role, roles } from '#lib/core/role';
+import { type Db, openDb } from '#lib/platform/data/db';
+import { InProcessThrottle } from '#lib/platform/throttle/in-process';
 import {
   apiOf,
   type Verdict,

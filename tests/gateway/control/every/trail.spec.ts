@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkCatalogue } from '#lib/catalogue/files';
-import type { Operation } from '#lib/control/declare';
-import { operations } from '#lib/control/operations';
-import { runAny } from '#lib/control/run';
-import { type Db, openDb } from '#lib/data/db';
+import { checkCatalogue } from '#lib/control/catalogue/files';
+import type { Operation } from '#lib/control/operations/declare';
+import { operations } from '#lib/control/operations/operations';
+import { runAny } from '#lib/control/operations/run';
+import { type Db, openDb } from '#lib/platform/data/db';
 import { controlHost, createWorkspace, sealingKey } from '#tests/support/control/operate';
 import { sampleOf } from '#tests/support/control/sample';
 import { createDatabase, type TestDatabase } from '#tests/support/database';

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { applyCatalogue } from '#lib/control/catalogue/apply';
-import { setCredential } from '#lib/control/provider/credential';
-import { listProviders } from '#lib/control/provider/list';
-import { testProvider } from '#lib/control/provider/test';
-import { ask, type OperationRequest } from '#lib/control/run';
-import { type Sandbox, startSandbox } from '#lib/sandbox/server';
-import { loadCatalogue } from '#lib/snapshot/catalogue';
+import { applyCatalogue } from '#lib/control/operations/catalogue/apply';
+import { setCredential } from '#lib/control/operations/provider/credential';
+import { listProviders } from '#lib/control/operations/provider/list';
+import { testProvider } from '#lib/control/operations/provider/test';
+import { ask, type OperationRequest } from '#lib/control/operations/run';
+import { loadCatalogue } from '#lib/gateway/snapshot/catalogue';
 import { refusalOf } from '#tests/gateway/control/accounts/people';
 import { controlHost, sealingKey } from '#tests/support/control/operate';
 import { openOwnDatabase } from '#tests/support/postgres/own-database';
+import { type Sandbox, startSandbox } from '#tools/sandbox/server';
 
 const db = await openOwnDatabase();
 const actor: OperationRequest['actor'] = { kind: 'operator', name: 'test', address: '192.0.2.7' };

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { signatureOf, webhookContext } from '#lib/alerts/sign';
-import { setCredential } from '#lib/control/provider/credential';
-import { ask } from '#lib/control/run';
-import { rotateSecrets, showSecrets } from '#lib/control/secret/operations';
-import { open, type SealingKey, seal } from '#lib/sealing';
-import { loadCatalogue } from '#lib/snapshot/catalogue';
+import { signatureOf, webhookContext } from '#lib/control/alerts/sign';
+import { setCredential } from '#lib/control/operations/provider/credential';
+import { ask } from '#lib/control/operations/run';
+import { rotateSecrets, showSecrets } from '#lib/control/operations/secret/operations';
+import { loadCatalogue } from '#lib/gateway/snapshot/catalogue';
+import { open, type SealingKey, seal } from '#lib/platform/sealing';
 import { controlHost, createWorkspace } from '#tests/support/control/operate';
 import { openOwnDatabase } from '#tests/support/postgres/own-database';
 

@@ -4,8 +4,8 @@ import {
   currentAnnouncements,
   endAnnouncement,
   listAnnouncements,
-} from '#lib/control/announcement/operations';
-import { ask } from '#lib/control/run';
+} from '#lib/control/operations/announcement/operations';
+import { ask } from '#lib/control/operations/run';
 import { controlHost, operate } from '#tests/support/control/operate';
 import { openOwnDatabase } from '#tests/support/postgres/own-database';
 

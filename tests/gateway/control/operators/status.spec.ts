@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { checkCatalogue } from '#lib/catalogue/files';
 import { setConsoleHost } from '#lib/console/host';
 import { readStatus } from '#lib/console/status/read';
+import { checkCatalogue } from '#lib/control/catalogue/files';
 import {
   createIncident,
   listIncidents,
   resolveIncident,
   updateIncident,
-} from '#lib/control/incident/operations';
-import { ask } from '#lib/control/run';
-import { type Status, showStatus } from '#lib/control/status/operations';
-import { keepStatusFresh } from '#lib/control/status/refresh';
-import { type Db, openDb } from '#lib/data/db';
-import { InProcessThrottle } from '#lib/throttle/in-process';
+} from '#lib/control/operations/incident/operations';
+import { ask } from '#lib/control/operations/run';
+import { type Status, showStatus } from '#lib/control/operations/status/operations';
+import { keepStatusFresh } from '#lib/control/operations/status/refresh';
+import { type Db, openDb } from '#lib/platform/data/db';
+import { InProcessThrottle } from '#lib/platform/throttle/in-process';
 import { controlHost, createWorkspace, operate } from '#tests/support/control/operate';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 import { eventually } from '#tests/support/eventually';
@@ -109,7 +109,7 @@ const show = async () => {
 const look = () => {
   const host = controlHost(db);
   const withKeys = async () => {
-    const { loadCatalogue } = await import('#lib/snapshot/catalogue');
+    const { loadCatalogue } = await import('#lib/gateway/snapshot/catalogue');
     return loadCatalogue(db.pool, {
       envSecret: (name) => (name === 'NO_KEY' ? undefined : 'secret'),
       sealingKey: null,
@@ -161,8 +161,8 @@ describe('the status page (contract: operations/status-page)', () => {
 
   it('tells what the gateway itself adds to a call', async () => {
     await count(0, { provider: 'one', calls: 100 });
-    const { createIds } = await import('#lib/ids');
-    const { systemClock } = await import('#lib/clock');
+    const { createIds } = await import('#lib/platform/ids');
+    const { systemClock } = await import('#lib/platform/clock');
     const ids = createIds(systemClock);
     for (const [overhead, reason] of [
       [1, 'completed'],

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { deleteWorkspace } from '#lib/control/workspace/delete';
+import { deleteWorkspace } from '#lib/control/operations/workspace/delete';
 import { refusalOf } from '#tests/gateway/control/accounts/people';
 import { closeBalanced } from '#tests/support/books';
 import { operate } from '#tests/support/control/operate';

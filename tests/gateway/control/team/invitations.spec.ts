@@ -1,13 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { acceptInvitation, joinByInvitation, showInvitationByLink } from '#lib/control/invitation/accept';
+import { composeMail } from '#lib/control/mail/compose';
+import {
+  acceptInvitation,
+  joinByInvitation,
+  showInvitationByLink,
+} from '#lib/control/operations/invitation/accept';
 import {
   cancelInvitation,
   createInvitation,
   listInvitations,
   resendInvitation,
-} from '#lib/control/invitation/operations';
-import { listOwnWorkspaces } from '#lib/control/user/own';
-import { composeMail } from '#lib/mail/compose';
+} from '#lib/control/operations/invitation/operations';
+import { listOwnWorkspaces } from '#lib/control/operations/user/own';
 import { asks, newcomer, newEmail, password, refusalOf } from '#tests/gateway/control/accounts/people';
 import { createWorkspace, operate, removeMember, setMember } from '#tests/support/control/operate';
 import { openOwnDatabase } from '#tests/support/postgres/own-database';

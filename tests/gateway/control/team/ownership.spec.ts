@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { listLedger } from '#lib/control/ledger/operations';
-import { findManagementKey } from '#lib/control/management-key/authenticate';
-import { createManagementKey } from '#lib/control/management-key/operations';
-import { whatStops } from '#lib/control/member/keys';
-import { leaveWorkspace, transferOwnership } from '#lib/control/member/own';
-import { operations } from '#lib/control/operations';
-import { ask, runAny } from '#lib/control/run';
-import { listOwnWorkspaces, visitWorkspace } from '#lib/control/user/own';
-import { deleteWorkspace, showDeletion } from '#lib/control/workspace/delete';
-import { openWorkspace } from '#lib/control/workspace/open';
-import { hashKey } from '#lib/secrets';
-import { loadKey } from '#lib/snapshot/load';
+import { listLedger } from '#lib/control/operations/ledger/operations';
+import { findManagementKey } from '#lib/control/operations/management-key/authenticate';
+import { createManagementKey } from '#lib/control/operations/management-key/operations';
+import { whatStops } from '#lib/control/operations/member/keys';
+import { leaveWorkspace, transferOwnership } from '#lib/control/operations/member/own';
+import { operations } from '#lib/control/operations/operations';
+import { ask, runAny } from '#lib/control/operations/run';
+import { listOwnWorkspaces, visitWorkspace } from '#lib/control/operations/user/own';
+import { deleteWorkspace, showDeletion } from '#lib/control/operations/workspace/delete';
+import { openWorkspace } from '#lib/control/operations/workspace/open-workspace';
+import { loadKey } from '#lib/gateway/snapshot/load';
+import { hashKey } from '#lib/platform/secrets';
 import { refusalOf } from '#tests/gateway/control/accounts/people';
 import {
   addCredit,

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { findManagementKey } from '#lib/control/management-key/authenticate';
-import { createManagementKey, listManagementKeys } from '#lib/control/management-key/operations';
-import { listActors } from '#lib/control/trail/actors';
-import { listAudit } from '#lib/control/trail/operations';
-import { showLimits } from '#lib/control/workspace/limits';
-import { renameWorkspace } from '#lib/control/workspace/rename';
+import { findManagementKey } from '#lib/control/operations/management-key/authenticate';
+import { createManagementKey, listManagementKeys } from '#lib/control/operations/management-key/operations';
+import { listActors } from '#lib/control/operations/trail/actors';
+import { listAudit } from '#lib/control/operations/trail/operations';
+import { showLimits } from '#lib/control/operations/workspace/limits';
+import { renameWorkspace } from '#lib/control/operations/workspace/rename';
 import { refusalOf } from '#tests/gateway/control/accounts/people';
 import {
   addMember,

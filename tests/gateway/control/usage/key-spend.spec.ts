@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { dayStart, knownZone } from '#lib/charts/zone';
-import { readSpend } from '#lib/control/key/spend';
-import { storeOf } from '#lib/control/store';
-import { type Db, openDb } from '#lib/data/db';
-import { foldUsage } from '#lib/settlement/usage/fold';
+import { readSpend } from '#lib/control/operations/key/spend';
+import { storeOf } from '#lib/control/operations/store';
+import { dayStart, knownZone } from '#lib/core/charts/zone';
+import { foldUsage } from '#lib/gateway/settlement/usage/fold';
+import { type Db, openDb } from '#lib/platform/data/db';
 import { spendAt } from '#tests/support/control/spend';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 import { createCustomer, newId } from '#tests/support/settlement';

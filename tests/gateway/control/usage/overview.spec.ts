@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { showOverview } from '#lib/control/overview/operations';
-import { settle } from '#lib/settlement/settle';
+import { showOverview } from '#lib/control/operations/overview/operations';
+import { settle } from '#lib/gateway/settlement/settle';
 import { createKey, createWorkspace, operate } from '#tests/support/control/operate';
 import { spendAgo } from '#tests/support/control/spend';
 import { openOwnDatabase } from '#tests/support/postgres/own-database';

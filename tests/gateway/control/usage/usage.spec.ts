@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { dayStart, daysLater, monthsEarlier } from '#lib/charts/zone';
-import { seriesOfUsage, showUsage } from '#lib/control/usage/operations';
-import { type Db, openDb } from '#lib/data/db';
-import { Histogram } from '#lib/metering/histogram';
-import { foldUsage } from '#lib/settlement/usage/fold';
+import { seriesOfUsage, showUsage } from '#lib/control/operations/usage/operations';
+import { dayStart, daysLater, monthsEarlier } from '#lib/core/charts/zone';
+import { Histogram } from '#lib/core/metering/histogram';
+import { foldUsage } from '#lib/gateway/settlement/usage/fold';
+import { type Db, openDb } from '#lib/platform/data/db';
 import { createKey, createWorkspace, operate, setWorkspace } from '#tests/support/control/operate';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { chargesNow } from '#lib/console/billing/charges-now';
-import type { ShownAutoTopUp } from '#lib/control/auto-top-up/find';
+import type { ShownAutoTopUp } from '#lib/control/operations/auto-top-up/find';
 
 const shown: ShownAutoTopUp = {
   enabled: false,

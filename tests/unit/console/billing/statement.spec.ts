@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { ledgerCsvHead, ledgerCsvLine } from '#lib/console/billing/csv-lines';
 import { ledgerRowOf } from '#lib/console/billing/ledger-rows';
 import { statementTables } from '#lib/console/billing/statement';
-import type { LedgerLine } from '#lib/control/ledger/list';
-import type { Statement } from '#lib/control/ledger/statement';
-import { formatUsd, parseUsd } from '#lib/money';
+import type { LedgerLine } from '#lib/control/operations/ledger/list';
+import type { Statement } from '#lib/control/operations/ledger/statement';
+import { formatUsd, parseUsd } from '#lib/core/money';
 
 const statement: Statement = {
   ...{ month: '2026-11', timeZone: 'Asia/Kathmandu', over: true },

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { filePriceOf } from '#lib/catalogue/file-price';
-import { listPrice } from '#lib/catalogue/price-table';
 import { triedPriceOf } from '#lib/console/gateway/price-effect';
-import { type FilePrice, readFilePrice } from '#lib/schemas/price';
+import { filePriceOf } from '#lib/control/catalogue/file-price';
+import { listPrice } from '#lib/control/catalogue/price-table';
+import { type FilePrice, readFilePrice } from '#lib/core/schemas/price';
 
 const effect = {
   ...{ from: '2026-11-15T00:00:00.000Z', complete: true, calls: 12_000, apart: 0, apartCharged: '0' },

@@ -1,9 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { type Token, walkTokens } from 'marked';
 import { describe, expect, it } from 'vitest';
-import { webhookEvents } from '#lib/alerts/events';
-import { alertKinds } from '#lib/alerts/kinds';
-import { readCatalogue } from '#lib/catalogue/files';
 import { describedApi } from '#lib/console/guide/api';
 import { errorsInMarkdown, listControlErrors, listErrors } from '#lib/console/guide/errors';
 import { anchorOf, guideHref, guidePages } from '#lib/console/guide/pages';
@@ -12,10 +9,13 @@ import { readSettings } from '#lib/console/guide/settings';
 import { readSnippets, snippetsFor } from '#lib/console/guide/snippets';
 import { toolTableInMarkdown } from '#lib/console/guide/tool-table';
 import { webhookEventsInMarkdown } from '#lib/console/guide/webhook-events';
-import { operations } from '#lib/control/operations';
-import { controlCodes } from '#lib/control/refusal';
-import { errorTable } from '#lib/errors';
-import { settingsSchema } from '#lib/schemas/settings';
+import { webhookEvents } from '#lib/control/alerts/events';
+import { alertKinds } from '#lib/control/alerts/kinds';
+import { readCatalogue } from '#lib/control/catalogue/files';
+import { operations } from '#lib/control/operations/operations';
+import { controlCodes } from '#lib/control/operations/refusal';
+import { errorTable } from '#lib/core/errors';
+import { settingsSchema } from '#lib/core/schemas/settings';
 
 const pages = await readGuide('https://gateway.test');
 

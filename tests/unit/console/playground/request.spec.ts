@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type Draft, firstSettings, playgroundFamilies, type Turn } from '#lib/console/playground/draft';
 import { acceptedFiles, requestOf } from '#lib/console/playground/request';
-import { readAsk, readPath } from '#lib/control/route/ask';
-import { familyOf } from '#lib/families/index';
+import { readAsk, readPath } from '#lib/control/operations/route/ask';
+import { familyOf } from '#lib/core/families/index';
 
 const picture = { name: 'a.png', mediaType: 'image/png', base64: 'AAAA' };
 const paper = { name: 'b.pdf', mediaType: 'application/pdf', base64: 'BBBB' };

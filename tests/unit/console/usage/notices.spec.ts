@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { noticesOf } from '#lib/console/show/notices';
-import type { Overview } from '#lib/control/overview/operations';
+import type { Overview } from '#lib/control/operations/overview/operations';
 
 const well: Overview = {
   ...{ called: true, available: '100', simulated: '0', lowBalance: null, perDay: '1', daysLeft: 100 },

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { bucketStarts, type Step } from '#lib/charts/buckets';
-import { isoInZone } from '#lib/charts/zone';
 import { bucketLabels } from '#lib/console/show/bucket-labels';
 import { deltaOf } from '#lib/console/show/delta';
 import { showFigure, showShort } from '#lib/console/show/figure';
 import { showDaysLeft } from '#lib/console/show/notices';
 import { showRange } from '#lib/console/show/range';
+import { bucketStarts, type Step } from '#lib/core/charts/buckets';
+import { isoInZone } from '#lib/core/charts/zone';
 
 const at = (text: string) => Date.parse(text);
 

@@ -1,10 +1,10 @@
-import { checkBudget } from '#lib/admission/decide';
-import { isRefusal } from '#lib/errors';
-import { applyEdits } from '#lib/families/edits';
-import { budgetToInject } from '#lib/families/family';
-import { familyOf } from '#lib/families/index';
-import { match } from '#lib/families/match';
-import { scan } from '#lib/families/scan';
+import { isRefusal } from '#lib/core/errors';
+import { applyEdits } from '#lib/core/families/edits';
+import { budgetToInject } from '#lib/core/families/family';
+import { familyOf } from '#lib/core/families/index';
+import { match } from '#lib/core/families/match';
+import { scan } from '#lib/core/families/scan';
+import { checkBudget } from '#lib/gateway/admission/pure/decide';
 import { snapshotOf } from '#tests/support/admission';
 import { makeModel, makeOffer } from '#tests/unit/families/make';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { isRefusal } from '#lib/errors';
-import { budgetToInject } from '#lib/families/family';
-import { match } from '#lib/families/match';
+import { isRefusal } from '#lib/core/errors';
+import { budgetToInject } from '#lib/core/families/family';
+import { match } from '#lib/core/families/match';
 import { askContent, readContent } from '#tests/unit/families/content/make';
 import { makeModel } from '#tests/unit/families/make';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { applyEdits } from '#lib/families/edits';
-import { generateContent } from '#lib/families/generate-content';
-import type { OfferFacts } from '#lib/snapshot/snapshot';
+import type { OfferFacts } from '#lib/core/facts/snapshot';
+import { applyEdits } from '#lib/core/families/edits';
+import { generateContent } from '#lib/core/families/generate-content';
 import { askContent, type ContentVerb } from '#tests/unit/families/content/make';
 import { makeOffer } from '#tests/unit/families/make';
 

@@ -1,7 +1,7 @@
-import { isRefusal, type Refusal } from '#lib/errors';
-import type { Ask, Operation } from '#lib/families/family';
-import { generateContent } from '#lib/families/generate-content';
-import { scan } from '#lib/families/scan';
+import { isRefusal, type Refusal } from '#lib/core/errors';
+import type { Ask, Operation } from '#lib/core/families/family';
+import { generateContent } from '#lib/core/families/generate-content';
+import { scan } from '#lib/core/families/scan';
 
 export type ContentVerb = 'generate' | 'stream' | 'count' | 'predictLongRunning';
 

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { generateContent } from '#lib/families/generate-content';
-import type { JobFacts } from '#lib/jobs/job';
-import { price } from '#lib/metering/price';
+import type { JobFacts } from '#lib/core/facts/job';
+import { generateContent } from '#lib/core/families/generate-content';
+import { price } from '#lib/core/metering/price';
 import { askContent } from '#tests/unit/families/content/make';
 import { makeOffer } from '#tests/unit/families/make';
 

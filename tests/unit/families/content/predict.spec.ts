@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { isRefusal } from '#lib/errors';
-import { budgetToInject } from '#lib/families/family';
-import { generateContent } from '#lib/families/generate-content';
+import { isRefusal } from '#lib/core/errors';
+import { budgetToInject } from '#lib/core/families/family';
+import { generateContent } from '#lib/core/families/generate-content';
 import { askContent, readContent } from '#tests/unit/families/content/make';
 import { makeModel, makeOffer } from '#tests/unit/families/make';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isRefusal } from '#lib/errors';
-import { fileIdIn } from '#lib/families/generate-content/references';
+import { isRefusal } from '#lib/core/errors';
+import { fileIdIn } from '#lib/core/families/generate-content/references';
 import { askContent, type ContentVerb, readContent } from '#tests/unit/families/content/make';
 
 const store = 'https://generativelanguage.googleapis.com';

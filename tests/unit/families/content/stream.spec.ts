@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { generateContent } from '#lib/families/generate-content';
-import type { Meter } from '#lib/metering/meter';
-import { usageOf } from '#lib/metering/usage';
-import { ElementSplitter } from '#lib/relay/elements';
+import { generateContent } from '#lib/core/families/generate-content';
+import type { Meter } from '#lib/core/metering/meter';
+import { usageOf } from '#lib/core/metering/usage';
+import { ElementSplitter } from '#lib/core/relay/elements';
 import { askContent } from '#tests/unit/families/content/make';
 import { createMeter } from '#tests/unit/metering/make';
 import { cuts, lineEnds, recordings, withLineEnd } from '#tests/unit/relay/streams';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { generateContent } from '#lib/families/generate-content';
-import { usageOf } from '#lib/metering/usage';
+import { generateContent } from '#lib/core/families/generate-content';
+import { usageOf } from '#lib/core/metering/usage';
 import { askContent } from '#tests/unit/families/content/make';
 
 const ask = askContent();

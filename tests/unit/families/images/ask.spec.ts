@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { isRefusal } from '#lib/errors';
-import { images } from '#lib/families/images';
-import { editFields } from '#lib/families/images/fields';
-import { editedBody } from '#lib/gateway/upload/edited-body';
+import { isRefusal } from '#lib/core/errors';
+import { images } from '#lib/core/families/images';
+import { editFields } from '#lib/core/families/images/fields';
+import { editedBody } from '#lib/gateway/flow/upload/edited-body';
 import { askImages, askUpload, readImages } from '#tests/unit/families/images/make';
 import { makeOffer } from '#tests/unit/families/make';
 import { formOf, readForm } from '#tests/unit/multipart/make';

@@ -1,7 +1,7 @@
-import { isRefusal, type Refusal } from '#lib/errors';
-import type { Ask, Operation } from '#lib/families/family';
-import { images } from '#lib/families/images';
-import { type Scan, scan } from '#lib/families/scan';
+import { isRefusal, type Refusal } from '#lib/core/errors';
+import type { Ask, Operation } from '#lib/core/families/family';
+import { images } from '#lib/core/families/images';
+import { type Scan, scan } from '#lib/core/families/scan';
 
 /** An operation of the family. @throws when it has none of that name. */
 function operationNamed(name: string): Operation {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { images } from '#lib/families/images';
-import { totalUsage, usageOf } from '#lib/metering/usage';
+import { images } from '#lib/core/families/images';
+import { totalUsage, usageOf } from '#lib/core/metering/usage';
 import { askImages } from '#tests/unit/families/images/make';
 import { createMeter } from '#tests/unit/metering/make';
 import { recordings } from '#tests/unit/relay/streams';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { isRefusal } from '#lib/errors';
-import { applyEdits } from '#lib/families/edits';
-import { budgetToInject } from '#lib/families/family';
-import { messages } from '#lib/families/messages';
-import { nestedEdits } from '#lib/families/nested';
+import { isRefusal } from '#lib/core/errors';
+import { applyEdits } from '#lib/core/families/edits';
+import { budgetToInject } from '#lib/core/families/family';
+import { messages } from '#lib/core/families/messages';
+import { nestedEdits } from '#lib/core/families/nested';
 import { makeModel, makeOffer } from '#tests/unit/families/make';
 import { askMessages, readMessages } from '#tests/unit/families/messages/make';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isRefusal } from '#lib/errors';
-import { messages } from '#lib/families/messages';
+import { isRefusal } from '#lib/core/errors';
+import { messages } from '#lib/core/families/messages';
 import { askMessages, readMessages } from '#tests/unit/families/messages/make';
 
 const said = { model: 'm', max_tokens: 9, messages: [] };

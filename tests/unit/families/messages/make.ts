@@ -1,7 +1,7 @@
-import { isRefusal, type Refusal } from '#lib/errors';
-import type { Ask } from '#lib/families/family';
-import { messages } from '#lib/families/messages';
-import { scan } from '#lib/families/scan';
+import { isRefusal, type Refusal } from '#lib/core/errors';
+import type { Ask } from '#lib/core/families/family';
+import { messages } from '#lib/core/families/messages';
+import { scan } from '#lib/core/families/scan';
 
 /** The ask of a messages body, or the refusal that it meets. */
 export function readMessages(body: string | object, name = 'messages.create'): Ask | Refusal {

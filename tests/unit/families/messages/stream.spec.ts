@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { messages } from '#lib/families/messages';
-import { totalUsage, type UsageReport, usageOf } from '#lib/metering/usage';
+import { messages } from '#lib/core/families/messages';
+import { totalUsage, type UsageReport, usageOf } from '#lib/core/metering/usage';
 import { askMessages } from '#tests/unit/families/messages/make';
 import { createMeter } from '#tests/unit/metering/make';
 import { cuts, lineEnds, recordings, withLineEnd } from '#tests/unit/relay/streams';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { messages } from '#lib/families/messages';
-import { totalUsage, usageOf } from '#lib/metering/usage';
+import { messages } from '#lib/core/families/messages';
+import { totalUsage, usageOf } from '#lib/core/metering/usage';
 import { askMessages } from '#tests/unit/families/messages/make';
 
 const ask = askMessages({ model: 'm' });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { isRefusal } from '#lib/errors';
-import { applyEdits } from '#lib/families/edits';
-import { match } from '#lib/families/match';
-import { nestedEdits } from '#lib/families/nested';
-import { responses } from '#lib/families/responses';
+import { isRefusal } from '#lib/core/errors';
+import { applyEdits } from '#lib/core/families/edits';
+import { match } from '#lib/core/families/match';
+import { nestedEdits } from '#lib/core/families/nested';
+import { responses } from '#lib/core/families/responses';
 import { makeOffer } from '#tests/unit/families/make';
 import { askResponse, askStored, readResponse } from '#tests/unit/families/responses/make';
 

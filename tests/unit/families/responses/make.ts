@@ -1,7 +1,7 @@
-import { isRefusal, type Refusal } from '#lib/errors';
-import type { Ask, Operation } from '#lib/families/family';
-import { responses } from '#lib/families/responses';
-import { type Scan, scan } from '#lib/families/scan';
+import { isRefusal, type Refusal } from '#lib/core/errors';
+import type { Ask, Operation } from '#lib/core/families/family';
+import { responses } from '#lib/core/families/responses';
+import { type Scan, scan } from '#lib/core/families/scan';
 
 /** An operation of the family. @throws when it has none of that name. */
 export function operationNamed(name: string): Operation {

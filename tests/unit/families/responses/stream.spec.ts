@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { responses } from '#lib/families/responses';
-import { totalUsage, type UsageReport, usageOf } from '#lib/metering/usage';
-import { EventSplitter } from '#lib/relay/sse';
+import { responses } from '#lib/core/families/responses';
+import { totalUsage, type UsageReport, usageOf } from '#lib/core/metering/usage';
+import { EventSplitter } from '#lib/core/relay/sse';
 import { askResponse } from '#tests/unit/families/responses/make';
 import { createMeter } from '#tests/unit/metering/make';
 import { cuts, lineEnds, recordings, withLineEnd } from '#tests/unit/relay/streams';

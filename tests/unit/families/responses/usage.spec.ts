@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { responses } from '#lib/families/responses';
-import { usageOf } from '#lib/metering/usage';
+import { responses } from '#lib/core/families/responses';
+import { usageOf } from '#lib/core/metering/usage';
 import { askResponse, operationNamed } from '#tests/unit/families/responses/make';
 
 const ask = askResponse({ model: 'm' });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { isRefusal } from '#lib/errors';
-import { applyEdits } from '#lib/families/edits';
-import { PartFinder } from '#lib/families/multipart/finder';
-import { PartScan } from '#lib/families/multipart/scan-parts';
-import type { ScanFault } from '#lib/families/scan';
-import { videos } from '#lib/families/videos';
+import { isRefusal } from '#lib/core/errors';
+import { applyEdits } from '#lib/core/families/edits';
+import { PartFinder } from '#lib/core/families/multipart/finder';
+import { PartScan } from '#lib/core/families/multipart/scan-parts';
+import type { ScanFault } from '#lib/core/families/scan';
+import { videos } from '#lib/core/families/videos';
 import { makeOffer } from '#tests/unit/families/make';
 import { askVideo, readVideo, videoOperation } from '#tests/unit/families/videos/make';
 import { formOf, type MadePart } from '#tests/unit/multipart/make';

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { videos } from '#lib/families/videos';
-import type { JobFacts } from '#lib/jobs/job';
-import { price } from '#lib/metering/price';
-import { usageOf } from '#lib/metering/usage';
+import type { JobFacts } from '#lib/core/facts/job';
+import { videos } from '#lib/core/families/videos';
+import { price } from '#lib/core/metering/price';
+import { usageOf } from '#lib/core/metering/usage';
 import { videoOperation } from '#tests/unit/families/videos/make';
 
 const video = {

@@ -1,7 +1,7 @@
-import { isRefusal, type Refusal } from '#lib/errors';
-import type { Ask, Operation } from '#lib/families/family';
-import { scan } from '#lib/families/scan';
-import { videos } from '#lib/families/videos';
+import { isRefusal, type Refusal } from '#lib/core/errors';
+import type { Ask, Operation } from '#lib/core/families/family';
+import { scan } from '#lib/core/families/scan';
+import { videos } from '#lib/core/families/videos';
 
 export function videoOperation(name: string): Operation {
   const operation = videos.operations.find((one) => one.name === `videos.${name}`);

@@ -1,6 +1,9 @@
 import { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { ConnectionDispatcher, type ConnectionTarget } from '#lib/process/workers/connection-dispatcher';
+import {
+  ConnectionDispatcher,
+  type ConnectionTarget,
+} from '#lib/programs/process/workers/connection-dispatcher';
 
 /** A worker that notes what it is given. */
 function target() {

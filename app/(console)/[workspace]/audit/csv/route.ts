@@ -4,9 +4,9 @@ import { findRouteActor, readForRoute } from '#lib/console/live/route';
 import { findMember } from '#lib/console/member';
 import { wallDay } from '#lib/console/show/time';
 import { auditCsvHead, auditCsvLine } from '#lib/console/team/audit-rows';
-import { fieldsOf } from '#lib/control/field/paging';
-import { listActors } from '#lib/control/trail/actors';
-import { auditFilters, listAudit } from '#lib/control/trail/operations';
+import { fieldsOf } from '#lib/control/operations/field/paging';
+import { listActors } from '#lib/control/operations/trail/actors';
+import { auditFilters, listAudit } from '#lib/control/operations/trail/operations';
 
 const rows = 500;
 

@@ -13,7 +13,7 @@ import { listAddress } from '#lib/console/list-address';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { showZone } from '#lib/console/show/time';
-import { listLedger, listMonths } from '#lib/control/ledger/operations';
+import { listLedger, listMonths } from '#lib/control/operations/ledger/operations';
 
 export const metadata: Metadata = { title: 'Ledger' };
 

@@ -6,11 +6,11 @@ import { listAddress } from '#lib/console/list-address';
 import type { Membership } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { callRowOf } from '#lib/console/show/call-rows';
-import { showCount, showMoney } from '#lib/console/show/money';
 import { showDay } from '#lib/console/show/time';
-import { listCalls } from '#lib/control/call/operations';
-import { seriesOfUsage } from '#lib/control/usage/operations';
-import { parseUsd } from '#lib/money';
+import { listCalls } from '#lib/control/operations/call/operations';
+import { seriesOfUsage } from '#lib/control/operations/usage/operations';
+import { parseUsd } from '#lib/core/money';
+import { showCount, showMoney } from '#lib/core/show-money';
 
 interface KeyUseProps {
   workspace: Membership['workspace'];

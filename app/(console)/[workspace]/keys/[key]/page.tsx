@@ -10,10 +10,10 @@ import { readForPage } from '#lib/console/operation';
 import { keyRowOf } from '#lib/console/show/key/rows';
 import { trailRowOf } from '#lib/console/show/key/trail';
 import { limitRowsOf } from '#lib/console/show/key/use';
-import { showKey } from '#lib/control/key/operations';
-import { showKeyUse } from '#lib/control/key/use';
-import { listMembers } from '#lib/control/member/operations';
-import { listAudit } from '#lib/control/trail/operations';
+import { showKey } from '#lib/control/operations/key/operations';
+import { showKeyUse } from '#lib/control/operations/key/use';
+import { listMembers } from '#lib/control/operations/member/operations';
+import { listAudit } from '#lib/control/operations/trail/operations';
 import { KeyPage, readSnippetFacts } from '../key-page';
 import { KeyCalls, KeySpend } from './key-use';
 

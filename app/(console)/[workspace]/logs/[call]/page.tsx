@@ -23,10 +23,10 @@ import {
 } from '#lib/console/show/call-rows';
 import { usedClasses } from '#lib/console/show/cost-line';
 import { showForeign } from '#lib/console/show/foreign';
-import { showMoney } from '#lib/console/show/money';
 import { findRefusalHelp, mendingPage } from '#lib/console/show/refusal-help';
 import { showZone } from '#lib/console/show/time';
-import { showCall } from '#lib/control/call/operations';
+import { showCall } from '#lib/control/operations/call/operations';
+import { showMoney } from '#lib/core/show-money';
 
 export const metadata: Metadata = { title: 'Call' };
 

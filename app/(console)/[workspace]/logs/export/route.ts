@@ -6,8 +6,8 @@ import { readLogAddress } from '#lib/console/log/address';
 import { logFile } from '#lib/console/log/file';
 import { findMember } from '#lib/console/member';
 import { wallDay } from '#lib/console/show/time';
-import { listCalls } from '#lib/control/call/operations';
-import { spanStart } from '#lib/control/call/span';
+import { listCalls } from '#lib/control/operations/call/operations';
+import { spanStart } from '#lib/control/operations/call/span';
 
 interface ExportRoute {
   params: Promise<{ workspace: string }>;

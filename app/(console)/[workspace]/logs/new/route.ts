@@ -3,7 +3,7 @@ import { findRouteActor, readForRoute } from '#lib/console/live/route';
 import { readLogAddress } from '#lib/console/log/address';
 import { findMember } from '#lib/console/member';
 import { callRowOf } from '#lib/console/show/call-rows';
-import { listCalls } from '#lib/control/call/operations';
+import { listCalls } from '#lib/control/operations/call/operations';
 
 interface TailRoute {
   params: Promise<{ workspace: string }>;

@@ -4,11 +4,11 @@ import Link from 'next/link';
 import { ModelPage } from '#components/models/model-page';
 import { destinationHref, destinations } from '#components/shell/navigation';
 import { buttonStyle } from '#components/ui/button';
-import { isCallable } from '#lib/catalogue/search';
 import { requireMember } from '#lib/console/member';
 import { requireModel, viewModel } from '#lib/console/models/page';
 import { readForPage } from '#lib/console/operation';
-import { modelPerformance } from '#lib/control/catalogue/performance';
+import { isCallable } from '#lib/control/catalogue/search';
+import { modelPerformance } from '#lib/control/operations/catalogue/performance';
 
 /** Only pages that exist stand in the navigation. */
 const mayRoute = destinations.some(({ pages }) => pages.some(({ path }) => path === 'routing'));

@@ -1,6 +1,6 @@
 import { findRouteActor, readForRoute } from '#lib/console/live/route';
 import { workspaceLimitRows } from '#lib/console/team/settings-texts';
-import { showLimits } from '#lib/control/workspace/limits';
+import { showLimits } from '#lib/control/operations/workspace/limits';
 
 /** What counts against the limits of the workspace now, for the panel that keeps itself current. */
 export async function GET(_: Request, { params }: { params: Promise<{ workspace: string }> }) {

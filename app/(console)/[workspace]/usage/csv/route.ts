@@ -3,7 +3,7 @@ import { requireMember } from '#lib/console/member';
 import { tryForPage } from '#lib/console/operation';
 import { loadUsageAddress, questionOf } from '#lib/console/usage/address';
 import { usageCsv } from '#lib/console/usage/csv';
-import { rowsOfUsage } from '#lib/control/usage/operations';
+import { rowsOfUsage } from '#lib/control/operations/usage/operations';
 
 /** What the page of usage shows, all groups of it, as a file; it has the page's own address. */
 export async function GET(request: NextRequest, { params }: { params: Promise<{ workspace: string }> }) {

@@ -1,6 +1,6 @@
 import { redirect } from 'next/navigation';
 import { readForOperator } from '#lib/console/operator';
-import { showCall } from '#lib/control/call/operations';
+import { showCall } from '#lib/control/operations/call/operations';
 
 interface CallPageProps {
   params: Promise<{ call: string }>;

@@ -2,8 +2,8 @@
 
 import { operationAction } from '#lib/console/operation';
 import { operatorAction } from '#lib/console/operator';
-import { previewPrice } from '#lib/control/price/operations';
-import { setPrice, withdrawPrice } from '#lib/control/price/set';
+import { previewPrice } from '#lib/control/operations/price/operations';
+import { setPrice, withdrawPrice } from '#lib/control/operations/price/set';
 
 export const previewPriceAction = operatorAction(previewPrice);
 

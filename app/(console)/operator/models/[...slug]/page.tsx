@@ -3,11 +3,11 @@ import type { Metadata } from 'next';
 import Link from 'next/link';
 import { PriceHistory } from '#components/operator/price-history';
 import { PricePreview } from '#components/operator/price-preview';
-import { filePriceOf } from '#lib/catalogue/file-price';
 import { priceVersionRowOf } from '#lib/console/gateway/price-version';
 import { idOfParts } from '#lib/console/models/page';
 import { readForOperator } from '#lib/console/operator';
-import { listPrices } from '#lib/control/price/operations';
+import { filePriceOf } from '#lib/control/catalogue/file-price';
+import { listPrices } from '#lib/control/operations/price/operations';
 import { previewPriceAction, setPriceAction, withdrawPriceAction } from './actions';
 
 interface OperatorModelPageProps {

@@ -1,9 +1,9 @@
 'use server';
 
 import { operationAction } from '#lib/console/operation';
-import { addCredit } from '#lib/control/credit/operations';
-import { grantCredit } from '#lib/control/credit/promo';
-import { setWorkspace } from '#lib/control/workspace/operations';
+import { addCredit } from '#lib/control/operations/credit/operations';
+import { grantCredit } from '#lib/control/operations/credit/promo';
+import { setWorkspace } from '#lib/control/operations/workspace/operations';
 
 export const setWorkspaceAction = operationAction(setWorkspace);
 

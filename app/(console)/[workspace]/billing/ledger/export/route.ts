@@ -1,13 +1,13 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import type { NextRequest } from 'next/server';
-import { knownZone } from '#lib/charts/zone';
 import { ledgerCsvHead, ledgerCsvLine } from '#lib/console/billing/csv-lines';
 import { readLedgerAddress } from '#lib/console/billing/ledger-address';
 import { csvFile, fileHeaders } from '#lib/console/csv/file';
 import { findRouteActor, readForRoute } from '#lib/console/live/route';
 import { findMember } from '#lib/console/member';
 import { wallDay } from '#lib/console/show/time';
-import { listLedger } from '#lib/control/ledger/operations';
+import { listLedger } from '#lib/control/operations/ledger/operations';
+import { knownZone } from '#lib/core/charts/zone';
 
 interface ExportRoute {
   params: Promise<{ workspace: string }>;

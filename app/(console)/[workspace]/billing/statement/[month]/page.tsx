@@ -9,8 +9,8 @@ import { statementTables } from '#lib/console/billing/statement';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { showDay, showMonth, showZone } from '#lib/console/show/time';
-import { monthField, monthLater } from '#lib/control/ledger/month';
-import { listMonths, showStatement } from '#lib/control/ledger/operations';
+import { monthField, monthLater } from '#lib/control/operations/ledger/month';
+import { listMonths, showStatement } from '#lib/control/operations/ledger/operations';
 
 interface StatementPageProps {
   params: Promise<{ workspace: string; month: string }>;

@@ -1,7 +1,7 @@
 import { findRouteActor, readForRoute } from '#lib/console/live/route';
 import { findMember } from '#lib/console/member';
 import { limitRowsOf } from '#lib/console/show/key/use';
-import { showKeyUse } from '#lib/control/key/use';
+import { showKeyUse } from '#lib/control/operations/key/use';
 
 interface KeyRoute {
   params: Promise<{ workspace: string; key: string }>;

@@ -1,7 +1,7 @@
 import { findRouteActor, readForRoute } from '#lib/console/live/route';
 import { findMember } from '#lib/console/member';
 import { callFiguresOf } from '#lib/console/playground/figures';
-import { showCall } from '#lib/control/call/operations';
+import { showCall } from '#lib/control/operations/call/operations';
 
 interface CallRoute {
   params: Promise<{ workspace: string; call: string }>;

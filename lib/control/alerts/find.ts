@@ -1,0 +1,134 @@
+import type { Pool } from 'pg';
+import type { Found } from '#lib/control/alerts/kinds';
+import { formatUsd } from '#lib/core/money';
+
+/** Days before its expiry on which a key raises an alert: the first and the last. */
+const expiryDays = [7, 1] as const;
+const retiringDays = 30;
+/** An offer is in trouble when, of at least this many calls in an hour, this many percent failed. */
+const troubleCalls = 20;
+const troublePercent = 20;
+
+const keysInUse = `api_key k JOIN workspace w ON w.id = k.workspace_id
+  WHERE k.status = 'active' AND k.session_id IS NULL AND w.deleted_at IS NULL AND NOT w.demo`;
+
+/** Windows as those of `key.show`: of whole minutes, days of the workspace's zone. */
+const caps = `
+  SELECT k.id::text AS key, k.workspace_id::text AS workspace, k.name, c.limit_name AS "limit", c.spent::text, c.cap::text
+  FROM (SELECT k.*, w.time_zone FROM ${keysInUse}
+    AND (k.daily_cap_nano IS NOT NULL OR k.d7_cap_nano IS NOT NULL OR k.d30_cap_nano IS NOT NULL
+      OR k.quota_nano IS NOT NULL)) k
+  LEFT JOIN LATERAL (
+    SELECT sum(spent_nano) FILTER (WHERE minute >=
+        date_trunc('day', now() AT TIME ZONE k.time_zone) AT TIME ZONE k.time_zone) AS day,
+      sum(spent_nano) FILTER (WHERE minute > now() - interval '168 hours') AS d7, sum(spent_nano) AS d30
+    FROM spend_minute WHERE key_id = k.id AND minute > now() - interval '720 hours'
+  ) s ON true
+  CROSS JOIN LATERAL (VALUES ('the daily cap', s.day, k.daily_cap_nano), ('the 7-day cap', s.d7, k.d7_cap_nano),
+    ('the 30-day cap', s.d30, k.d30_cap_nano), ('the quota', k.spent_nano, k.quota_nano)) AS c (limit_name, spent, cap)
+  WHERE c.cap IS NOT NULL AND c.spent * 10 >= c.cap * 8`;
+
+const refused = `
+  SELECT DISTINCT c.workspace_id::text AS workspace, c.error_code AS code
+  FROM workspace w CROSS JOIN LATERAL (
+    SELECT id, workspace_id, at, error_code FROM call WHERE workspace_id = w.id AND status >= 400 ORDER BY id DESC LIMIT 200
+  ) c
+  WHERE w.deleted_at IS NULL AND NOT w.demo AND c.at > now() - interval '5 minutes'
+    AND c.error_code IN ('workspace_rpm_exceeded', 'workspace_tpm_exceeded', 'workspace_concurrency_exceeded')
+    AND EXISTS (SELECT FROM usage_quarter u WHERE u.workspace_id = w.id AND u.quarter > now() - interval '30 minutes'
+      AND u.limit_errors > 0)`;
+
+const expiring = `
+  SELECT k.id::text AS key, k.workspace_id::text AS workspace, k.name, k.expires_at
+  FROM ${keysInUse} AND k.expires_at > now() AND k.expires_at < now() + make_interval(days => ${expiryDays[0]})`;
+
+const trouble = `
+  SELECT u.workspace_id::text AS workspace, u.model, u.provider, sum(u.calls)::int AS calls,
+    sum(u.provider_errors + u.timeout_errors + u.broken_errors)::int AS failed
+  FROM usage_quarter u JOIN workspace w ON w.id = u.workspace_id
+  WHERE u.quarter > now() - interval '60 minutes' AND u.provider <> '' AND w.deleted_at IS NULL AND NOT w.demo
+  GROUP BY u.workspace_id, u.model, u.provider
+  HAVING sum(u.calls) >= ${troubleCalls}
+    AND sum(u.provider_errors + u.timeout_errors + u.broken_errors) * 100 >= sum(u.calls) * ${troublePercent}`;
+
+const retiring = `
+  SELECT o.model, o.provider, o.retires, used.workspace
+  FROM (
+    SELECT o.model_id AS model, o.provider_id AS provider, coalesce(o.retires, m.retires) AS retires
+    FROM offer o JOIN model m ON m.id = o.model_id WHERE o.withdrawn_at IS NULL
+  ) o CROSS JOIN LATERAL (
+    SELECT DISTINCT workspace_id::text AS workspace FROM (
+      SELECT workspace_id FROM usage_quarter
+      WHERE model = o.model AND provider = o.provider AND quarter > now() - interval '30 days'
+      UNION SELECT workspace_id FROM usage_day
+      WHERE model = o.model AND provider = o.provider AND day > now() - interval '30 days'
+    ) AS both_sums
+  ) used JOIN workspace w ON w.id::text = used.workspace
+  WHERE o.retires::date - (now() AT TIME ZONE 'UTC')::date BETWEEN 0 AND ${retiringDays - 1}
+    AND w.deleted_at IS NULL AND NOT w.demo`;
+
+const low = `
+  SELECT id::text AS workspace, low_balance_nano::text AS threshold FROM workspace
+  WHERE low_balance_since IS NOT NULL AND low_balance_nano IS NOT NULL AND deleted_at IS NULL AND NOT demo`;
+
+const limits: Readonly<Record<string, string>> = {
+  workspace_rpm_exceeded: 'the limit of requests a minute',
+  workspace_tpm_exceeded: 'the limit of tokens a minute',
+  workspace_concurrency_exceeded: 'the limit of calls at once',
+};
+
+/**
+ * All conditions that hold now, in all workspaces, in a few statements.
+ * @throws Error of the database.
+ */
+export async function findConditions(pool: Pool, nowMs: number): Promise<Found[]> {
+  const ask = async <Row>(text: string) => (await pool.query(text)).rows as Row[];
+  type Capped = { key: string; workspace: string; name: string; limit: string; spent: string; cap: string };
+  const found: Found[] = [];
+  for (const { key, workspace, name, limit, spent, cap } of await ask<Capped>(caps)) {
+    const [spentNano, capNano] = [BigInt(spent), BigInt(cap)];
+    const levels = spentNano >= capNano ? ([80, 100] as const) : ([80] as const);
+    for (const level of levels) {
+      const facts = { key, name, limit, level, spent: formatUsd(spentNano), cap: formatUsd(capNano) };
+      found.push({ workspaceId: workspace, kind: 'limit', subject: `${key} ${limit} ${level}`, facts });
+    }
+  }
+  for (const { workspace, code } of await ask<{ workspace: string; code: string }>(refused)) {
+    const facts = { name: 'the workspace', limit: limits[code] ?? code, level: 100 as const, code };
+    found.push({ workspaceId: workspace, kind: 'limit', subject: `${code} 100`, facts });
+  }
+  type Expiring = { key: string; workspace: string; name: string; expires_at: Date };
+  for (const { key, workspace, name, expires_at: at } of await ask<Expiring>(expiring)) {
+    for (const days of expiryDays) {
+      if (at.getTime() - nowMs >= days * 86_400_000) continue;
+      const facts = { key, name, expiresAt: at.toISOString(), days };
+      found.push({
+        workspaceId: workspace,
+        kind: 'key_expiring',
+        subject: `${key} ${at.getTime()} ${days}`,
+        facts,
+      });
+    }
+  }
+  type Trouble = { workspace: string; model: string; provider: string; calls: number; failed: number };
+  for (const { workspace, ...facts } of await ask<Trouble>(trouble))
+    found.push({
+      workspaceId: workspace,
+      kind: 'offer_trouble',
+      subject: `${facts.model} ${facts.provider}`,
+      facts,
+    });
+  type Retiring = { workspace: string; model: string; provider: string; retires: string };
+  for (const { workspace, ...facts } of await ask<Retiring>(retiring))
+    found.push({
+      workspaceId: workspace,
+      kind: 'model_retiring',
+      subject: `${facts.model} ${facts.provider} ${facts.retires}`,
+      facts,
+    });
+  for (const { workspace, threshold } of await ask<{ workspace: string; threshold: string }>(low)) {
+    const facts = { threshold: formatUsd(BigInt(threshold)) };
+    found.push({ workspaceId: workspace, kind: 'low_balance', subject: 'balance', facts });
+  }
+  return found;
+}

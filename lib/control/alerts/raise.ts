@@ -1,0 +1,92 @@
+import type { Pool, PoolClient } from 'pg';
+import { eventBody } from '#lib/control/alerts/events';
+import { findConditions } from '#lib/control/alerts/find';
+import { type Found, quietHours } from '#lib/control/alerts/kinds';
+import { rateSubject } from '#lib/control/alerts/rates';
+import { queueMail } from '#lib/control/outbox/queue-mail';
+import { newRowId } from '#lib/platform/data/row-id';
+import { transact } from '#lib/platform/data/transaction/transaction';
+
+const limits = { lockMs: 3_000, statementMs: 10_000 };
+const mailSeconds = 3 * 86_400;
+
+const raise = `
+  INSERT INTO alert (id, workspace_id, kind, subject, facts)
+  SELECT $1::uuid, w.id, $3, $4, $5::jsonb FROM workspace w
+  WHERE w.id = $2::uuid AND w.deleted_at IS NULL AND NOT $3 = ANY (coalesce(w.muted_alerts, '{}')) AND NOT EXISTS (
+    SELECT FROM alert a WHERE a.workspace_id = w.id AND a.kind = $3 AND a.subject = $4
+      AND (a.ended_at IS NULL OR a.raised_at > now() - make_interval(hours => $6::int)))
+  ON CONFLICT DO NOTHING RETURNING raised_at`;
+
+/** Those who may do something about it; who pays is told of a low balance by a mail of its own. */
+const readers = `
+  SELECT u.email FROM member m JOIN "user" u ON u.id = m.user_id
+  WHERE m.workspace_id = $1::uuid AND m.role IN ('owner', 'admin') ORDER BY u.email`;
+
+const deliver = `
+  INSERT INTO webhook_delivery (id, webhook_id, workspace_id, event, body)
+  VALUES ($1::uuid, $2::uuid, $3::uuid, $4, $5)`;
+
+/**
+ * Finds what people should know of, tells each of it once, by mail and webhooks, and ends what has passed
+ * (contract: control-plane/alerts). Any number of processes may look: an alert is raised in the transaction that queues
+ * what it sends, and of two that raise the same one the second writes nothing.
+ * @param rates limits that are nearly used up; null: not known just now, so that none of these alerts ends.
+ * @throws Error of the database; what was told before stays told.
+ */
+export async function tellAlerts(pool: Pool, nowMs: number, rates: Found[] | null = null): Promise<void> {
+  const found = [...(await findConditions(pool, nowMs)), ...(rates ?? [])];
+  const { rows: open } = await pool.query<{ id: string; name: string; rate: boolean }>(
+    `SELECT id::text AS id, workspace_id::text || ' ' || kind || ' ' || subject AS name,
+       starts_with(subject, $1) AS rate FROM alert WHERE ended_at IS NULL`,
+    [rateSubject],
+  );
+  const known = new Set(open.map(({ name }) => name));
+  const holds = new Set(found.map(nameOf));
+  for (const one of found) {
+    if (!known.has(nameOf(one))) await transact(pool, limits, (client) => tell(client, one));
+  }
+  const passed = open.flatMap(({ id, name, rate }) =>
+    holds.has(name) || (rate && rates === null) ? [] : [id],
+  );
+  if (passed.length > 0) {
+    await pool.query('UPDATE alert SET ended_at = now() WHERE id = ANY ($1::uuid[]) AND ended_at IS NULL', [
+      passed,
+    ]);
+  }
+}
+
+function nameOf({ workspaceId, kind, subject }: Found): string {
+  return `${workspaceId} ${kind} ${subject}`;
+}
+
+async function tell(client: PoolClient, { workspaceId, kind, subject, facts }: Found): Promise<void> {
+  const id = newRowId();
+  const given = [id, workspaceId, kind, subject, JSON.stringify(facts), quietHours[kind]];
+  const { rows } = await client.query<{ raised_at: Date }>(raise, given);
+  const [raised] = rows;
+  if (raised === undefined) return;
+  const found = await client.query<{ slug: string; name: string }>(
+    'SELECT slug, name FROM workspace WHERE id = $1::uuid',
+    [workspaceId],
+  );
+  const { slug = '', name = '' } = found.rows[0] ?? {};
+  if (kind !== 'low_balance') {
+    const mail = { slug, workspace: name, kind, facts: JSON.stringify(facts) };
+    for (const { email } of (await client.query<{ email: string }>(readers, [workspaceId])).rows)
+      await queueMail(client, { kind: 'alert', recipient: email, facts: mail, lifeSeconds: mailSeconds });
+  }
+  const body = eventBody({
+    ...{ id, type: `alert.${kind}`, at: raised.raised_at.toISOString(), workspace: slug, data: facts },
+  });
+  await queueEvent(client, workspaceId, `alert.${kind}`, body);
+}
+
+/** A delivery for each webhook of the workspace that is switched on. */
+async function queueEvent(client: PoolClient, workspaceId: string, event: string, body: string) {
+  const { rows } = await client.query<{ id: string }>(
+    'SELECT id::text AS id FROM webhook WHERE workspace_id = $1::uuid AND enabled',
+    [workspaceId],
+  );
+  for (const { id } of rows) await client.query(deliver, [newRowId(), id, workspaceId, event, body]);
+}

@@ -1,0 +1,147 @@
+import type { Pool } from 'pg';
+import type Stripe from 'stripe';
+import { concludeFailed, concludeStopped } from '#lib/control/billing/auto/conclude';
+import { limits } from '#lib/control/billing/auto/order';
+import type { PauseReason } from '#lib/control/billing/auto/pause';
+import type { Payments } from '#lib/control/billing/payments/client';
+import { noteDetails } from '#lib/control/billing/payments/details';
+import { paidByIntent } from '#lib/control/billing/payments/fact';
+import { takeFacts } from '#lib/control/billing/payments/handle';
+import { storeIn } from '#lib/control/billing/payments/payment-rows';
+import { transact } from '#lib/platform/data/transaction/transaction';
+
+/** An automatic order whose turn it is. */
+interface AutoOrder {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly cents: number;
+  readonly feeCents: number;
+  readonly customer: string;
+  readonly paymentMethod: string;
+  readonly createdSeconds: number;
+  /** Stripe may have forgotten the order's idempotency key, which it keeps for a day. */
+  readonly old: boolean;
+  /** Since it was ordered, automatic top-ups were switched off or paused, or the workspace suspended or deleted. */
+  readonly stopped: boolean;
+}
+
+/** Whoever takes an order has it for longer than Stripe's client may take with all its tries; then it counts as dead. */
+const TAKEN_SECONDS = 120;
+const LONGEST_PAUSE_SECONDS = 3_600;
+
+const takeOrder = `
+  UPDATE top_up SET tries = tries + 1,
+    next_try_at = now() + make_interval(secs => least(${LONGEST_PAUSE_SECONDS}, ${TAKEN_SECONDS} * 2 ^ least(tries, 8)))
+  WHERE id = (SELECT id FROM top_up WHERE auto AND status = 'open' AND livemode = $1::boolean AND next_try_at <= now()
+    ORDER BY next_try_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+  RETURNING id, workspace_id AS "workspaceId", cents, fee_cents AS "feeCents", customer,
+    payment_method AS "paymentMethod", extract(epoch FROM created_at)::int AS "createdSeconds",
+    created_at < now() - interval '20 hours' AS old,
+    NOT EXISTS (SELECT FROM auto_top_up a JOIN workspace w ON w.id = a.workspace_id
+      WHERE a.workspace_id = top_up.workspace_id AND a.enabled AND a.paused_at IS NULL AND w.suspended_at IS NULL) AS stopped`;
+
+/** How the payment of an order ended; null: it is not known yet, and asked for again later. */
+type Ending =
+  | Stripe.PaymentIntent
+  | { readonly reason: PauseReason; readonly detail: string | null }
+  | 'never made'
+  | null;
+
+/**
+ * Charges the next automatic order whose turn it is, however often it was tried before (contract: money/auto-top-up):
+ * Stripe makes one payment under the order's idempotency key, and answers a repetition with what became of it.
+ * @param changed hears of money that was credited, before its receipt is asked for.
+ * @returns whether there was one.
+ */
+export async function chargeNext(
+  pool: Pool,
+  payments: Payments,
+  changed: () => Promise<void> | void,
+): Promise<boolean> {
+  const { rows } = await pool.query<AutoOrder>(takeOrder, [payments.livemode]);
+  const [order] = rows;
+  if (!order) return false;
+  const known = order.old || order.stopped;
+  const ending = known ? await findPayment(payments, order) : await makePayment(payments, order);
+  if (ending === null) return true;
+  if (ending === 'never made') {
+    if (order.stopped) await transact(pool, limits, (client) => concludeStopped(storeIn(client), order.id));
+    else await fail(pool, order, 'unreachable', null);
+    return true;
+  }
+  if ('reason' in ending) {
+    await fail(pool, order, ending.reason, ending.detail);
+    return true;
+  }
+  const paid = paidByIntent(ending);
+  if (paid === null) {
+    if (ending.status !== 'processing') await fail(pool, order, ...whyNot(ending));
+    return true;
+  }
+  const { outcome, why } = await takeFacts(pool, [paid], payments.livemode);
+  if (outcome === 'quarantined') await fail(pool, order, 'mismatch', why);
+  await changed();
+  await noteDetails(pool, payments.stripe, ending.id);
+  return true;
+}
+
+async function makePayment({ stripe }: Payments, order: AutoOrder): Promise<Ending> {
+  const { id, workspaceId, cents, feeCents, customer, paymentMethod } = order;
+  try {
+    return await stripe.paymentIntents.create(
+      {
+        amount: cents + feeCents,
+        currency: 'usd',
+        customer,
+        payment_method: paymentMethod,
+        automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
+        off_session: true,
+        confirm: true,
+        description: 'Model Gateway credit, automatic top-up',
+        metadata: { order: id, workspace: workspaceId, cents: String(cents), auto: 'true' },
+      },
+      { idempotencyKey: `auto-top-up:${id}` },
+    );
+  } catch (error) {
+    return endingOf(error);
+  }
+}
+
+/** What Stripe made of an order that is not to be asked for again; without a payment it is given up. */
+async function findPayment({ stripe }: Payments, order: AutoOrder): Promise<Ending> {
+  const created = { gte: order.createdSeconds - 3_600 };
+  for await (const intent of stripe.paymentIntents.list({ customer: order.customer, created, limit: 100 })) {
+    if (intent.metadata.order === order.id) return intent;
+  }
+  return 'never made';
+}
+
+/** What an error says of a payment; null: nothing, as when Stripe could not be reached. */
+function endingOf(error: unknown): Ending {
+  const { type, code, decline_code: declineCode } = errorFacts(error);
+  if (type === 'StripeCardError') {
+    const asks = code === 'authentication_required';
+    return { reason: asks ? 'authentication_required' : 'declined', detail: declineCode ?? code };
+  }
+  const gone = code === 'resource_missing' || code === 'payment_method_unexpected_state';
+  return type === 'StripeInvalidRequestError' && gone ? { reason: 'no_card', detail: code } : null;
+}
+
+function errorFacts(error: unknown) {
+  const text = (name: string): string | null => {
+    const value: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, name) : null;
+    return typeof value === 'string' ? value : null;
+  };
+  return { type: text('type'), code: text('code'), decline_code: text('decline_code') };
+}
+
+function whyNot({ status, last_payment_error: error }: Stripe.PaymentIntent): [PauseReason, string | null] {
+  const code = error?.code ?? null;
+  if (status === 'requires_action' || code === 'authentication_required')
+    return ['authentication_required', code];
+  return ['declined', error?.decline_code ?? code];
+}
+
+function fail(pool: Pool, order: AutoOrder, reason: PauseReason, detail: string | null): Promise<boolean> {
+  return transact(pool, limits, (client) => concludeFailed(storeIn(client), order.id, reason, detail));
+}

@@ -1,0 +1,46 @@
+import { type PauseReason, pauseAutoTopUp } from '#lib/control/billing/auto/pause';
+import type { PaymentStore } from '#lib/control/billing/payments/payment-rows';
+
+/**
+ * An automatic order ends in the transaction that credits it: where the balance is still at or below the threshold
+ * after that, and not before, the next one may be made.
+ */
+export async function concludePaid(tx: PaymentStore, workspaceId: string, orderId: string): Promise<void> {
+  await tx.query(leaveOrder, [workspaceId, orderId]);
+}
+
+const leaveOrder = `
+  UPDATE auto_top_up SET due_at = NULL, order_id = NULL WHERE workspace_id = $1::uuid AND order_id = $2::uuid`;
+
+/**
+ * An automatic order ends without money, once, and pauses what it came from.
+ * @returns whether it was open until now.
+ */
+export async function concludeFailed(
+  tx: PaymentStore,
+  orderId: string,
+  reason: PauseReason,
+  detail: string | null,
+): Promise<boolean> {
+  const workspaceId = await endUnpaid(tx, orderId, detail ?? reason);
+  if (workspaceId === null) return false;
+  await pauseAutoTopUp(tx, workspaceId, reason, detail);
+  return true;
+}
+
+/** An automatic order whose top-ups were switched off meanwhile ends without money, and pauses nothing. */
+export async function concludeStopped(tx: PaymentStore, orderId: string): Promise<void> {
+  await endUnpaid(tx, orderId, 'stopped');
+}
+
+/** @returns the workspace; null: the order was not open. */
+async function endUnpaid(tx: PaymentStore, orderId: string, failure: string): Promise<string | null> {
+  const [ended] = await tx.rows<{ workspaceId: string }>(
+    `UPDATE top_up SET status = 'failed', failure = $2, next_try_at = NULL
+     WHERE id = $1::uuid AND auto AND status = 'open' RETURNING workspace_id AS "workspaceId"`,
+    [orderId, failure],
+  );
+  if (!ended) return null;
+  await tx.query(leaveOrder, [ended.workspaceId, orderId]);
+  return ended.workspaceId;
+}

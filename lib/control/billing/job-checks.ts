@@ -1,0 +1,61 @@
+import { lineSql } from '#lib/gateway/settlement/record/stored-lines';
+
+/** One invariant of money or logs: a query that must return no row. */
+export interface Check {
+  readonly name: string;
+  /** With the parameters of a `Slice` where it is `sliced`. */
+  readonly sql: string;
+  /** Asked for one part of the log after the other. */
+  readonly sliced?: true;
+}
+
+/** What the lines of a charge come to: their sum, rounded up once. */
+export const priced = (lines: string) => `
+  SELECT div(coalesce(sum(${lineSql.share('l')}), 0) + 999999, 1000000) AS cost
+  FROM json_array_elements(coalesce(${lines}, '[]')) AS l`;
+
+/** The money of jobs (contract: jobs/charged-once). */
+export const jobChecks: readonly Check[] = [
+  {
+    name: 'each job with a charge is settled, and has a ledger line of its own if it was given up before',
+    sql: `SELECT j.call_id AS job, j.cost_nano::text AS cost, (-l.amount_nano)::text AS posted
+      FROM job j LEFT JOIN ledger_line l ON l.kind = 'adjustment' AND l.ref = j.call_id::text AND j.lost_at IS NOT NULL
+      WHERE j.cost_nano <> 0 AND (j.settled_at IS NULL OR (j.lost_at IS NOT NULL
+        AND (l.amount_nano, l.workspace_id, l.key_id) IS DISTINCT FROM (-j.cost_nano, j.workspace_id, j.key_id)))`,
+  },
+  {
+    name: 'a hold without a process belongs to a job that is not settled, and is what the job holds',
+    sql: `SELECT coalesce(h.call_id, j.call_id) AS job, h.amount_nano::text AS held, j.hold_nano::text AS said
+      FROM (SELECT * FROM hold WHERE owner_id IS NULL) AS h
+      FULL JOIN (SELECT * FROM job WHERE settled_at IS NULL AND lost_at IS NULL) AS j USING (call_id)
+      WHERE (h.amount_nano, h.workspace_id, h.key_id, h.admitted_at)
+        IS DISTINCT FROM (j.hold_nano, j.workspace_id, j.key_id, j.created_at)`,
+  },
+  {
+    name: 'a job is asked for until it is settled, and ends in an end',
+    sql: `SELECT call_id AS job, state, next_poll_at, settled_at FROM job
+      WHERE (next_poll_at IS NULL) <> (settled_at IS NOT NULL)
+        OR (settled_at IS NULL AND cost_nano <> 0)
+        OR (settled_at IS NULL AND state NOT IN ('queued', 'running') AND created_at < now() - interval '5 minutes')
+        OR (settled_at IS NOT NULL AND state IN ('queued', 'running') AND lost_at IS NULL)`,
+  },
+  {
+    name: 'each charge of a job is the sum of its lines rounded up once, or its hold',
+    sql: `SELECT j.call_id AS job, j.cost_nano::text AS cost, priced.cost::text AS lines
+      FROM job j CROSS JOIN LATERAL (${priced('j.lines')}) AS priced
+      WHERE j.cost_nano <> priced.cost AND NOT (j.cost_nano = j.hold_nano
+        AND (j.cost_nano < priced.cost OR j.usage_source = 'estimated'))`,
+  },
+  {
+    name: 'what the charge of a job exceeds its hold by is recorded',
+    sql: `SELECT call_id AS job, cost_nano::text AS cost, hold_nano::text AS hold, over_hold_nano::text AS over
+      FROM job WHERE over_hold_nano <> greatest(0, cost_nano - hold_nano) OR cost_nano < 0 OR hold_nano < 0`,
+  },
+  {
+    name: 'a job of a strict workspace is never charged above its hold',
+    sql: `SELECT j.call_id AS job, j.over_hold_nano::text AS over FROM job j
+      JOIN workspace w ON w.id = j.workspace_id
+      WHERE w.strict AND j.over_hold_nano > 0 AND NOT EXISTS (
+        SELECT 1 FROM audit a WHERE a.workspace_id = w.id AND a.action = 'workspace.set' AND a.at >= j.created_at)`,
+  },
+];

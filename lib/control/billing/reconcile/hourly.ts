@@ -1,0 +1,61 @@
+import type { Pool } from 'pg';
+import type { Payments } from '#lib/control/billing/payments/client';
+import { type Reconciled, reconcile } from '#lib/control/billing/reconcile/reconcile';
+import { formatUsd } from '#lib/core/money';
+import { type Repeated, repeat } from '#lib/platform/repeat';
+
+export interface HourlyParts {
+  readonly pool: Pool;
+  readonly payments: Payments;
+  readonly nowMs?: () => number;
+  changed(): Promise<void> | void;
+  /** Hears of what somebody has to look at. */
+  report(error: unknown): void;
+}
+
+/** Whoever takes it has it for so long; then its process counts as dead. */
+const TAKEN_MINUTES = 30;
+const LOOK_MS = 60_000;
+
+const take = `
+  UPDATE fleet_duty SET taken_until = now() + interval '${TAKEN_MINUTES} minutes'
+  WHERE name = 'reconcile' AND (taken_until IS NULL OR taken_until <= now())
+    AND (done_at IS NULL OR done_at <= now() - interval '1 hour')`;
+
+/**
+ * Reconciles with Stripe where the last time is an hour ago and no other process does it.
+ * @returns null where it was not this process's turn.
+ * @throws Error of Stripe's client or the database; another process tries in half an hour, or this one.
+ */
+export async function reconcileInTurn(parts: HourlyParts): Promise<Reconciled | null> {
+  const { pool, payments, nowMs = Date.now, changed, report } = parts;
+  const { rowCount } = await pool.query(take);
+  if (rowCount !== 1) return null;
+  const done = await reconcile(pool, payments, nowMs(), false);
+  if (done.credited > 0) await changed();
+  await keepResult(pool, done);
+  if (done.driftNano !== 0n) {
+    const payment = done.differences.map(({ paymentIntent }) => paymentIntent).slice(0, 10);
+    report(
+      new Error(`the ledger differs from Stripe by $${formatUsd(done.driftNano)}: ${payment.join(', ')}`),
+    );
+  }
+  return done;
+}
+
+/** Keeps how it went, for operators. */
+export async function keepResult(
+  pool: Pool,
+  { checked, credited, driftNano, lost }: Reconciled,
+): Promise<void> {
+  const result = { checked, credited, drift: formatUsd(driftNano), lost: lost.length };
+  await pool.query(
+    `UPDATE fleet_duty SET taken_until = NULL, done_at = now(), result = $1::jsonb WHERE name = 'reconcile'`,
+    [JSON.stringify(result)],
+  );
+}
+
+/** Looks every minute whether it is time. */
+export function startReconciler(parts: HourlyParts): Repeated {
+  return repeat(LOOK_MS, () => reconcileInTurn(parts), parts.report);
+}

@@ -1,0 +1,102 @@
+import type { Pool } from 'pg';
+import type Stripe from 'stripe';
+import type { Payments } from '#lib/control/billing/payments/client';
+import { eventTypes } from '#lib/control/billing/payments/fact';
+import { handleEvent, takeFacts } from '#lib/control/billing/payments/handle';
+import { type Difference, findDifferences } from '#lib/control/billing/reconcile/drift';
+import { compareUsage, type LostUsage, listLostUsage } from '#lib/control/billing/reconcile/lost-usage';
+import { noteReceipts } from '#lib/control/billing/reconcile/receipts';
+import { restoreOrder } from '#lib/control/billing/reconcile/restore';
+import { factsOf, listTruths } from '#lib/control/billing/reconcile/truth';
+
+export interface Reconciled {
+  /** Events and payments looked at. */
+  readonly checked: number;
+  /** How many of them moved money now. */
+  readonly credited: number;
+  /** What the ledger still differs by from what Stripe says, all payments together, nano-dollars. */
+  readonly driftNano: bigint;
+  /** Payment by payment. */
+  readonly differences: readonly Difference[];
+  /** Usage that this database has lost, as noticed in the last 30 days. */
+  readonly lost: readonly LostUsage[];
+}
+
+/** Stripe's own limit for events: older ones are gone. */
+const KEPT_DAYS = 30;
+const OVERLAP_DAYS = 7;
+const DAY_SECONDS = 86_400;
+
+/**
+ * Takes what Stripe has and the ledger lacks: events and payments, refunds and disputes of the time since the last
+ * event, with a week of overlap (contract: money/reconcile). What was taken before moves nothing.
+ * @param all compares the usage of every paying workspace with what Stripe was told, as after a restored copy.
+ * @throws Error of Stripe's client or the database; what was taken until then stays.
+ */
+export async function reconcile(
+  pool: Pool,
+  payments: Payments,
+  nowMs: number,
+  all = true,
+): Promise<Reconciled> {
+  const { stripe } = payments;
+  const oldest = Math.floor(nowMs / 1000) - KEPT_DAYS * DAY_SECONDS;
+  const since = await startOf(pool, oldest);
+  const events: Stripe.Event[] = [];
+  const created = { gte: Math.max(since, oldest) };
+  for await (const event of stripe.events.list({ created, types: [...eventTypes], limit: 100 })) {
+    events.push(event);
+  }
+  // Stripe lists the newest first, and its moments are whole seconds.
+  const inOrder = events.reverse().sort((one, other) => one.created - other.created);
+  const first = await takeEvents(pool, stripe, inOrder);
+  const truths = await listTruths(stripe, since);
+  let credited = first.credited;
+  for (const truth of truths) {
+    await restoreOrder(pool, truth.intent);
+    const { moved } = await takeFacts(pool, factsOf(truth), truth.intent.livemode);
+    if (moved) credited += 1;
+  }
+  // What an event needed may be there now.
+  credited += (await takeEvents(pool, stripe, first.left)).credited;
+  await noteReceipts(pool, stripe, truths);
+  await compareUsage(pool, payments, nowMs, all);
+  const differences = await findDifferences(pool, truths);
+  const driftNano = differences.reduce((sum, one) => sum + abs(one.dueNano - one.postedNano), 0n);
+  const checked = events.length + truths.length;
+  return { checked, credited, driftNano, differences, lost: await listLostUsage(pool) };
+}
+
+async function startOf(pool: Pool, oldest: number): Promise<number> {
+  const { rows } = await pool.query<{ last: string | null }>(
+    'SELECT extract(epoch FROM max(created_at))::bigint::text AS last FROM stripe_event',
+  );
+  const last = rows[0]?.last;
+  return last ? Number(last) - OVERLAP_DAYS * DAY_SECONDS : oldest;
+}
+
+async function takeEvents(pool: Pool, stripe: Stripe, events: readonly Stripe.Event[]) {
+  const known = await handledOf(pool, events);
+  const left: Stripe.Event[] = [];
+  let credited = 0;
+  for (const event of events) {
+    if (known.has(event.id)) continue;
+    const { outcome, moved } = await handleEvent(pool, stripe, event);
+    if (outcome === 'later') left.push(event);
+    if (moved) credited += 1;
+  }
+  return { credited, left };
+}
+
+async function handledOf(pool: Pool, events: readonly Stripe.Event[]): Promise<ReadonlySet<string>> {
+  const ids = events.map(({ id }) => id);
+  const { rows } = await pool.query<{ id: string }>(
+    'SELECT id FROM stripe_event WHERE id = ANY ($1::text[])',
+    [ids],
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
+function abs(nano: bigint): bigint {
+  return nano < 0n ? -nano : nano;
+}

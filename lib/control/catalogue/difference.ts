@@ -1,0 +1,205 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { CatalogueSet } from '#lib/control/catalogue/files';
+import type { Price } from '#lib/core/metering/price-list';
+import { formatUsd } from '#lib/core/money';
+import type { FileModel, FileOffer, FileProvider } from '#lib/core/schemas/catalogue';
+import { isUnpriced, readFilePrice } from '#lib/core/schemas/price';
+
+/** The catalogue as the database holds it. */
+export interface StoredCatalogue {
+  readonly providers: ReadonlyMap<string, StoredProvider>;
+  readonly models: ReadonlyMap<string, Omit<FileModel, 'offers'>>;
+  /** By `offerKey`. */
+  readonly offers: ReadonlyMap<string, StoredOffer>;
+}
+interface StoredProvider {
+  readonly id: string;
+  readonly name: string;
+  readonly families: FileProvider['families'];
+  /** Opened; null: none, or sealed under another key. */
+  readonly credential: FileProvider['credential'] | null;
+  readonly credentialHeaders: FileProvider['credentialHeaders'];
+  readonly onDisconnect: string;
+  readonly pricesFrom: string | null;
+}
+export interface StoredOffer {
+  readonly id: string;
+  readonly modelId: string;
+  readonly providerId: string;
+  readonly facts: OfferColumns;
+  readonly withdrawn: boolean;
+  /** The price in force; null: unpriced. */
+  readonly price: Price | null;
+}
+/** Columns of an offer that its file decides. */
+interface OfferColumns {
+  readonly upstreamModel: string;
+  readonly families: readonly string[];
+  readonly position: number;
+  readonly outputBudgetField: string | null;
+  readonly streamUsage: string | null;
+  readonly streamEnd: string | null;
+  readonly denyBetas: readonly string[];
+  readonly retires: string | null;
+}
+
+export interface OfferChange {
+  readonly modelId: string;
+  readonly providerId: string;
+  /** null: a new offer. */
+  readonly id: string | null;
+  readonly facts: OfferColumns;
+  /** It stands withdrawn in the database. */
+  readonly withdrawn: boolean;
+  /** undefined: the price stays; null: it becomes unpriced. */
+  readonly price: Price | null | undefined;
+}
+
+/** What must be written so that the database says what the files say. */
+export interface Difference {
+  readonly newProviders: readonly FileProvider[];
+  readonly changedProviders: readonly FileProvider[];
+  readonly newModels: readonly FileModel[];
+  readonly changedModels: readonly FileModel[];
+  readonly offers: readonly OfferChange[];
+  /** Offers of the files' providers that the files do not list: withdrawn only when asked for. */
+  readonly leftOut: readonly StoredOffer[];
+  /** One line a change; `leftOut` is not among them. */
+  readonly lines: readonly ChangeLine[];
+}
+
+/** A change in words for people. */
+export interface ChangeLine {
+  /** "provider ID", "model ID", "offer MODEL PROVIDER". */
+  readonly entry: string;
+  readonly text: string;
+}
+
+export function offerKey(modelId: string, providerId: string): string {
+  return `${modelId} ${providerId}`;
+}
+
+/**
+ * Compares files with the database (contract: operations/catalogue-apply). An offer is left out when
+ * the files list its provider but not the offer; one whose provider they only refer to (in another offer),
+ * when they also list its model. Pure.
+ */
+export function compare(wanted: CatalogueSet, stored: StoredCatalogue): Difference {
+  const lines: ChangeLine[] = [];
+  const tell = (entry: string, text: string) => lines.push({ entry, text });
+  const newProviders: FileProvider[] = [];
+  const changedProviders: FileProvider[] = [];
+  for (const provider of wanted.providers) {
+    const before = stored.providers.get(provider.id);
+    if (!before) {
+      newProviders.push(provider);
+      tell(`provider ${provider.id}`, `+ provider ${provider.id}`);
+      continue;
+    }
+    const { credential = null, pricesFrom = null } = provider;
+    const after = { ...provider, credential, pricesFrom };
+    const changed = changedFields({ ...before }, { ...after });
+    if (changed.length === 0) continue;
+    changedProviders.push(provider);
+    tell(`provider ${provider.id}`, `~ provider ${provider.id}: ${changed.join(', ')}`);
+  }
+
+  const newModels: FileModel[] = [];
+  const changedModels: FileModel[] = [];
+  for (const model of wanted.models) {
+    const before = stored.models.get(model.id);
+    const { offers: _, ...after } = model;
+    const changed = before
+      ? changedFields({ ...before }, { ...after, released: after.released, retires: after.retires })
+      : [];
+    if (!before) newModels.push(model);
+    else if (changed.length > 0) changedModels.push(model);
+    if (!before) tell(`model ${model.id}`, `+ model ${model.id}`);
+    else if (changed.length > 0) tell(`model ${model.id}`, `~ model ${model.id}: ${changed.join(', ')}`);
+  }
+
+  const kept = new Set<string>();
+  const offers: OfferChange[] = [];
+  for (const model of wanted.models) {
+    for (const [position, offer] of model.offers.entries()) {
+      const key = offerKey(model.id, offer.provider);
+      kept.add(key);
+      const change = offerChange(model.id, offer, position, stored.offers.get(key));
+      if (!change) continue;
+      offers.push(change.write);
+      tell(`offer ${key}`, change.line);
+    }
+  }
+  const leftOut = offersLeftOut(wanted, stored, kept);
+  return { newProviders, changedProviders, newModels, changedModels, offers, leftOut, lines };
+}
+
+function offersLeftOut(
+  wanted: CatalogueSet,
+  stored: StoredCatalogue,
+  kept: ReadonlySet<string>,
+): readonly StoredOffer[] {
+  const models = new Set(wanted.models.map((model) => model.id));
+  const listed = new Set(wanted.providers.map((provider) => provider.id));
+  const named = new Set(wanted.models.flatMap((model) => model.offers.map((offer) => offer.provider)));
+  return [...stored.offers.values()].filter(
+    (offer) =>
+      !offer.withdrawn &&
+      !kept.has(offerKey(offer.modelId, offer.providerId)) &&
+      (listed.has(offer.providerId) || (models.has(offer.modelId) && named.has(offer.providerId))),
+  );
+}
+
+function offerChange(
+  modelId: string,
+  offer: FileOffer,
+  position: number,
+  before: StoredOffer | undefined,
+): { write: OfferChange; line: string } | null {
+  const read = offer.price ? readFilePrice(offer.price) : null;
+  const price = read && !isUnpriced(read) ? read : null;
+  const facts: OfferColumns = {
+    upstreamModel: offer.upstreamModel,
+    families: offer.families,
+    position,
+    outputBudgetField: offer.outputBudgetField ?? null,
+    streamUsage: offer.streamUsage ?? null,
+    streamEnd: offer.streamEnd ?? null,
+    denyBetas: offer.denyBetas,
+    retires: offer.retires ?? null,
+  };
+  const name = `offer ${modelId} at ${offer.provider}`;
+  const withdrawn = before?.withdrawn ?? false;
+  const write = { modelId, providerId: offer.provider, id: before?.id ?? null, facts, withdrawn };
+  if (!before)
+    return { write: { ...write, price: price ?? undefined }, line: `+ ${name}: ${priceText(price)}` };
+  const samePrice = isDeepStrictEqual(before.price, price);
+  const parts = changedFields({ ...before.facts }, { ...facts });
+  if (before.withdrawn) parts.unshift('offered again');
+  if (!samePrice) parts.push(`price ${priceText(before.price)} → ${priceText(price)}`);
+  if (parts.length === 0) return null;
+  return {
+    write: { ...write, price: samePrice ? undefined : price },
+    line: `~ ${name}: ${parts.join(', ')}`,
+  };
+}
+
+function changedFields(before: Record<string, unknown>, after: Record<string, unknown>): string[] {
+  return Object.keys(after).filter((name) => !isDeepStrictEqual(before[name], after[name]));
+}
+
+/** "2 in, 8 out" in dollars per million; per-unit prices by name alone. */
+export function priceText(price: Price | null): string {
+  if (price === null) return 'unpriced';
+  const { input, output, ...rest } = price.base;
+  const parts = [
+    input === undefined ? '' : `${formatUsd(input)} in`,
+    output === undefined ? '' : `${formatUsd(output)} out`,
+    ...Object.entries(rest).map(([name, rate]) =>
+      typeof rate === 'bigint' ? `${name} ${formatUsd(rate)}` : `${name} by ${Object.keys(rate).join('/')}`,
+    ),
+    price.tiers.length > 0 ? `${price.tiers.length} tiers` : '',
+    ...Object.keys(price.serviceTiers),
+  ];
+  return parts.filter(Boolean).join(', ');
+}

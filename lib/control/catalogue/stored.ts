@@ -1,0 +1,115 @@
+import type { Prisma } from '#generated/client';
+import { offerKey, type StoredCatalogue, type StoredOffer } from '#lib/control/catalogue/difference';
+import {
+  type FileModel,
+  storedCredentialHeadersShape,
+  storedCredentialShape,
+  storedFamiliesShape,
+} from '#lib/core/schemas/catalogue';
+import { isUnpriced, parsePrice } from '#lib/core/schemas/price';
+import { credentialContext, open, type SealingKey } from '#lib/platform/sealing';
+
+/** Reads the whole catalogue for a comparison; `sealingKey` null leaves sealed credentials unread. */
+export async function readStored(
+  tx: Prisma.TransactionClient,
+  sealingKey: SealingKey | null,
+): Promise<StoredCatalogue> {
+  const providers = await tx.provider.findMany();
+  const models = await tx.model.findMany();
+  // By the clock that dates prices; a millisecond on, because a moment is stored rounded.
+  const [clock] = await tx.$queryRaw<{ at: Date }[]>`
+    SELECT clock_timestamp() + interval '1 millisecond' AS at`;
+  const inForce = {
+    where: { effectiveAt: { lte: clock?.at ?? new Date() } },
+    orderBy: [{ effectiveAt: 'desc' as const }, { createdAt: 'desc' as const }, { id: 'desc' as const }],
+    take: 1,
+  };
+  const offers = await tx.offer.findMany({ include: { prices: inForce } });
+  return {
+    providers: new Map(
+      providers.map((provider) => [
+        provider.id,
+        {
+          id: provider.id,
+          name: provider.name,
+          families: storedFamiliesShape.parse(provider.families),
+          credential: openCredential(provider.id, provider.credential, sealingKey),
+          credentialHeaders: storedCredentialHeadersShape.parse(provider.credentialHeaders),
+          onDisconnect: provider.onDisconnect,
+          pricesFrom: provider.pricesFrom,
+        },
+      ]),
+    ),
+    models: new Map(models.map((model) => [model.id, modelFacts(model)])),
+    offers: new Map(
+      offers.map((offer): [string, StoredOffer] => [
+        offerKey(offer.modelId, offer.providerId),
+        {
+          id: offer.id,
+          modelId: offer.modelId,
+          providerId: offer.providerId,
+          facts: {
+            upstreamModel: offer.upstreamModel,
+            families: offer.families,
+            position: offer.position,
+            outputBudgetField: offer.outputBudgetField,
+            streamUsage: offer.streamUsage,
+            streamEnd: offer.streamEnd,
+            denyBetas: offer.denyBetas,
+            retires: offer.retires,
+          },
+          withdrawn: offer.withdrawnAt !== null,
+          price: priceOf(offer.prices[0]?.price),
+        },
+      ]),
+    ),
+  };
+}
+
+function priceOf(json: unknown) {
+  if (json === undefined) return null;
+  const price = parsePrice(json);
+  return isUnpriced(price) ? null : price;
+}
+
+/** A sealed value that does not open counts as absent, so that applying the file seals it anew. */
+function openCredential(id: string, json: unknown, sealingKey: SealingKey | null) {
+  if (json === null) return null;
+  const stored = storedCredentialShape.parse(json);
+  if ('env' in stored) return stored;
+  if (sealingKey === null) return null;
+  try {
+    return { value: open(stored.sealed, sealingKey, credentialContext(id)) };
+  } catch {
+    return null;
+  }
+}
+
+type ModelRow = {
+  id: string;
+  name: string;
+  aliases: string[];
+  contextTokens: number;
+  maxOutputTokens: number;
+  input: string[];
+  output: string[];
+  reasoning: boolean;
+  released: string | null;
+  retires: string | null;
+};
+
+/** Columns of a model as its file says them; modalities were checked by the schema when written. */
+function modelFacts(row: ModelRow): Omit<FileModel, 'offers'> {
+  return {
+    id: row.id,
+    name: row.name,
+    aliases: row.aliases,
+    contextTokens: row.contextTokens,
+    maxOutputTokens: row.maxOutputTokens,
+    input: row.input as FileModel['input'],
+    output: row.output as FileModel['output'],
+    reasoning: row.reasoning,
+    ...(row.released === null ? {} : { released: row.released }),
+    ...(row.retires === null ? {} : { retires: row.retires }),
+  };
+}

@@ -1,0 +1,64 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Difference, StoredCatalogue, StoredOffer } from '#lib/control/catalogue/difference';
+import { offerKey } from '#lib/control/catalogue/difference';
+import type { Price } from '#lib/core/metering/price-list';
+import type { FileProvider } from '#lib/core/schemas/catalogue';
+import { storePrice } from '#lib/core/schemas/price';
+
+type Facts = Readonly<Record<string, unknown>>;
+
+/** By entry ("model ID"), the facts that differ: as they were (null: it is new) and as they are. JSON, without secrets. */
+export interface Trail {
+  readonly before: Readonly<Record<string, Facts | null>>;
+  readonly after: Readonly<Record<string, Facts>>;
+}
+
+/** What applying a difference changes, for the audit trail. Pure. */
+export function trailOf(
+  difference: Difference,
+  stored: StoredCatalogue,
+  withdrawn: readonly StoredOffer[],
+): Trail {
+  const before: Record<string, Facts | null> = {};
+  const after: Record<string, Facts> = {};
+  const note = (entry: string, was: Facts | null, is: Facts) => {
+    const differs = (facts: Facts) =>
+      Object.fromEntries(Object.entries(facts).filter(([name]) => !isDeepStrictEqual(was?.[name], is[name])));
+    before[entry] = was && differs(was);
+    after[entry] = differs(is);
+  };
+  for (const provider of [...difference.newProviders, ...difference.changedProviders]) {
+    const { credential, ...facts } = provider;
+    const old = stored.providers.get(provider.id);
+    const same = isDeepStrictEqual(old?.credential, credential ?? null);
+    const was = old ? { ...old, credential: shown(old.credential, 'sealed') } : null;
+    note(`provider ${provider.id}`, was, {
+      ...facts,
+      credential: shown(credential, same ? 'sealed' : 'sealed anew'),
+    });
+  }
+  for (const { offers: _, ...facts } of [...difference.newModels, ...difference.changedModels]) {
+    note(`model ${facts.id}`, stored.models.get(facts.id) ?? null, facts);
+  }
+  for (const { modelId, providerId, facts, price } of difference.offers) {
+    const key = offerKey(modelId, providerId);
+    const old = stored.offers.get(key);
+    const was = old ? { ...old.facts, price: priced(old.price), withdrawn: old.withdrawn } : null;
+    const is = price === undefined ? (old?.price ?? null) : price;
+    note(`offer ${key}`, was, { ...facts, price: priced(is), withdrawn: false });
+  }
+  for (const { modelId, providerId } of withdrawn) {
+    note(`offer ${offerKey(modelId, providerId)}`, { withdrawn: false }, { withdrawn: true });
+  }
+  return { before, after };
+}
+
+/** A credential without its value. */
+function shown(credential: FileProvider['credential'] | null, value: string): unknown {
+  if (!credential) return null;
+  return 'env' in credential ? credential : value;
+}
+
+function priced(price: Price | null): unknown {
+  return price && storePrice(price);
+}

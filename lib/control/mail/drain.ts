@@ -1,0 +1,129 @@
+import type { Letter } from '#lib/control/mail/letter';
+import type { Transport } from '#lib/control/mail/transport';
+import { messageOf } from '#lib/core/errors';
+import type { Db } from '#lib/platform/data/db';
+
+/** A mail as it lies in the outbox. */
+export interface Mail {
+  readonly id: string;
+  readonly kind: string;
+  readonly recipient: string;
+  readonly facts: Readonly<Record<string, unknown>>;
+}
+
+export interface OutboxHost {
+  readonly db: Db;
+  readonly transport: Transport;
+  /** Makes the letter now, with a link of its own; null: there is nothing to send to this address. */
+  compose(mail: Mail): Promise<Letter | null>;
+  report(error: unknown): void;
+  /** How long it waits when it is woken, ms; at once without it. */
+  restMs?(): number;
+}
+
+export interface Outbox {
+  /** There may be something to send. */
+  wake(): void;
+  /** Waits for what is being sent. */
+  stop(): Promise<void>;
+}
+
+/** How often it looks without being woken: for what another process queued, or left behind. */
+const lookMs = 15_000;
+/** Letters under way at once. */
+const lanes = 4;
+/** Whoever takes a mail has it for that long; then its process counts as dead. Longer than the mail server may take. */
+const takenSeconds = 120;
+/** How long after a failed try the next one is, seconds; the last of them from then on. */
+const pauses = [5, 30, 120, 600, 3600] as const;
+
+const take = `
+  UPDATE mail SET tries = tries + 1, next_try_at = now() + make_interval(secs => ${takenSeconds})
+  WHERE id = (SELECT id FROM mail WHERE next_try_at <= now() AND expires_at > now()
+    ORDER BY next_try_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+  RETURNING id::text AS id, kind, recipient, facts, tries`;
+
+/**
+ * Sends what lies in the outbox, the oldest first; any number of processes may. Each mail is taken for two minutes by
+ * one of them: a crash before it was handed over delays it by that, one right after sends it twice, none loses it.
+ */
+export function openOutbox(host: OutboxHost): Outbox {
+  let running: Promise<void> | null = null;
+  let again = false;
+  let stopped = false;
+  const run = async () => {
+    do {
+      again = false;
+      await Promise.all(Array.from({ length: lanes }, () => sendAll(host, () => stopped)));
+    } while (again && !stopped);
+  };
+  let resting: NodeJS.Timeout | undefined;
+  const wake = () => {
+    if (stopped || resting) return;
+    resting = setTimeout(() => {
+      resting = undefined;
+      start();
+    }, host.restMs?.() ?? 0);
+    resting.unref();
+  };
+  const start = () => {
+    again = true;
+    if (stopped || running) return;
+    running = run()
+      .catch((error: unknown) => host.report(error))
+      .finally(() => {
+        running = null;
+      });
+  };
+  const timer = setInterval(() => {
+    start();
+    void forget(host).catch((error: unknown) => host.report(error));
+  }, lookMs);
+  timer.unref();
+  start();
+  return {
+    wake,
+    stop: async () => {
+      stopped = true;
+      clearInterval(timer);
+      clearTimeout(resting);
+      await running;
+      await host.transport.close();
+    },
+  };
+}
+
+async function sendAll(host: OutboxHost, stopped: () => boolean): Promise<void> {
+  while (!stopped()) {
+    const { rows } = await host.db.pool.query<Mail & { tries: number }>(take);
+    const [mail] = rows;
+    if (mail === undefined) return;
+    await sendOne(host, mail);
+  }
+}
+
+async function sendOne(host: OutboxHost, mail: Mail & { tries: number }): Promise<void> {
+  try {
+    const letter = await host.compose(mail);
+    if (letter) await host.transport.send(letter, mail.id);
+    await host.db.pool.query(
+      `UPDATE mail SET next_try_at = NULL, error = NULL, sent_at = ${letter ? 'now()' : 'NULL'} WHERE id = $1::uuid`,
+      [mail.id],
+    );
+  } catch (error) {
+    const reason = messageOf(error);
+    host.report(new Error(`mail ${mail.id} (${mail.kind}) was not sent: ${reason}; it is tried again`));
+    const pause = pauses[Math.min(mail.tries, pauses.length) - 1] ?? 5;
+    await host.db.pool.query(
+      `UPDATE mail SET next_try_at = now() + make_interval(secs => $2::int), error = $3 WHERE id = $1::uuid`,
+      [mail.id, pause, reason.replaceAll('\0', '').slice(0, 500)],
+    );
+  }
+}
+
+/** What is older than a week. */
+async function forget({ db }: OutboxHost): Promise<void> {
+  await db.pool.query(
+    `DELETE FROM mail WHERE id IN (SELECT id FROM mail WHERE created_at < now() - interval '7 days' LIMIT 1000)`,
+  );
+}

@@ -1,0 +1,53 @@
+import { ControlRefused, controlCodes } from '#lib/control/operations/refusal';
+import { errorTable, type Refusal, reasonPhrase } from '#lib/core/errors';
+
+/** What goes back: status, headers in lower case, the body. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** Of an error: its message as the reason phrase of HTTP/1.1. */
+  readonly reason?: string;
+}
+
+/** Codes of the gateway that `/api/v1` answers with as well; the status stands in the gateway's table. */
+export class Denied extends Error {
+  readonly refusal: Refusal;
+  /** @param cause what broke, for the log; none where nothing did. */
+  constructor(refusal: Refusal, cause?: unknown) {
+    super(refusal.message, { cause });
+    this.name = 'Denied';
+    this.refusal = refusal;
+  }
+}
+
+export function json(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Answer {
+  return { status, headers, body: JSON.stringify(body) };
+}
+
+/**
+ * An error in the gateway's own shape (contract: request/error-shape).
+ * @param report of what nobody foresaw; the answer says nothing of it.
+ */
+export function errorAnswer(error: unknown, report: (error: unknown) => void): Answer {
+  if (error instanceof ControlRefused) {
+    return errorOf(controlCodes[error.code], error.code, error.message);
+  }
+  if (error instanceof Denied) {
+    if (error.cause !== undefined) report(error.cause);
+    const { code, message, allow, retryAfterSeconds } = error.refusal;
+    return errorOf(errorTable[code].status, code, message, {
+      ...(allow === undefined ? {} : { allow }),
+      ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
+      ...(errorTable[code].status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+    });
+  }
+  report(error);
+  const text =
+    'The gateway could not do this just now and changed nothing; try again, and tell its operator.';
+  return errorOf(500, 'internal_error', text);
+}
+
+function errorOf(status: number, code: string, message: string, headers = {}): Answer {
+  return { ...json(status, { error: { message, code } }, headers), reason: reasonPhrase({ message }) };
+}

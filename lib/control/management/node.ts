@@ -1,0 +1,64 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { badBody, bodyFaults, longestBodyMs, mostBytes, textOf } from '#lib/control/management/limits';
+import { type ManagementHost, serveManagement } from '#lib/control/management/serve';
+
+/** How long what a refused client still sends is dropped, so that it gets to read the answer. */
+const dropMs = 1_000;
+
+/**
+ * The management API on plain `node:http`, in front of Next.
+ * @param address where the request came from.
+ */
+export async function manageOnNode(
+  host: ManagementHost,
+  request: IncomingMessage,
+  response: ServerResponse,
+  address: string | null,
+): Promise<void> {
+  const { status, headers, body, reason } = await serveManagement(host, {
+    method: request.method ?? 'GET',
+    target: request.url ?? '/',
+    headers: Object.fromEntries(
+      Object.entries(request.headers).map(([name, value]) => [name, [value ?? []].flat().join(', ')]),
+    ),
+    address,
+    readBody: () => readAll(request),
+  });
+  if (reason !== undefined) response.statusMessage = reason;
+  if (request.complete || hasNoBody(request)) {
+    response.writeHead(status, headers).end(body);
+    return;
+  }
+  response.writeHead(status, { ...headers, connection: 'close' }).write(body);
+  request.resume();
+  await Promise.race([new Promise((resolve) => request.once('close', resolve)), pause(dropMs)]);
+  response.end();
+}
+
+function hasNoBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
+}
+
+/** The body as UTF-8 text. @throws Denied (invalid_body) when it is too large, too slow or cut off. */
+async function readAll(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  await new Promise<void>((resolve, reject) => {
+    let bytes = 0;
+    const end = (fault: string | null) => {
+      clearTimeout(timer);
+      request.removeAllListeners('data').pause();
+      if (fault === null) resolve();
+      else reject(badBody(fault));
+    };
+    const timer = setTimeout(() => end(bodyFaults.slow), longestBodyMs);
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > mostBytes) end(bodyFaults.large);
+      else chunks.push(chunk);
+    });
+    request.once('end', () => end(null));
+    request.once('error', () => end(bodyFaults.cut));
+  });
+  return textOf(chunks);
+}

@@ -1,0 +1,136 @@
+import { z } from 'zod';
+import { alertKinds } from '#lib/control/alerts/kinds';
+import { alertWords } from '#lib/control/alerts/words';
+import { change, read } from '#lib/control/operations/declare';
+import { allOptional } from '#lib/control/operations/field/field';
+import { toggle } from '#lib/control/operations/field/kinds';
+import { limitOf, pageOf, paging, placeOf, placeText } from '#lib/control/operations/field/paging';
+import type { WorkspaceScope } from '#lib/control/operations/scope';
+import type { Store } from '#lib/control/operations/store';
+
+const path = '/workspaces/{workspace}/alerts';
+
+const switches = {
+  limit: toggle({ label: 'Limits and caps', help: 'At 80 and 100 %.', example: false }),
+  key_expiring: toggle({ label: 'Keys that expire', help: '7 days and 1 day before.', example: false }),
+  offer_trouble: toggle({
+    label: 'Offers in trouble',
+    help: 'From 20 calls in an hour on, when a fifth of them fails there.',
+    example: false,
+  }),
+  model_retiring: toggle({
+    label: 'Models that retire',
+    help: '30 days before, if you use them.',
+    example: false,
+  }),
+  low_balance: toggle({
+    label: 'Low balance, to webhooks',
+    help: 'Its mail has a threshold on the billing page.',
+    example: false,
+  }),
+};
+
+const shownSwitches = z.object({
+  limit: z.boolean(),
+  key_expiring: z.boolean(),
+  offer_trouble: z.boolean(),
+  model_retiring: z.boolean(),
+  low_balance: z.boolean(),
+});
+
+export const showAlertSettings = read({
+  name: 'alert.settings',
+  summary: 'Which kinds of alerts a workspace is told of.',
+  reach: 'workspace',
+  permission: 'workspace:read',
+  fields: {},
+  output: shownSwitches,
+  state: (shown) => shown,
+  http: [{ method: 'GET', path: `${path}/settings` }],
+  line: { arguments: ['workspace'] },
+  run: ({ store, scope }) => readSwitches(store, scope),
+});
+
+export const setAlerts = change({
+  name: 'alert.set',
+  summary: 'Chooses which kinds of alerts a workspace is told of; what is not given stays.',
+  reach: 'workspace',
+  permission: 'workspace:write',
+  fields: allOptional(switches),
+  output: shownSwitches,
+  http: [{ method: 'PATCH', path: `${path}/settings` }],
+  line: { arguments: ['workspace'] },
+  run: async ({ store, scope, expect }, input) => {
+    const { workspaceId } = scope;
+    await store.query('SELECT 1 AS one FROM workspace WHERE id = $1::uuid FOR NO KEY UPDATE', [workspaceId]);
+    const before = await readSwitches(store, scope);
+    expect(before);
+    const after = {
+      ...before,
+      ...Object.fromEntries(Object.entries(input).filter(([, on]) => on !== undefined)),
+    };
+    const mutedAlerts = alertKinds.filter((kind) => !after[kind]);
+    await store.prisma.workspace.update({ where: { id: workspaceId }, data: { mutedAlerts } });
+    return { result: after, subject: workspaceId, workspaceId, before, after, changes: [] };
+  },
+});
+
+export const listAlerts = read({
+  name: 'alert.list',
+  summary: 'What a workspace was told of, the newest first.',
+  reach: 'workspace',
+  permission: 'workspace:read',
+  fields: paging,
+  output: pageOf(
+    z.object({
+      id: z.uuid(),
+      kind: z.enum(alertKinds),
+      title: z.string(),
+      text: z.string(),
+      page: z.string().meta({ description: 'Below the workspace: where it is looked after.' }),
+      raisedAt: z.iso.datetime(),
+      endedAt: z.iso.datetime().nullable().meta({ description: 'null: it holds.' }),
+    }),
+  ),
+  http: [{ method: 'GET', path }],
+  line: { columns: ['raisedAt', 'kind', 'title', 'endedAt'] },
+  run: async ({ store, scope }, input) => {
+    const limit = limitOf(input);
+    const place = input.after === undefined ? null : placeOf(input.after, 'a page of alerts');
+    const rows = await store.query<{
+      id: string;
+      kind: string;
+      facts: Record<string, unknown>;
+      at: Date;
+      ended_at: Date | null;
+    }>(
+      `SELECT id::text AS id, kind, facts, raised_at AS at, ended_at FROM alert WHERE workspace_id = $1::uuid
+         AND ($2::timestamptz IS NULL OR (raised_at, id) < ($2::timestamptz, $3::uuid))
+       ORDER BY raised_at DESC, id DESC LIMIT $4::int`,
+      [scope.workspaceId, place?.at ?? null, place?.id ?? null, limit + 1],
+    );
+    const page = rows.slice(0, limit);
+    const data = page.flatMap(({ id, kind: stored, facts, at, ended_at: ended }) => {
+      const kind = alertKinds.find((one) => one === stored);
+      if (kind === undefined) return [];
+      const said = { ...alertWords(kind, facts), raisedAt: at.toISOString() };
+      return [{ id, kind, ...said, endedAt: ended?.toISOString() ?? null }];
+    });
+    const last = rows.length > limit ? page.at(-1) : undefined;
+    return { data, next: last ? placeText(last) : null };
+  },
+});
+
+export const alertOperations = [showAlertSettings, setAlerts, listAlerts];
+
+async function readSwitches({ prisma }: Store, { workspaceId: id }: WorkspaceScope) {
+  const { mutedAlerts } = await prisma.workspace.findUniqueOrThrow({
+    where: { id },
+    select: { mutedAlerts: true },
+  });
+  const on = (kind: string) => !mutedAlerts.includes(kind);
+  return {
+    ...{ limit: on('limit'), key_expiring: on('key_expiring'), offer_trouble: on('offer_trouble') },
+    ...{ model_retiring: on('model_retiring'), low_balance: on('low_balance') },
+  };
+}

@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { pauseReasons } from '#lib/control/billing/auto/pause';
+import { nanoOf } from '#lib/control/billing/payments/cents';
+import type { WorkspaceScope } from '#lib/control/operations/scope';
+import type { Store } from '#lib/control/operations/store';
+import { shownTopUp, topUp } from '#lib/control/operations/top-up/find';
+import { formatUsd } from '#lib/core/money';
+
+const dollars = (description: string) => z.string().meta({ description: `${description}, dollars.` });
+
+/** What can change of it by hand: its entity tag and its audit rows are made of it. */
+const settings = {
+  enabled: z.boolean(),
+  threshold: dollars('A balance at or below it orders a top-up'),
+  amount: dollars('What each one credits'),
+  monthlyCap: dollars('What all of a calendar month may credit, in the time zone of the workspace'),
+};
+
+export const autoTopUp = z.object({
+  ...settings,
+  card: z
+    .object({ brand: z.string(), last4: z.string(), expires: z.string() })
+    .nullable()
+    .meta({ description: 'The card that is charged; null: none is saved.' }),
+  paused: z
+    .object({ reason: z.enum(pauseReasons), detail: z.string().nullable(), at: z.iso.datetime() })
+    .nullable()
+    .meta({ description: 'Why none is made until it is resumed; null: it is not paused.' }),
+  balance: dollars('What the threshold is compared with'),
+  ordered: z
+    .boolean()
+    .meta({ description: 'Whether one is ordered and not paid yet: no other one is made.' }),
+  waitsUntil: z.iso
+    .datetime()
+    .nullable()
+    .meta({ description: 'The cap of the month is used up until then.' }),
+  thisMonth: dollars('What automatic top-ups of this month credit so far'),
+  last: topUp.nullable().meta({ description: 'The last automatic top-up.' }),
+});
+export type ShownAutoTopUp = z.output<typeof autoTopUp>;
+
+/** What a workspace has that has never set it. */
+export const unset = {
+  enabled: false,
+  thresholdNano: 5_000_000_000n,
+  cents: 2_500,
+  monthCents: 10_000,
+};
+
+type Settings = typeof unset;
+
+export function stateOf({ enabled, thresholdNano, cents, monthCents }: Settings) {
+  return {
+    enabled,
+    threshold: formatUsd(thresholdNano),
+    amount: formatUsd(nanoOf(cents)),
+    monthlyCap: formatUsd(nanoOf(monthCents)),
+  };
+}
+
+const monthOf = `
+  SELECT coalesce(sum(t.cents), 0)::text AS cents FROM top_up t JOIN workspace w ON w.id = t.workspace_id
+  WHERE t.workspace_id = $1::uuid AND t.auto AND t.status IN ('open', 'paid', 'refunded')
+    AND t.created_at >= date_trunc('month', now() AT TIME ZONE w.time_zone) AT TIME ZONE w.time_zone`;
+
+export async function readAutoTopUp(
+  store: Store,
+  { workspaceId }: WorkspaceScope,
+  livemode: boolean,
+): Promise<ShownAutoTopUp> {
+  // One after the other: inside a transaction they share a connection.
+  const row = await store.prisma.autoTopUp.findUnique({ where: { workspaceId } });
+  const payer = await store.prisma.payer.findUnique({
+    where: { workspaceId_livemode: { workspaceId, livemode } },
+  });
+  const last = await store.prisma.topUp.findFirst({
+    where: { workspaceId, auto: true },
+    orderBy: { id: 'desc' },
+  });
+  const [month] = await store.query<{ cents: string }>(monthOf, [workspaceId]);
+  const funds = await store.prisma.workspace.findUniqueOrThrow({ where: { id: workspaceId } });
+  const waits = row?.waitsUntil && row.waitsUntil.getTime() > Date.now() ? row.waitsUntil : null;
+  const reason = pauseReasons.find((one) => one === row?.pausedReason);
+  return {
+    ...stateOf(row ?? unset),
+    card: payer?.cardLast4
+      ? { brand: payer.cardBrand ?? 'card', last4: payer.cardLast4, expires: payer.cardExpires ?? '' }
+      : null,
+    paused:
+      row?.pausedAt && reason ? { reason, detail: row.pausedDetail, at: row.pausedAt.toISOString() } : null,
+    balance: formatUsd(funds.balanceNano - (livemode ? funds.simulatedNano : 0n)),
+    ordered: row?.orderId != null,
+    waitsUntil: waits?.toISOString() ?? null,
+    thisMonth: formatUsd(nanoOf(Number(month?.cents ?? 0))),
+    last: last ? shownTopUp(last) : null,
+  };
+}

@@ -1,0 +1,129 @@
+import { z } from 'zod';
+import type { Adjustment, Call, Job } from '#generated/client';
+import { jobDetail, shownJob } from '#lib/control/operations/call/job-detail';
+import { chargeLine, storedLines, storedUsage } from '#lib/control/operations/call/stored-charge';
+import { usageClasses } from '#lib/core/metering/usage';
+import { formatUsd } from '#lib/core/money';
+import { storedAttempts } from '#lib/gateway/settlement/pure/record/stored-attempts';
+
+const dollars = z.string().meta({ description: 'Dollars as a decimal string.' });
+const moment = z.iso.datetime();
+
+const shownAttempt = z.object({
+  provider: z.string(),
+  model: z.string(),
+  status: z.int().nullable(),
+  error: z.string().nullable(),
+  startMs: z.number(),
+  durationMs: z.number(),
+  upstreamRequestId: z.string().nullable(),
+  possibleDuplicate: z.boolean(),
+  providerCode: z.string().nullable().meta({ description: 'The provider’s own code of its error.' }),
+  providerMessage: z
+    .string()
+    .nullable()
+    .meta({ description: 'The first 300 bytes of its message; “…” stands for what is masked.' }),
+});
+
+/** A call as "call show" prints it (contract: operations/call-show). */
+export const shownCall = z.object({
+  id: z.uuid(),
+  clientRequestId: z.string().nullable(),
+  at: moment,
+  settledAt: moment.meta({
+    description:
+      'When its charge was posted, by the clock of the database; it follows "at" within 2 seconds.',
+  }),
+  workspace: z.string().meta({ description: 'The slug of its workspace.' }),
+  key: z.uuid().meta({ description: 'The id of its API key.' }),
+  keyName: z.string().nullable(),
+  playground: z.boolean().meta({ description: 'Whether its key is that of a playground of the console.' }),
+  family: z.string(),
+  operation: z.string(),
+  requestedModel: z.string().nullable(),
+  answeringModel: z.string().nullable(),
+  provider: z.string().nullable(),
+  status: z.int(),
+  errorCode: z.string().nullable(),
+  streamed: z.boolean(),
+  latencyMs: z.number(),
+  firstByteMs: z.number().nullable(),
+  overheadMs: z.number(),
+  endReason: z.string(),
+  usageSource: z.string(),
+  cost: dollars,
+  overHold: z.string().meta({ description: 'What the charge exceeded the hold by, dollars.' }),
+  flags: z.array(z.string()),
+  priceVersion: z.string().nullable(),
+  userAgent: z.string().nullable(),
+  usage: z.record(z.enum(usageClasses), z.number()),
+  lines: z.array(chargeLine),
+  attempts: z.array(shownAttempt),
+  job: shownJob.nullable().meta({
+    description: 'The job that it created; once it is settled, cost, usage and lines are the job’s.',
+  }),
+  adjustment: z.object({ amount: dollars, settledAt: moment }).nullable().meta({
+    description:
+      'Set where the call was charged by estimate and its stored response told its usage later, by which cost, usage and lines then are: what was charged more, below 0 what was given back.',
+  }),
+});
+export type CallDetail = z.output<typeof shownCall>;
+
+/** Names that a call row holds as ids. */
+export interface CallNames {
+  readonly workspaceSlug: string | null;
+  readonly keyName: string | null;
+  readonly playground: boolean;
+}
+
+/**
+ * A row of the log and its job as the console and the command line show them. A job's charge is that of the
+ * call that created it, which is charged nothing itself.
+ */
+export function callDetail(
+  call: Call,
+  job: Job | null,
+  adjustment: Adjustment | null,
+  names: CallNames,
+): CallDetail {
+  const used = job && job.usageSource !== 'none' ? job : call;
+  const charged = [call.lines, job?.lines].flatMap(storedLines);
+  const settledAt = adjustment?.settledAt ?? null;
+  const adjusted = settledAt === null ? null : adjustment;
+  return {
+    id: call.id,
+    clientRequestId: call.clientRequestId,
+    at: call.at.toISOString(),
+    settledAt: call.settledAt.toISOString(),
+    workspace: names.workspaceSlug ?? call.workspaceId,
+    key: call.keyId,
+    keyName: names.keyName,
+    playground: names.playground,
+    family: call.family,
+    operation: call.operation,
+    requestedModel: call.requestedModel,
+    answeringModel: call.answeringModel,
+    provider: call.provider,
+    status: call.status,
+    errorCode: call.errorCode,
+    streamed: call.streamed,
+    latencyMs: call.latencyMs,
+    firstByteMs: call.firstByteMs,
+    overheadMs: call.overheadMs,
+    endReason: call.endReason,
+    usageSource: adjusted ? 'reported' : used.usageSource,
+    cost: formatUsd(call.costNano + (job?.costNano ?? 0n) + (adjusted?.amountNano ?? 0n)),
+    overHold: formatUsd(call.overHoldNano + (job?.overHoldNano ?? 0n) + (adjusted?.overHoldNano ?? 0n)),
+    flags: [...new Set([...call.flags, ...(job?.flags ?? []), ...(adjusted?.flags ?? [])])],
+    priceVersion: call.priceVersionId ?? job?.priceVersionId ?? null,
+    userAgent: call.userAgent,
+    usage: storedUsage(adjusted ? adjusted.usage : used.usage),
+    lines: adjusted ? storedLines(adjusted.lines) : charged,
+    job: job ? jobDetail(job) : null,
+    adjustment:
+      adjusted && settledAt
+        ? { amount: formatUsd(adjusted.amountNano), settledAt: settledAt.toISOString() }
+        : null,
+    attempts: storedAttempts(call.attempts, call),
+  };
+}

@@ -1,0 +1,47 @@
+import { type Field, optional } from '#lib/control/operations/field/field';
+import { allowance, count } from '#lib/control/operations/field/kinds';
+import { filter } from '#lib/control/operations/field/paging';
+
+/** Filters that few people need stand apart. */
+export const more = { title: 'More filters', help: '' };
+
+const longestMs = 24 * 3_600_000;
+
+/**
+ * What a call came to, nano-dollars: its own charge, that of its job, and what its stored response corrected. Only a call
+ * without a report of its own can have the latter two.
+ */
+const cost = `(c.cost_nano + CASE WHEN c.usage_source = 'reported' THEN 0 ELSE
+  coalesce((SELECT j.cost_nano FROM job j WHERE j.call_id = c.id), 0)
+  + coalesce((SELECT a.amount_nano FROM adjustment a WHERE a.call_id = c.id), 0) END)`;
+
+/** What the log may be narrowed by that is a number: at least, at most. */
+export const figureFilters = {
+  minCost: filter({
+    field: money('Cost from', 'Dollars that the call came to, at least.', 'min-cost'),
+    parameter: String,
+    sql: (nano) => `${cost} >= ${nano}::bigint`,
+  }),
+  maxCost: filter({
+    field: money('Cost to', 'Dollars that the call came to, at most.', 'max-cost'),
+    parameter: String,
+    sql: (nano) => `${cost} <= ${nano}::bigint`,
+  }),
+  minLatency: filter({
+    field: span('Latency from', 'From the request to the last byte, at least.', 'min-latency'),
+    sql: (ms) => `c.latency_ms >= ${ms}::int`,
+  }),
+  maxLatency: filter({
+    field: span('Latency to', 'From the request to the last byte, at most.', 'max-latency'),
+    sql: (ms) => `c.latency_ms <= ${ms}::int`,
+  }),
+};
+
+function money(label: string, help: string, flag: string): Field<bigint, false> {
+  return optional(allowance({ label, help, flag, group: more, example: '0.01' }));
+}
+
+function span(label: string, help: string, flag: string): Field<number, false> {
+  const facts = { label, help, flag, unit: 'ms', group: more, example: 2000 };
+  return optional(count(facts, { min: 0, max: longestMs }));
+}

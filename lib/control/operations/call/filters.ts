@@ -1,0 +1,173 @@
+import { figureFilters, more } from '#lib/control/operations/call/figure-filters';
+import { noneCounted, usageFilters } from '#lib/control/operations/call/usage-filters';
+import { optional } from '#lib/control/operations/field/field';
+import { choice, id, isUuid, pattern, time, toggle, words } from '#lib/control/operations/field/kinds';
+import { filter } from '#lib/control/operations/field/paging';
+import { familyIds } from '#lib/core/families/ids';
+import { upstreamRequestIdAt } from '#lib/gateway/settlement/pure/record/stored-attempts';
+import { idFloor } from '#lib/platform/ids';
+
+/** The API families that calls come in, as the log names them. */
+const families = [...familyIds, 'models', 'unknown'] as const;
+/** An id may be ahead of its call's time, or behind it, by as much as the clock was changed meanwhile. */
+const slackMs = 60_000;
+
+/**
+ * What the call log may be narrowed by. The command line, `/calls`, the page of the log and its filter bar
+ * take them from here. Times are ranges of ids (UUIDv7), as the partitions of the log are, cut to the moment.
+ */
+export const callFilters = {
+  id: filter({
+    field: optional(
+      words(
+        {
+          label: 'Request id',
+          help: 'Ours or its first characters; where none begins so, the whole of the client’s or the provider’s.',
+          example: '019ab3f0',
+        },
+        200,
+      ),
+    ),
+    parameter: (given) => rangeOfIds(given),
+    sql: (range) => `c.id >= (${range}::uuid[])[1] AND c.id <= (${range}::uuid[])[2]`,
+  }),
+  status: filter({
+    field: optional(
+      pattern(
+        {
+          label: 'Status',
+          help: 'An HTTP status, or a class of them like 4xx.',
+          placeholder: 'STATUS',
+          example: '4xx',
+        },
+        /^[1-5](\d\d|xx)$/,
+        'write an HTTP status like 429, or a class of them like 4xx',
+      ),
+    ),
+    parameter: (given) =>
+      given.endsWith('xx') ? [Number(given[0]) * 100, Number(given[0]) * 100 + 99] : [given, given],
+    sql: (range) => `c.status BETWEEN (${range}::int[])[1] AND (${range}::int[])[2]`,
+  }),
+  model: filter({
+    field: optional(
+      words({ label: 'Model', help: 'The requested or the answering one.', example: 'openai/gpt-4.1' }),
+    ),
+    sql: (model) => `c.requested_model = ${model} OR c.answering_model = ${model}`,
+  }),
+  key: filter({
+    field: optional(id({ label: 'Key', help: 'The id of an API key.' })),
+    parameter: (given) => (isUuid(given) ? given : null),
+    sql: (key) => `c.key_id = ${key}::uuid`,
+  }),
+  provider: filter({
+    field: optional(
+      words({
+        label: 'Provider',
+        help: 'The one that answered; "none": none did.',
+        group: more,
+        example: 'openai',
+      }),
+    ),
+    sql: (provider) => `c.provider = ${provider} OR (${provider} = '${noneCounted}' AND c.provider IS NULL)`,
+  }),
+  from: filter({
+    field: optional(
+      time({ label: 'From', help: 'The first moment.', group: more, example: '2026-11-01T00:00:00Z' }),
+    ),
+    parameter: (at) => [idFloor(at.getTime() - slackMs), at.toISOString()],
+    sql: (edge) => `c.id >= (${edge}::text[])[1]::uuid AND c.at >= (${edge}::text[])[2]::timestamptz`,
+  }),
+  to: filter({
+    field: optional(
+      time({ label: 'To', help: 'The first moment behind them.', group: more, example: '2026-12-01' }),
+    ),
+    parameter: (at) => [idFloor(at.getTime() + slackMs), at.toISOString()],
+    sql: (edge) => `c.id < (${edge}::text[])[1]::uuid AND c.at < (${edge}::text[])[2]::timestamptz`,
+  }),
+  errorCode: filter({
+    field: optional(
+      words({
+        label: 'Error code',
+        help: 'As the answer carried it.',
+        group: more,
+        example: 'workspace_rpm_exceeded',
+      }),
+    ),
+    sql: (code) => `c.error_code = ${code}`,
+  }),
+  family: filter({
+    field: optional(
+      choice(
+        { label: 'Family', help: 'The API that the client spoke.', group: more, example: 'messages' },
+        families,
+      ),
+    ),
+    sql: (family) => `c.family = ${family}`,
+  }),
+  streamed: filter({
+    field: optional(
+      toggle({
+        label: 'Streamed',
+        help: 'Whether the client asked for a stream.',
+        group: more,
+        example: true,
+      }),
+    ),
+    sql: (streamed) => `c.streamed = ${streamed}::boolean`,
+  }),
+  ...figureFilters,
+  clientRequestId: filter({
+    field: optional(
+      words(
+        {
+          label: 'Client request id',
+          help: 'What the client sent as X-Request-Id.',
+          group: more,
+          example: 'order-1042',
+        },
+        200,
+      ),
+    ),
+    sql: (id) => `c.client_request_id = ${id}`,
+  }),
+  upstreamRequestId: filter({
+    field: optional(
+      words({
+        label: 'Upstream request id',
+        help: 'The provider’s id of an attempt. Searches one day: the last 24 hours, or the one that begins at "from" or ends at "to".',
+        group: more,
+        example: 'req_011CSHoEeqs5C35K2UUqR7Fy',
+      }),
+    ),
+    sql: triedAs,
+  }),
+  ...usageFilters,
+};
+
+/** A request id of somebody else: the client's own, or the provider's of any attempt. */
+export const foreignId = filter({
+  field: callFilters.id.field,
+  sql: (id) => `c.client_request_id = ${id} OR (${triedAs(id)})`,
+});
+
+/** Whether an attempt has this id at its provider. */
+function triedAs(id: string): string {
+  // Plain text stands in the JSON as it is: looking for it first spares parsing most of the rows.
+  return `(strpos(c.attempts::text, ${id}) > 0 OR ${id} !~ '^[ !#-\\[\\]-~]*$')
+    AND EXISTS (SELECT FROM json_array_elements(c.attempts) AS a WHERE a->>${upstreamRequestIdAt} = ${id})`;
+}
+
+/** Whether an id of ours can begin so. */
+export function isOwnId(text: string): boolean {
+  return /^(?=.*[0-9a-f])[0-9a-f-]{1,36}$/i.test(text);
+}
+
+/** The lowest and the highest id that begin so. */
+function rangeOfIds(start: string): [string, string] {
+  const hex = start.toLowerCase().replaceAll('-', '').slice(0, 32);
+  return [dashed(hex.padEnd(32, '0')), dashed(hex.padEnd(32, 'f'))];
+}
+
+function dashed(hex: string): string {
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}

@@ -1,0 +1,90 @@
+import type { Call } from '#generated/client';
+import { type CallDetail, callDetail } from '#lib/control/operations/call/detail';
+import { findIds, type Search } from '#lib/control/operations/call/search';
+import type { Context } from '#lib/control/operations/declare';
+import { isUuid } from '#lib/control/operations/field/kinds';
+import { notFound, quoted } from '#lib/control/operations/refusal';
+import { inScope, type Scope } from '#lib/control/operations/scope';
+import type { Store } from '#lib/control/operations/store';
+import { keptFromId } from '#lib/control/retention/weeks';
+
+/** One call of the scope by its request id (contract: call-log/row). @throws ControlRefused not_found. */
+export async function getCall(
+  { store, scope, nowMs }: Pick<Context<'subject'>, 'store' | 'scope' | 'nowMs'>,
+  id: string,
+): Promise<CallDetail> {
+  const [found] = isUuid(id) ? await readCalls(store, scope, [id], nowMs) : [];
+  if (found) return found;
+  const advice = 'take the id from X-Request-Id (a call appears within 2 seconds)';
+  throw notFound(`there is no call ${quoted(id)}; ${advice}`, 'id');
+}
+
+/**
+ * A page of the scope's calls, the newest first; a keyset by id, so that a page stays the same while calls
+ * arrive. A page of a search that looked at many calls may hold fewer than asked for, and still have a next one.
+ */
+export async function pageOfCalls(
+  { store, scope, nowMs }: Context<'workspace'>,
+  search: Search,
+  limit: number,
+): Promise<{ data: CallDetail[]; next: string | null }> {
+  const { ids, next } = await findIds(store, scope, nowMs, { ...search, limit });
+  return { data: await readCalls(store, scope, ids, nowMs), next };
+}
+
+/**
+ * Calls of the scope by their ids, in the order of the ids; those that are not there are left out, and those that their
+ * workspace keeps no longer, though they may not be deleted yet.
+ */
+async function readCalls(
+  store: Store,
+  scope: Scope,
+  ids: readonly string[],
+  nowMs: number,
+): Promise<CallDetail[]> {
+  if (ids.length === 0) return [];
+  const where = { callId: { in: [...ids] } };
+  // The calls first: what was committed with a call that is found is found then too.
+  const calls = await store.prisma.call.findMany({ where: { ...inScope(scope), id: { in: [...ids] } } });
+  const [jobs, adjustments] = await Promise.all([
+    store.prisma.job.findMany({ where }),
+    store.prisma.adjustment.findMany({ where }),
+  ]);
+  const { keys, workspaces } = await readNames(store, calls);
+  const byId = new Map(calls.map((call) => [call.id, call]));
+  const jobOf = new Map(jobs.map((job) => [job.callId, job]));
+  const adjustmentOf = new Map(adjustments.map((one) => [one.callId, one]));
+  return ids.flatMap((id) => {
+    const call = byId.get(id);
+    if (!call) return [];
+    const workspace = workspaces.get(call.workspaceId);
+    const { retentionDays = null } = workspace ?? {};
+    if (retentionDays !== null && id < keptFromId(nowMs, retentionDays)) return [];
+    const names = {
+      workspaceSlug: workspace?.slug ?? null,
+      keyName: keys.get(call.keyId)?.name ?? null,
+      playground: (keys.get(call.keyId)?.sessionId ?? null) !== null,
+    };
+    const [job, adjustment] = [jobOf.get(id) ?? null, adjustmentOf.get(id) ?? null];
+    return callDetail(call, job, adjustment, names);
+  });
+}
+
+async function readNames({ prisma }: Store, calls: readonly Call[]) {
+  const keyIds = [...new Set(calls.map((call) => call.keyId))];
+  const workspaceIds = [...new Set(calls.map((call) => call.workspaceId))];
+  const [keys, workspaces] = await Promise.all([
+    prisma.apiKey.findMany({
+      where: { id: { in: keyIds } },
+      select: { id: true, name: true, sessionId: true },
+    }),
+    prisma.workspace.findMany({
+      where: { id: { in: workspaceIds } },
+      select: { id: true, slug: true, retentionDays: true },
+    }),
+  ]);
+  return {
+    keys: new Map(keys.map((key) => [key.id, key])),
+    workspaces: new Map(workspaces.map((workspace) => [workspace.id, workspace])),
+  };
+}

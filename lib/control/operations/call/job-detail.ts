@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import type { Job } from '#generated/client';
+import { formatUsd } from '#lib/core/money';
+
+/** The job that a call created (contract: jobs/jobs); money in dollars. */
+export const shownJob = z.object({
+  id: z.string().meta({ description: 'The provider’s id of it: what the client asks for.' }),
+  kind: z.string(),
+  provider: z.string(),
+  state: z.string().meta({ description: 'As last seen: queued, running, completed, failed or cancelled.' }),
+  lost: z.boolean().meta({
+    description: 'Its hold was released without an end; it is charged should it complete all the same.',
+  }),
+  hold: z.string().meta({ description: 'What it holds until it is settled, dollars.' }),
+  cost: z.string().nullable().meta({ description: 'null until it is settled; "0": released.' }),
+  createdAt: z.iso.datetime(),
+  settledAt: z.iso.datetime().nullable(),
+});
+type JobDetail = z.output<typeof shownJob>;
+
+export function jobDetail(job: Job): JobDetail {
+  return {
+    id: job.upstreamId,
+    kind: job.kind,
+    provider: job.providerId,
+    state: job.state,
+    lost: job.lostAt !== null,
+    hold: formatUsd(job.holdNano),
+    cost: job.settledAt === null ? null : formatUsd(job.costNano),
+    createdAt: job.createdAt.toISOString(),
+    settledAt: job.settledAt?.toISOString() ?? null,
+  };
+}

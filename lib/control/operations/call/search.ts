@@ -1,0 +1,167 @@
+import { callFilters, foreignId, isOwnId } from '#lib/control/operations/call/filters';
+import { settledAfter } from '#lib/control/operations/call/span';
+import { summedCalls } from '#lib/control/operations/call/summed';
+import { conditionsOf } from '#lib/control/operations/field/paging';
+import type { WorkspaceScope } from '#lib/control/operations/scope';
+import type { Store } from '#lib/control/operations/store';
+import { keptFromId } from '#lib/control/retention/weeks';
+
+/** Filters that an index serves; the others are compared call by call. */
+const { id, key, from, to, ...others } = callFilters;
+const compared = { ...others, foreignId, settledAfter };
+const ranges = { id, from, to };
+
+/** The most calls that one page compares with its filters: what PostgreSQL does in some 30 ms when they are in memory. */
+export const mostCompared = 25_000;
+/** The most calls that are counted. */
+export const mostCounted = 10_000;
+
+/** What is searched, as the filters give it, with the place where the page before ended. */
+export interface Search {
+  readonly input: Readonly<Record<string, unknown>>;
+  /** The last id of the page before. */
+  readonly after: string | undefined;
+}
+
+/** The calls that a search looks at: conditions on `c`, and where it stops. */
+interface Stretch {
+  /** @param values of the statement; those of the search are added to them. */
+  conditions(values: unknown[]): string[];
+  /** The last call to look at; null: none older is there. */
+  readonly lastId: string | null;
+}
+
+/**
+ * Filters without an index compare 25,000 calls at most, so that a search for what is rare ends as soon as any other;
+ * whoever wants more goes on from where it ended (contract: call-log/searches).
+ */
+async function stretchOf(
+  store: Store,
+  scope: WorkspaceScope,
+  nowMs: number,
+  { input, after }: Search,
+): Promise<Stretch> {
+  const within = (values: unknown[]) => {
+    const where = [...placeOf(scope, input, values), ...conditionsOf(ranges, input, values)];
+    if (scope.retentionDays !== null) {
+      where.push(`c.id >= $${values.push(keptFromId(nowMs, scope.retentionDays))}::uuid`);
+    }
+    if (after !== undefined) where.push(`c.id < $${values.push(after)}::uuid`);
+    return where;
+  };
+  // A search by upstream request id has a bound of its own, a day.
+  if (conditionsOf(compared, input, []).length === 0 || input.upstreamRequestId !== undefined) {
+    return {
+      conditions: (values) => [...within(values), ...conditionsOf(compared, input, values)],
+      lastId: null,
+    };
+  }
+  const values: unknown[] = [];
+  const [last] = await store.query<{ id: string }>(
+    `SELECT c.id::text AS id FROM call c WHERE ${within(values).join(' AND ')}
+     ORDER BY c.id DESC OFFSET ${mostCompared - 1} LIMIT 1`,
+    values,
+  );
+  const lastId = last?.id ?? null;
+  return {
+    conditions: (values) => [
+      ...within(values),
+      ...conditionsOf(compared, input, values),
+      ...(lastId === null ? [] : [`c.id >= $${values.push(lastId)}::uuid`]),
+    ],
+    lastId,
+  };
+}
+
+/** Conditions that one of the indexes serves by itself: that of a key, of failed calls, or of all of a workspace. */
+function placeOf(scope: WorkspaceScope, input: Search['input'], values: unknown[]): string[] {
+  const workspace = `$${values.push(scope.workspaceId)}::uuid`;
+  const [ofKey] = conditionsOf({ key }, input, values);
+  // The calls of a key are those of its workspace; asked for both, the database may take the wrong index.
+  if (ofKey) {
+    return [
+      ofKey,
+      `EXISTS (SELECT FROM api_key k WHERE k.id = $${values.length}::uuid AND k.workspace_id = ${workspace})`,
+    ];
+  }
+  const failed = typeof input.status === 'string' && /^[45]/.test(input.status);
+  return [`c.workspace_id = ${workspace}`, ...(failed ? ['c.status >= 400'] : [])];
+}
+
+/**
+ * Ids of the newest calls that a search finds.
+ * @returns `next`: where to go on; null when nothing older is left to look at.
+ */
+export async function findIds(
+  store: Store,
+  scope: WorkspaceScope,
+  nowMs: number,
+  { limit, ...search }: Search & { readonly limit: number },
+): Promise<{ ids: string[]; next: string | null }> {
+  const stretch = await stretchOf(store, scope, nowMs, search);
+  const values: unknown[] = [limit + 1];
+  const rows = await store.query<{ id: string }>(
+    `SELECT c.id::text AS id FROM call c WHERE ${stretch.conditions(values).join(' AND ')}
+     ORDER BY c.id DESC LIMIT $1`,
+    values,
+  );
+  const ids = rows.slice(0, limit).map((row) => row.id);
+  return { ids, next: rows.length > limit ? (ids.at(-1) ?? null) : stretch.lastId };
+}
+
+/**
+ * An id that somebody looks for, as filters: ours where one begins so, which an index tells; else that of the client or
+ * of a provider, which is compared.
+ */
+export async function byAnyId<Input extends { readonly id?: string | undefined }>(
+  store: Store,
+  scope: WorkspaceScope,
+  nowMs: number,
+  input: Input,
+): Promise<Input | (Omit<Input, 'id'> & { readonly foreignId: string })> {
+  const { id, ...rest } = input;
+  if (id === undefined) return input;
+  if (isOwnId(id)) {
+    const { ids } = await findIds(store, scope, nowMs, { input: { id }, after: undefined, limit: 1 });
+    if (ids.length > 0) return input;
+  }
+  return { ...rest, foreignId: id };
+}
+
+/** What a search finds, counted. */
+export interface Counted {
+  /** At most 10,000, where they are not known otherwise. */
+  readonly calls: number;
+  /** What they came to; null: not all of them were counted. */
+  readonly costNano: bigint | null;
+  /** There are more than were counted, or older calls that were not looked at. */
+  readonly more: boolean;
+}
+
+/**
+ * How many calls a search finds, at most 10,000 of them, and what they came to with what their jobs and corrections were
+ * charged. Where there are more, and usage keeps the sums of exactly these calls, it says how many.
+ */
+export async function countCalls(
+  store: Store,
+  scope: WorkspaceScope,
+  nowMs: number,
+  search: Search,
+): Promise<Counted> {
+  const stretch = await stretchOf(store, scope, nowMs, search);
+  const values: unknown[] = [mostCounted + 1];
+  const [counted] = await store.query<{ calls: number; cost: string }>(
+    `SELECT count(*)::int AS calls,
+       (coalesce(sum(f.cost_nano), 0) + coalesce(sum(j.cost_nano), 0) + coalesce(sum(a.amount_nano), 0))::text AS cost
+     FROM (SELECT c.id, c.cost_nano FROM call c WHERE ${stretch.conditions(values).join(' AND ')} LIMIT $1) AS f
+     LEFT JOIN job j ON j.call_id = f.id
+     LEFT JOIN adjustment a ON a.call_id = f.id AND a.settled_at IS NOT NULL`,
+    values,
+  );
+  const calls = counted?.calls ?? 0;
+  if (calls <= mostCounted && stretch.lastId === null) {
+    return { calls, costNano: BigInt(counted?.cost ?? 0), more: false };
+  }
+  const summed = await summedCalls(store, scope, nowMs, search.input);
+  return summed ?? { calls: Math.min(calls, mostCounted), costNano: null, more: true };
+}

@@ -1,0 +1,47 @@
+import { noneCounted } from '#lib/control/operations/call/usage-filters';
+import type { WorkspaceScope } from '#lib/control/operations/scope';
+import type { Store } from '#lib/control/operations/store';
+import { readUsage, totalOf } from '#lib/control/operations/usage/sums';
+import { quarterMs } from '#lib/gateway/settlement/pure/quarter';
+
+const dayMs = 24 * 3_600_000;
+/** Every log holds the calls of so many days, unless its workspace chose fewer. */
+const leastKeptDays = 35;
+/** Filters by which usage keeps its sums. */
+const summedBy = new Set(['from', 'to', 'key', 'provider', 'countedModel']);
+
+/**
+ * The sums of all calls that a search finds, where usage keeps sums of exactly these: whole quarters of an hour that are
+ * all in the log still, narrowed by key, provider and counted model at most. null: it does not.
+ * @param nowMs ms since the epoch.
+ */
+export async function summedCalls(
+  store: Store,
+  scope: WorkspaceScope,
+  nowMs: number,
+  input: Readonly<Record<string, unknown>>,
+): Promise<{ calls: number; costNano: bigint; more: false } | null> {
+  const given = Object.keys(input).filter((name) => input[name] !== undefined && input[name] !== null);
+  if (given.some((name) => !summedBy.has(name) && name !== 'limit' && name !== 'after')) return null;
+  const [fromMs, toMs] = [momentOf(input.from), momentOf(input.to)];
+  const keptMs = nowMs - Math.min(leastKeptDays, scope.retentionDays ?? leastKeptDays) * dayMs;
+  if (fromMs === null || toMs === null || fromMs >= toMs || fromMs < keptMs) return null;
+  const counted = (name: string) => (input[name] === noneCounted ? '' : textOf(input[name]));
+  const [key, provider, model] = [textOf(input.key), counted('provider'), counted('countedModel')];
+  const parts = await readUsage(store, scope, {
+    range: { fromMs, toMs },
+    filters: { key, provider, model },
+  });
+  const { calls, costNano } = totalOf(parts);
+  return { calls, costNano, more: false };
+}
+
+/** The moment when it begins a quarter of an hour; null otherwise. */
+function momentOf(given: unknown): number | null {
+  if (!(given instanceof Date)) return null;
+  return given.getTime() % quarterMs === 0 ? given.getTime() : null;
+}
+
+function textOf(given: unknown): string | undefined {
+  return typeof given === 'string' ? given : undefined;
+}

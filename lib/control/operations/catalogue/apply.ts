@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import { type ApplyOptions, applyWithin, SealingKeyMissing } from '#lib/control/catalogue/apply';
+import { type CatalogueText, checkCatalogue } from '#lib/control/catalogue/files';
+import { onlyNews } from '#lib/control/catalogue/news';
+import { type Context, change, type Done } from '#lib/control/operations/declare';
+import { optional } from '#lib/control/operations/field/field';
+import { files, toggle, wordList } from '#lib/control/operations/field/kinds';
+import { badInput } from '#lib/control/operations/refusal';
+import { commonKey } from '#lib/control/operations/secret/common-key';
+import { FileRefused } from '#lib/core/schemas/document';
+import { newRowId } from '#lib/platform/data/row-id';
+
+const applied = z.object({
+  changes: z
+    .array(z.string())
+    .meta({ description: 'One line for each provider, model or offer that changed.' }),
+  leftOut: z
+    .array(z.string())
+    .meta({ description: 'Offers that the files leave out of their providers, and that are still offered.' }),
+});
+
+const example = [{ name: 'catalogue.yaml', text: 'providers: []\nmodels: []\n' }];
+export const catalogueFiles = files({
+  label: 'Catalogue',
+  help: 'A catalogue file, or a directory of them taken as one.',
+  // The simulated provider is no part of a directory's catalogue: it is seeded where it runs.
+  leaveOut: ['sandbox.yaml'],
+  example,
+});
+
+/** Thousands of statements where a catalogue is new; two at once would both see a price as new. */
+const transaction = { waitMs: 30_000, limitMs: 60_000, table: 'provider' } as const;
+
+export const applyCatalogue = change({
+  name: 'catalogue.apply',
+  summary:
+    'Makes the catalogue say what its files say, at once or not at all; a changed price is a new version.',
+  reach: 'gateway',
+  permission: 'gateway:write',
+  transaction,
+  fields: {
+    files: catalogueFiles,
+    prune: optional(
+      toggle({
+        label: 'Prune',
+        help: 'Withdraws the offers that the files leave out of their providers.',
+        example: true,
+      }),
+    ),
+  },
+  output: applied,
+  http: [],
+  line: { arguments: ['files'] },
+  text: ({ changes, leftOut }) =>
+    [
+      ...(changes.length > 0 ? changes : ['no change']),
+      ...(leftOut.length > 0
+        ? ['Still offered, though the file leaves them out (withdraw them with --prune):']
+        : []),
+      ...leftOut.map((line) => `  ${line}`),
+    ].join('\n'),
+  run: (context, { files: texts, prune = false }) => write(context, texts, { prune }),
+});
+
+/** What a start of the embedded default does unasked (contract: operations/catalogue-start). */
+export const takeOverNews = change({
+  name: 'catalogue.take-over',
+  summary:
+    'Takes new models and offers of the files over, and those entries that are named as changed in them.',
+  reach: 'gateway',
+  permission: 'gateway:write',
+  transaction,
+  fields: {
+    files: catalogueFiles,
+    changed: wordList({
+      label: 'Changed',
+      help: 'The entries that differ from what was taken over last.',
+      example: ['model acme/large'],
+    }),
+  },
+  output: applied,
+  http: [],
+  line: null,
+  run: (context, { files: texts, changed }) => {
+    const entries = new Set(changed);
+    return write(context, texts, { select: (difference) => onlyNews(difference, (one) => entries.has(one)) });
+  },
+});
+
+async function write(
+  { store, sealingKey }: Context<'gateway'>,
+  texts: readonly CatalogueText[],
+  how: Pick<ApplyOptions, 'prune' | 'select'>,
+): Promise<Done<z.output<typeof applied>>> {
+  try {
+    const common = sealingKey && (await commonKey(store, sealingKey));
+    const options = { sealingKey: common, newId: newRowId, ...how };
+    const { changes, leftOut, trail } = await applyWithin(store.prisma, checkCatalogue(texts), options);
+    return {
+      result: { changes: [...changes], leftOut: [...leftOut] },
+      subject: 'catalogue',
+      workspaceId: null,
+      ...trail,
+      changes: changes.length > 0 ? [{ kind: 'catalogue', subject: '' }] : [],
+    };
+  } catch (error) {
+    const refused = error instanceof FileRefused || error instanceof SealingKeyMissing;
+    throw refused ? badInput('files', error.message) : error;
+  }
+}

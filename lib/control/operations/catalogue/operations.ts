@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { listModels } from '#lib/control/catalogue/list';
+import { findModels } from '#lib/control/catalogue/search';
+import { applyCatalogue, takeOverNews } from '#lib/control/operations/catalogue/apply';
+import { compareCatalogueOperation } from '#lib/control/operations/catalogue/compare';
+import { modelFilters } from '#lib/control/operations/catalogue/filters';
+import { modelPerformance } from '#lib/control/operations/catalogue/performance';
+import { modelPage, shownModel, textOf } from '#lib/control/operations/catalogue/shown';
+import { read } from '#lib/control/operations/declare';
+import { words } from '#lib/control/operations/field/kinds';
+import { mostRows, pagingBy } from '#lib/control/operations/field/paging';
+import { notFound, quoted } from '#lib/control/operations/refusal';
+import { listRoutable } from '#lib/gateway/routing/pure/exclude';
+
+export const listCatalogue = read({
+  name: 'model.list',
+  summary: 'The models of the catalogue with their offers and prices, by id.',
+  reach: 'self',
+  permission: null,
+  fields: { ...modelFilters, ...pagingBy(mostRows) },
+  output: modelPage,
+  http: [{ method: 'GET', path: '/models' }],
+  line: { command: 'catalogue list' },
+  text: textOf,
+  run: async (context, { limit = mostRows, after = '', ...filters }) => {
+    const found = findModels(listModels(await context.catalogue(), context.nowMs), filters);
+    const models = found.filter(({ id }) => id > after);
+    const data = models.slice(0, limit);
+    return { data, next: models.length > limit ? (data.at(-1)?.id ?? null) : null };
+  },
+});
+
+const showModel = read({
+  name: 'model.show',
+  summary: 'A model of the catalogue with its offers and all their prices.',
+  reach: 'self',
+  permission: null,
+  fields: {
+    model: words({ label: 'Model', help: 'Its slug.', placeholder: 'ID', example: 'openai/gpt-4.1' }, 200),
+  },
+  output: shownModel,
+  http: [{ method: 'GET', path: '/models/{model}' }],
+  line: null,
+  run: async (context, { model }) => {
+    const found = listModels(await context.catalogue(), context.nowMs).find(({ id }) => id === model);
+    if (found) return found;
+    throw notFound(`there is no model ${quoted(model)}; GET /api/v1/models lists them`, 'model');
+  },
+});
+
+/** For choices of models and providers, and for a line that works as pasted. */
+export const listModelNames = read({
+  name: 'model.names',
+  summary:
+    'The ids of all providers, of all models with an offer in service, and of one that a call of the chat family may name.',
+  reach: 'self',
+  permission: null,
+  fields: {},
+  output: z.object({
+    data: z.array(z.string()),
+    providers: z.array(z.string()),
+    example: z.string().nullable(),
+  }),
+  http: [],
+  line: null,
+  run: async (context) => {
+    const catalogue = await context.catalogue();
+    const models = listModels(catalogue, context.nowMs);
+    const routable = listRoutable(catalogue, 'chat', context.nowMs);
+    const spoken = models.filter(({ offers }) =>
+      offers.some(({ families, price }) => families.includes('chat') && price !== null),
+    );
+    const example = spoken.find(({ id }) => routable.has(id)) ?? spoken[0] ?? null;
+    const providers = [...catalogue.providers.keys()].sort();
+    const data = models.filter(({ offers }) => offers.length > 0).map(({ id }) => id);
+    return { data, providers, example: example?.id ?? null };
+  },
+});
+
+export const catalogueOperations = [
+  applyCatalogue,
+  compareCatalogueOperation,
+  takeOverNews,
+  listCatalogue,
+  showModel,
+  listModelNames,
+  modelPerformance,
+];

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { change } from '#lib/control/operations/declare';
+import { removeDemo } from '#lib/control/operations/demo/remove';
+
+/** Filling it needs this machine for some seconds, in many transactions: that is a command (lib/programs/command/demo.ts). */
+export const removeDemoData = change({
+  name: 'demo.remove',
+  summary: 'Deletes the demo workspace with all its made-up calls and money; nothing else.',
+  reach: 'gateway',
+  permission: 'gateway:write',
+  fields: {},
+  output: z.object({ slug: z.string().nullable(), calls: z.int() }),
+  http: [],
+  line: {},
+  text: ({ slug, calls }) =>
+    slug === null ? 'there is no demo data' : `the workspace ${slug} is gone with its ${calls} calls`,
+  transaction: { waitMs: 10_000, limitMs: 120_000 },
+  run: async ({ store }) => {
+    const removed = await removeDemo(store);
+    if (removed === null) {
+      const nothing = { slug: null, calls: 0 };
+      return { result: nothing, subject: '', workspaceId: null, before: {}, after: {}, changes: [] };
+    }
+    const { workspaceId, slug, calls, changes } = removed;
+    return {
+      result: { slug, calls },
+      subject: workspaceId,
+      workspaceId: null,
+      before: { slug, calls },
+      after: null,
+      changes,
+    };
+  },
+});
+
+export const demoOperations = [removeDemoData];

@@ -1,0 +1,75 @@
+import type { Change, SqlRunner } from '#lib/platform/data/change';
+
+/** What a removal took away. */
+export interface Removed {
+  readonly workspaceId: string;
+  readonly slug: string;
+  readonly calls: number;
+  /** What must be published in the same transaction. */
+  readonly changes: readonly Change[];
+}
+
+/** What reads and deletes inside of a transaction. */
+export interface DemoStore {
+  query<Row>(text: string, values: readonly unknown[]): Promise<Row[]>;
+  execute(text: string, values: readonly unknown[]): Promise<number>;
+}
+
+const keysOf = 'SELECT id FROM api_key WHERE workspace_id = $1::uuid';
+
+/**
+ * What stands beside the workspace without a foreign key that would take it along. No other workspace has any of it,
+ * and no running process: without a secret that opens a key it has no holds, leases or jobs.
+ */
+const beside = [
+  'DELETE FROM usage_quarter WHERE workspace_id = $1::uuid',
+  'DELETE FROM usage_quarter_counted WHERE workspace_id = $1::uuid',
+  'DELETE FROM usage_day WHERE workspace_id = $1::uuid',
+  'DELETE FROM usage_span WHERE workspace_id = $1::uuid',
+  `DELETE FROM spend_minute WHERE key_id IN (${keysOf})`,
+  `DELETE FROM closed_spend WHERE key_id IN (${keysOf})`,
+  'DELETE FROM ledger_check WHERE workspace_id = $1::uuid',
+  'DELETE FROM open_quarter WHERE workspace_id = $1::uuid',
+  'DELETE FROM ledger_line WHERE workspace_id = $1::uuid',
+  'DELETE FROM ledger_day WHERE workspace_id = $1::uuid',
+  'DELETE FROM audit WHERE workspace_id = $1::uuid',
+];
+
+/**
+ * Deletes the demo workspace with everything in it: calls, sums, ledger, keys, policies, trail. Nothing else is touched;
+ * the database refuses to delete the ledger of any other workspace.
+ * @returns null when there is none.
+ * @throws Error of the database.
+ */
+export async function removeDemo(store: DemoStore): Promise<Removed | null> {
+  const [found] = await store.query<{ id: string; slug: string }>(
+    'SELECT id::text AS id, slug FROM workspace WHERE demo FOR UPDATE',
+    [],
+  );
+  if (!found) return null;
+  const { id, slug } = found;
+  const calls = await store.execute('DELETE FROM call WHERE workspace_id = $1::uuid', [id]);
+  const keys = await store.query<{ id: string }>(
+    'SELECT id::text AS id FROM api_key WHERE workspace_id = $1::uuid',
+    [id],
+  );
+  for (const statement of beside) await store.execute(statement, [id]);
+  await store.execute('DELETE FROM workspace WHERE id = $1::uuid', [id]);
+  const gone = keys.map((key): Change => ({ kind: 'key', subject: key.id }));
+  return { workspaceId: id, slug, calls, changes: [...gone, { kind: 'workspace', subject: id }] };
+}
+
+/** A connection inside of a transaction, as `removeDemo` takes it. */
+export function demoStoreOf(client: SqlRunner): DemoStore {
+  const run = async (text: string, values: readonly unknown[]) => {
+    const result: unknown = await client.query(text, [...values]);
+    if (typeof result === 'object' && result !== null && 'rows' in result && 'rowCount' in result)
+      return result;
+    throw new TypeError('the connection tells no rows');
+  };
+  return {
+    // pg gives what the statement selects, which its text names.
+    query: async <Row>(text: string, values: readonly unknown[]) => (await run(text, values)).rows as Row[],
+    execute: async (text, values) => Number((await run(text, values)).rowCount),
+  };
+}

@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import { type Field, optional } from '#lib/control/operations/field/field';
+import { count, isUuid, words } from '#lib/control/operations/field/kinds';
+import { badInput } from '#lib/control/operations/refusal';
+
+const defaultLimit = 50;
+/** The largest page. */
+export const mostRows = 500;
+
+/** The fields of every list. */
+export const paging = pagingBy(defaultLimit);
+
+/** The same for a list whose pages have `rows` rows unless another number is asked for. */
+export function pagingBy(rows: number) {
+  const help = `How many at most; ${rows} when it is not given.`;
+  return {
+    limit: optional(count({ label: 'Rows', help, unit: 'rows', example: 20 }, { min: 1, max: mostRows })),
+    after: optional(words({ label: 'After', help: 'The "next" of the page before.', placeholder: 'NEXT' })),
+  };
+}
+
+/** The number of rows of a page. */
+export function limitOf(input: { readonly limit?: number | undefined }): number {
+  return input.limit ?? defaultLimit;
+}
+
+/** The answer of every list: a page, and where the next one starts (null: there is none). */
+export function pageOf<Row>(row: z.ZodType<Row>) {
+  return z.object({
+    data: z.array(row),
+    next: z.string().nullable().meta({ description: 'Send it as "after" for the next page; null: no more.' }),
+  });
+}
+
+/** Where a page ended: the last row's time and id, so that no row needs to be there for the next one. */
+export interface Place {
+  readonly at: Date;
+  readonly id: string;
+}
+
+export function placeText({ at, id }: Place): string {
+  return `${at.getTime()}.${id}`;
+}
+
+/** @param what "a page of keys". @throws ControlRefused (invalid_body) for an `after` that no page gave. */
+export function placeOf(after: string, what: string): Place {
+  const [, ms = '', id = ''] = /^(\d{1,14})\.([0-9a-f-]{36})$/.exec(after) ?? [];
+  if (!isUuid(id)) throw badInput('after', `this is not the "next" of ${what}`);
+  return { at: new Date(Number(ms)), id };
+}
+
+/** A filter of a list: its field, and its condition in SQL. Adding one is one entry of such a record. */
+export interface Filter<Value = unknown> {
+  readonly field: Field<Value, false>;
+  /** What stands in the statement for the value that was given; the value itself without it. */
+  parameter?(given: NoInfer<Value>): unknown;
+  /** @param parameter its place in the statement: "$3". */
+  sql(parameter: string): string;
+}
+
+/** One entry of a record of filters: `parameter` gets what the field reads. */
+export function filter<Value>(one: Filter<Value>): Filter<Value> {
+  return one;
+}
+
+/** The fields of a list's filters. */
+export function fieldsOf<F extends Readonly<Record<string, Filter>>>(
+  filters: F,
+): { [N in keyof F]: F[N]['field'] } {
+  const fields = Object.entries(filters).map(([name, { field }]) => [name, field]);
+  return Object.fromEntries(fields) as { [N in keyof F]: F[N]['field'] };
+}
+
+/** The conditions of the filters that were given; their values are added to `values`. */
+export function conditionsOf(
+  filters: Readonly<Record<string, Filter>>,
+  input: Readonly<Record<string, unknown>>,
+  values: unknown[],
+): string[] {
+  return Object.entries(filters).flatMap(([name, { parameter, sql }]) => {
+    const given = input[name];
+    if (given === undefined || given === null) return [];
+    values.push(parameter ? parameter(given) : given);
+    return [`(${sql(`$${values.length}`)})`];
+  });
+}

@@ -1,0 +1,6 @@
+import { showFleetHealth } from '#lib/control/operations/fleet/health';
+import { listJournals } from '#lib/control/operations/fleet/journals';
+import { listLeases, listProcesses } from '#lib/control/operations/fleet/processes';
+
+/** What the people who run the gateway watch. */
+export const fleetOperations = [listProcesses, listLeases, listJournals, showFleetHealth];

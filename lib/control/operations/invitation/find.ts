@@ -1,0 +1,92 @@
+import { isUuid } from '#lib/control/operations/field/kinds';
+import type { ShownInvitation } from '#lib/control/operations/invitation/settings';
+import { notFound, quoted } from '#lib/control/operations/refusal';
+import type { WorkspaceScope } from '#lib/control/operations/scope';
+import type { Store } from '#lib/control/operations/store';
+import { roleOf } from '#lib/core/role';
+import type { Db } from '#lib/platform/data/db';
+
+interface Row {
+  id: string;
+  email: string;
+  role: string;
+  inviter: string | null;
+  created_at: Date;
+  sent_at: Date;
+  expires_at: Date;
+  accepted_at: Date | null;
+  cancelled_at: Date | null;
+  mails: number;
+}
+
+const invitationColumns = `i.id::text AS id, i.email, i.role, u.email AS inviter, i.created_at, i.sent_at,
+  i.expires_at, i.accepted_at, i.cancelled_at, i.mails`;
+
+/** One invitation of the scope, locked until the transaction ends. @throws ControlRefused not_found. */
+export async function lockInvitation(
+  store: Store,
+  { workspaceId }: WorkspaceScope,
+  id: string,
+): Promise<Row> {
+  const [row] = isUuid(id)
+    ? await store.query<Row>(
+        `SELECT ${invitationColumns} FROM invitation i LEFT JOIN "user" u ON u.id = i.invited_by
+         WHERE i.id = $1::uuid AND i.workspace_id = $2::uuid FOR UPDATE OF i`,
+        [id, workspaceId],
+      )
+    : [];
+  if (row === undefined) throw notFound(`there is no invitation ${quoted(id)}; check its id`, 'id');
+  return row;
+}
+
+/** A page of the invitations of a workspace, the newest first. */
+export function findInvitations(
+  store: Store,
+  { workspaceId }: WorkspaceScope,
+  page: { readonly all: boolean; readonly after: string | undefined; readonly rows: number },
+): Promise<Row[]> {
+  const open = page.all ? 'TRUE' : 'i.accepted_at IS NULL AND i.cancelled_at IS NULL';
+  return store.query<Row>(
+    `SELECT ${invitationColumns} FROM invitation i LEFT JOIN "user" u ON u.id = i.invited_by
+     WHERE i.workspace_id = $1::uuid AND ${open} AND ($2::uuid IS NULL OR i.id < $2::uuid)
+     ORDER BY i.id DESC LIMIT $3::int`,
+    [workspaceId, page.after ?? null, page.rows],
+  );
+}
+
+/** What the mail of an invitation says; null when there is nothing to accept any more. */
+export async function findOpenInvitation(
+  { prisma }: Db,
+  id: string,
+): Promise<{ workspace: string; role: string; inviter: string | null } | null> {
+  if (!isUuid(id)) return null;
+  const row = await prisma.invitation.findFirst({
+    where: { id, acceptedAt: null, cancelledAt: null, workspace: { deletedAt: null } },
+    select: { role: true, invitedBy: true, workspace: { select: { name: true } } },
+  });
+  if (row === null) return null;
+  const by = row.invitedBy === null ? null : { id: row.invitedBy };
+  const user = by && (await prisma.user.findUnique({ where: by, select: { name: true, email: true } }));
+  return { workspace: row.workspace.name, role: row.role, inviter: user?.name ?? user?.email ?? null };
+}
+
+/** A stored role that is none reads as the one that may least. */
+export function showInvitation(row: Row, nowMs: number): ShownInvitation {
+  return {
+    ...{ id: row.id, email: row.email, role: roleOf(row.role) ?? 'viewer', state: stateAt(row, nowMs) },
+    invitedBy: row.inviter,
+    createdAt: row.created_at.toISOString(),
+    sentAt: row.sent_at.toISOString(),
+    expiresAt: row.expires_at.toISOString(),
+  };
+}
+
+/** What became of an invitation. */
+export function stateAt(
+  row: Pick<Row, 'accepted_at' | 'cancelled_at' | 'expires_at'>,
+  nowMs: number,
+): ShownInvitation['state'] {
+  if (row.accepted_at !== null) return 'accepted';
+  if (row.cancelled_at !== null) return 'cancelled';
+  return row.expires_at.getTime() <= nowMs ? 'expired' : 'open';
+}

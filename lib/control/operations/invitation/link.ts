@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto';
+import { badInput, type ControlRefused } from '#lib/control/operations/refusal';
+import type { Store } from '#lib/control/operations/store';
+import { type Role, roleOf } from '#lib/core/role';
+import type { SqlRunner } from '#lib/platform/data/change';
+import { hashKey } from '#lib/platform/secrets';
+
+const form = /^[\w-]{43}$/;
+
+/**
+ * Makes the link of a mail; only its hash is kept.
+ * @returns its token: 256 random bits, for the mail alone.
+ */
+export async function mintInvitationLink(
+  tx: SqlRunner,
+  keyPepper: string,
+  invitationId: string,
+): Promise<string> {
+  const token = randomBytes(32).toString('base64url');
+  await tx.query('INSERT INTO invitation_link (hash, invitation_id) VALUES ($1, $2::uuid)', [
+    hashKey(token, keyPepper),
+    invitationId,
+  ]);
+  return token;
+}
+
+/** An invitation as its link finds it. */
+export interface Linked {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly slug: string;
+  readonly workspace: string;
+  readonly email: string;
+  readonly role: Role;
+  /** Name or address of the member who invites; null: the operator. */
+  readonly inviter: string | null;
+}
+
+interface Row {
+  id: string;
+  workspace_id: string;
+  slug: string;
+  workspace: string;
+  email: string;
+  role: string;
+  inviter: string | null;
+  accepted: boolean;
+  cancelled: boolean;
+  expired: boolean;
+  suspended: boolean;
+  deleted: boolean;
+}
+
+const select = `
+  SELECT i.id::text AS id, i.workspace_id::text AS workspace_id, w.slug, w.name AS workspace, i.email, i.role,
+    coalesce(u.name, u.email) AS inviter, i.accepted_at IS NOT NULL AS accepted,
+    i.cancelled_at IS NOT NULL AS cancelled, i.expires_at <= now() AS expired,
+    w.suspended_at IS NOT NULL AS suspended, w.deleted_at IS NOT NULL AS deleted
+  FROM invitation_link l JOIN invitation i ON i.id = l.invitation_id JOIN workspace w ON w.id = i.workspace_id
+    LEFT JOIN "user" u ON u.id = i.invited_by
+  WHERE l.hash = $1`;
+
+/** @throws ControlRefused (invalid_body) for a link that cannot be used, saying why. */
+export async function findByLink(
+  { query }: Pick<Store, 'query'>,
+  keyPepper: string,
+  token: string,
+): Promise<Linked> {
+  const [row] = form.test(token) ? await query<Row>(select, [hashKey(token, keyPepper)]) : [];
+  const role = row ? roleOf(row.role) : null;
+  if (row === undefined || role === null) throw unusable('unknown');
+  if (row.accepted) throw unusable('accepted');
+  if (row.cancelled || row.deleted) throw unusable('cancelled');
+  if (row.expired) throw unusable('expired');
+  if (row.suspended) throw unusable('suspended');
+  const { id, slug, workspace, email, inviter } = row;
+  return { id, workspaceId: row.workspace_id, slug, workspace, email, role, inviter };
+}
+
+/**
+ * Uses an invitation up, in the transaction of what it allows. The workspace is locked before the invitation, as by
+ * whoever cancels it or removes members: of two that come at once, the second finds what the first one did.
+ * @throws ControlRefused (invalid_body), as `findByLink`.
+ */
+export async function claimInvitation(
+  { query, execute }: Store,
+  keyPepper: string,
+  token: string,
+): Promise<Linked> {
+  const found = await findByLink({ query }, keyPepper, token);
+  await query('SELECT 1 AS one FROM workspace WHERE id = $1::uuid FOR UPDATE', [found.workspaceId]);
+  const standing = await findByLink({ query }, keyPepper, token);
+  await execute('UPDATE invitation SET accepted_at = now() WHERE id = $1::uuid', [standing.id]);
+  return standing;
+}
+
+const reasons = {
+  unknown:
+    'this link is not complete, not one of ours, or a later mail has replaced it; open it from the newest mail',
+  accepted: 'this invitation was accepted already; sign in to open the workspace',
+  cancelled: 'this invitation was taken back; ask whoever invited you for another one',
+  expired: 'this invitation has run out; ask whoever invited you to send it again',
+  suspended: 'this workspace is suspended, so nobody can join it now',
+} as const;
+
+function unusable(why: keyof typeof reasons): ControlRefused {
+  return badInput('token', reasons[why]);
+}

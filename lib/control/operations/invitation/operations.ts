@@ -1,0 +1,181 @@
+import { userOf } from '#lib/control/operations/actor';
+import { type Context, change, create, read } from '#lib/control/operations/declare';
+import { optional } from '#lib/control/operations/field/field';
+import { isUuid, toggle } from '#lib/control/operations/field/kinds';
+import { limitOf, pageOf, paging } from '#lib/control/operations/field/paging';
+import { acceptOperations } from '#lib/control/operations/invitation/accept';
+import {
+  findInvitations,
+  lockInvitation,
+  showInvitation,
+  stateAt,
+} from '#lib/control/operations/invitation/find';
+import {
+  invitationId,
+  invitationSeconds,
+  invitedEmail,
+  mostInvitationsADay,
+  mostMails,
+  shownInvitation,
+} from '#lib/control/operations/invitation/settings';
+import { refuseOwners } from '#lib/control/operations/member/change';
+import { memberRole } from '#lib/control/operations/member/settings';
+import { badInput, conflict } from '#lib/control/operations/refusal';
+import { sqlIn } from '#lib/control/operations/user/open-account';
+import { queueMail } from '#lib/control/outbox/queue-mail';
+import { roleOf } from '#lib/core/role';
+import { newRowId } from '#lib/platform/data/row-id';
+
+const invitations = '/workspaces/{workspace}/invitations';
+
+export const createInvitation = create({
+  name: 'invitation.create',
+  summary: 'Asks somebody by mail to become a member; the link works once, for 7 days, for that address.',
+  reach: 'workspace',
+  permission: 'members:write',
+  alone: true,
+  fields: { email: invitedEmail, role: memberRole },
+  output: shownInvitation,
+  http: [{ method: 'POST', path: invitations }],
+  line: {},
+  text: ({ id, email, role }) => `${email} is invited as ${role} (${id})`,
+  run: async (context, { email, role }) => {
+    const { store, scope, nowMs, actor } = context;
+    refuseOwners(context, role);
+    const { workspaceId } = scope;
+    const where = { workspaceId, user: { email } };
+    if ((await store.prisma.member.count({ where })) > 0)
+      throw conflict(`${email} is a member already; change the role instead`, 'email');
+    await refuseFloods(context);
+    // One that ran out makes room for the next.
+    await store.execute(
+      `UPDATE invitation SET cancelled_at = now() WHERE workspace_id = $1::uuid AND email = $2
+         AND accepted_at IS NULL AND cancelled_at IS NULL AND expires_at <= now()`,
+      [workspaceId, email],
+    );
+    const id = newRowId();
+    const expiresAt = new Date(nowMs + invitationSeconds * 1000);
+    const { count } = await store.prisma.invitation.createMany({
+      data: [{ id, workspaceId, email, role, invitedBy: userOf(actor), expiresAt }],
+      skipDuplicates: true,
+    });
+    if (count === 0)
+      throw conflict(`${email} is invited already; send it again, or cancel it first`, 'email');
+    await queueInvitation(context, id, email);
+    const result = showInvitation(await lockInvitation(store, scope, id), nowMs);
+    return { ...done(context, id), result, before: null, after: { email, role } };
+  },
+});
+
+export const resendInvitation = change({
+  name: 'invitation.resend',
+  summary: 'Sends the mail again with a new link, which works for 7 days from now; earlier links stop.',
+  reach: 'workspace',
+  permission: 'members:write',
+  alone: true,
+  fields: { id: invitationId },
+  output: shownInvitation,
+  http: [{ method: 'POST', path: `${invitations}/{id}/resend` }],
+  line: { arguments: ['id'] },
+  text: ({ email }) => `the mail to ${email} is sent again`,
+  run: async (context, { id }) => {
+    const { store, scope, nowMs } = context;
+    const row = await lockOpen(context, id);
+    if (row.mails >= mostMails) {
+      throw conflict(`its mail was sent ${mostMails} times; check the address, cancel it and invite again`);
+    }
+    const expiresAt = new Date(nowMs + invitationSeconds * 1000);
+    await store.prisma.invitationLink.deleteMany({ where: { invitationId: id } });
+    await store.prisma.invitation.update({
+      where: { id },
+      data: { expiresAt, sentAt: new Date(nowMs), mails: { increment: 1 } },
+    });
+    await queueInvitation(context, id, row.email);
+    const result = showInvitation(await lockInvitation(store, scope, id), nowMs);
+    const before = { email: row.email, mails: row.mails };
+    return { ...done(context, id), result, before, after: { ...before, mails: row.mails + 1 } };
+  },
+});
+
+export const cancelInvitation = change({
+  name: 'invitation.cancel',
+  summary: 'Takes an invitation back: its links stop at once.',
+  reach: 'workspace',
+  permission: 'members:write',
+  alone: true,
+  fields: { id: invitationId },
+  output: shownInvitation,
+  http: [{ method: 'DELETE', path: `${invitations}/{id}` }],
+  line: { arguments: ['id'] },
+  text: ({ email }) => `${email} is not invited any more`,
+  run: async (context, { id }) => {
+    const { store, scope, nowMs } = context;
+    const { email, role } = await lockOpen(context, id);
+    await store.prisma.invitation.update({ where: { id }, data: { cancelledAt: new Date(nowMs) } });
+    const result = showInvitation(await lockInvitation(store, scope, id), nowMs);
+    return { ...done(context, id), result, before: { email, role }, after: null };
+  },
+});
+
+export const listInvitations = read({
+  name: 'invitation.list',
+  summary: 'Who is invited and has not answered yet, the newest first; or all invitations there were.',
+  reach: 'workspace',
+  permission: 'members:read',
+  fields: {
+    all: optional(
+      toggle({ label: 'All', help: 'Also those that were accepted or cancelled.', example: true }),
+    ),
+    ...paging,
+  },
+  output: pageOf(shownInvitation),
+  http: [{ method: 'GET', path: invitations }],
+  line: { columns: ['id', 'email', 'role', 'state', 'expiresAt'] },
+  run: async ({ store, scope, nowMs }, input) => {
+    const { after, all = false } = input;
+    if (after !== undefined && !isUuid(after))
+      throw badInput('after', 'this is not the "next" of a page of invitations');
+    const limit = limitOf(input);
+    const rows = await findInvitations(store, scope, { all, after, rows: limit + 1 });
+    const data = rows.slice(0, limit).map((row) => showInvitation(row, nowMs));
+    return { data, next: rows.length > limit ? (data.at(-1)?.id ?? null) : null };
+  },
+});
+
+export const invitationOperations = [
+  createInvitation,
+  resendInvitation,
+  cancelInvitation,
+  listInvitations,
+  ...acceptOperations,
+];
+
+/** @throws ControlRefused (conflict) for one that was answered; permission_denied for one that makes an owner. */
+async function lockOpen(context: Context<'workspace'>, id: string) {
+  const row = await lockInvitation(context.store, context.scope, id);
+  refuseOwners(context, roleOf(row.role) ?? 'viewer');
+  const state = stateAt(row, context.nowMs);
+  if (state === 'accepted' || state === 'cancelled')
+    throw conflict(`this invitation was ${state} already; invite ${row.email} again`, 'id');
+  return row;
+}
+
+/** Mail goes to addresses that never asked for it: nobody sends many. @throws ControlRefused (conflict). */
+async function refuseFloods({ store, scope, actor }: Context<'workspace'>): Promise<void> {
+  const [made] = await store.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM invitation WHERE created_at > now() - interval '1 day'
+       AND (workspace_id = $1::uuid OR invited_by = $2::uuid)`,
+    [scope.workspaceId, userOf(actor)],
+  );
+  if ((made?.count ?? 0) < mostInvitationsADay) return;
+  throw conflict(`${mostInvitationsADay} invitations were made in a day; wait until tomorrow`);
+}
+
+async function queueInvitation({ store }: Context, id: string, recipient: string): Promise<void> {
+  const mail = { kind: 'invitation', recipient, facts: { invitation: id } } as const;
+  await queueMail(sqlIn(store), { ...mail, lifeSeconds: invitationSeconds });
+}
+
+function done({ scope }: Context<'workspace'>, subject: string) {
+  return { subject, workspaceId: scope.workspaceId, changes: [] };
+}

@@ -1,0 +1,170 @@
+import { z } from 'zod';
+import type { ApiKey } from '#generated/client';
+import type { Context } from '#lib/control/operations/declare';
+import { isUuid } from '#lib/control/operations/field/kinds';
+import { type Place, placeText } from '#lib/control/operations/field/paging';
+import {
+  isReached,
+  readFreesAt,
+  readFunds,
+  readLatestCalls,
+  refusingOf,
+} from '#lib/control/operations/key/refusing';
+import { type ShownKey, stateOfRow } from '#lib/control/operations/key/settings';
+import { type KeySpend, readSpend } from '#lib/control/operations/key/spend';
+import { notFound, quoted } from '#lib/control/operations/refusal';
+import { inScope, type Scope, within } from '#lib/control/operations/scope';
+import type { Store } from '#lib/control/operations/store';
+import { formatUsd } from '#lib/core/money';
+
+interface Facts {
+  id: string;
+  owner_removed: boolean;
+  maker: string | null;
+}
+
+const factsOf = `
+  SELECT k.id::text AS id, k.created_by IS NOT NULL AND NOT EXISTS (
+      SELECT 1 FROM member m WHERE m.workspace_id = k.workspace_id AND m.user_id = k.created_by
+    ) AS owner_removed,
+    (SELECT coalesce(u.name, u.email) FROM "user" u WHERE u.id = k.created_by) AS maker
+  FROM api_key k
+  WHERE k.id = ANY($1::uuid[])`;
+
+/** Leaves out the keys of playgrounds, which end with their session and are not managed by people. */
+export const madeByPeople = { sessionId: null };
+
+/** Keys of the scope by their ids, in the order of the ids; those that are not there are left out. */
+async function readKeys(
+  store: Store,
+  scope: Scope,
+  ids: readonly string[],
+  nowMs: number,
+): Promise<ShownKey[]> {
+  if (ids.length === 0) return [];
+  const [rows, facts, spendOf, latest] = await Promise.all([
+    store.prisma.apiKey.findMany({
+      where: { ...inScope(scope), ...madeByPeople, id: { in: [...ids] } },
+      include: { workspace: { select: { slug: true, suspendedAt: true, timeZone: true } } },
+    }),
+    store.query<Facts>(factsOf, [ids]),
+    readSpend(store, ids),
+    readLatestCalls(store, ids, nowMs),
+  ]);
+  const funds = await readFunds(store, [...new Set(rows.map(({ workspaceId }) => workspaceId))]);
+  const factsById = new Map(facts.map((one) => [one.id, one]));
+  const shown = await Promise.all(
+    rows.map(async (row) => {
+      const { slug, timeZone, suspendedAt } = row.workspace;
+      const spend = spendOf(row.id);
+      const ownFacts = factsById.get(row.id);
+      const freesAt = async (window: 'd7' | 'd30', spentNano: bigint, capNano: bigint | null) =>
+        capNano !== null && isReached(spentNano, capNano)
+          ? readFreesAt(store, row.id, window, capNano)
+          : null;
+      const refusing = refusingOf(
+        row,
+        {
+          ...{ spend, ownerRemoved: ownFacts?.owner_removed ?? false, latest: latest.get(row.id) ?? null },
+          freesAt: {
+            d7: await freesAt('d7', spend.d7Nano, row.d7CapNano),
+            d30: await freesAt('d30', spend.d30Nano, row.d30CapNano),
+          },
+          workspace: {
+            ...{ timeZone, suspended: suspendedAt !== null, fundsNano: funds.get(row.workspaceId) ?? 0n },
+          },
+        },
+        nowMs,
+      );
+      return { ...showKey(row, slug, ownFacts, spend), refusing };
+    }),
+  );
+  const byId = new Map(shown.map((key) => [key.id, key]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
+}
+
+function showKey(
+  row: ApiKey,
+  workspace: string,
+  facts: Facts | undefined,
+  spend: KeySpend,
+): Omit<ShownKey, 'refusing'> {
+  return {
+    id: row.id,
+    workspace,
+    ...stateOfRow(row),
+    spent: {
+      day: formatUsd(spend.dayNano),
+      d7: formatUsd(spend.d7Nano),
+      d30: formatUsd(spend.d30Nano),
+      total: formatUsd(row.spentNano),
+    },
+    createdBy: row.createdBy === null ? null : { id: row.createdBy, name: facts?.maker ?? 'a former user' },
+    lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
+    createdAt: row.createdAt.toISOString(),
+    ownerRemoved: facts?.owner_removed ?? false,
+  };
+}
+
+/** One key of the scope. @throws ControlRefused not_found. */
+export async function getKey({ store, scope, nowMs }: Context<'subject'>, id: string): Promise<ShownKey> {
+  const [found] = isUuid(id) ? await readKeys(store, scope, [id], nowMs) : [];
+  if (found === undefined) throw noKey(id);
+  return found;
+}
+
+const ofKey = z.object({ id: z.uuid() });
+
+/** The time zone of the workspace of the key that an input names; null: it names none. */
+export async function zoneOfKey(store: Store, input: unknown): Promise<string | null> {
+  const named = ofKey.safeParse(input);
+  if (!named.success) return null;
+  const where = { id: named.data.id };
+  const select = { workspace: { select: { timeZone: true } } };
+  return (await store.prisma.apiKey.findUnique({ where, select }))?.workspace.timeZone ?? null;
+}
+
+export function noKey(id: string) {
+  return notFound(`there is no API key ${quoted(id)}; check its id`, 'id');
+}
+
+/** Revoked ones below those that matter, the newest first: an order that pages can follow. */
+const order = "(k.status = 'revoked'), k.created_at DESC, k.id DESC";
+
+/**
+ * A page of the scope's keys. It says where it ended by the last key's place at that time, so that keys
+ * made or revoked meanwhile move none of the following pages.
+ * @param after `next` of the page before, split: whether its last key was revoked, and that key's place.
+ */
+export async function pageOfKeys(
+  store: Store,
+  scope: Scope,
+  page: {
+    /** Further conditions; their values are added to those of the statement. */
+    conditions(values: unknown[]): string[];
+    readonly after: (Place & { readonly revoked: boolean }) | null;
+    readonly limit: number;
+  },
+  nowMs: number,
+): Promise<{ data: ShownKey[]; next: string | null }> {
+  const values: unknown[] = [page.limit + 1];
+  const where = [within(scope, 'k.workspace_id', values), 'k.session_id IS NULL', ...page.conditions(values)];
+  if (page.after) {
+    const revoked = `$${values.push(page.after.revoked)}::boolean`;
+    const at = `$${values.push(page.after.at)}::timestamptz`;
+    const id = `$${values.push(page.after.id)}::uuid`;
+    where.push(`((k.status = 'revoked') > ${revoked} OR ((k.status = 'revoked') = ${revoked}
+      AND (k.created_at, k.id) < (${at}, ${id})))`);
+  }
+  const rows = await store.query<Place & { revoked: boolean }>(
+    `SELECT k.id::text AS id, k.created_at AS at, k.status = 'revoked' AS revoked FROM api_key k
+     WHERE ${where.join(' AND ')} ORDER BY ${order} LIMIT $1`,
+    values,
+  );
+  const last = rows.length > page.limit ? rows[page.limit - 1] : undefined;
+  const ids = rows.slice(0, page.limit).map((row) => row.id);
+  return {
+    data: await readKeys(store, scope, ids, nowMs),
+    next: last ? `${last.revoked ? 1 : 0}.${placeText(last)}` : null,
+  };
+}

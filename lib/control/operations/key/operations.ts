@@ -1,0 +1,241 @@
+import { z } from 'zod';
+import type { ApiKey } from '#generated/client';
+import { userOf } from '#lib/control/operations/actor';
+import { type Context, change, create, read } from '#lib/control/operations/declare';
+import { allOptional, optional } from '#lib/control/operations/field/field';
+import { isUuid, line } from '#lib/control/operations/field/kinds';
+import {
+  conditionsOf,
+  fieldsOf,
+  limitOf,
+  pageOf,
+  paging,
+  placeOf,
+} from '#lib/control/operations/field/paging';
+import { columnsOf } from '#lib/control/operations/field/settings';
+import { changeKey, recallKeyLeases } from '#lib/control/operations/key/change';
+import { getKey, pageOfKeys, zoneOfKey } from '#lib/control/operations/key/find';
+import { endOverlap, rotateKey } from '#lib/control/operations/key/rotate';
+import { demoKey, madeKey, newSecret } from '#lib/control/operations/key/secret';
+import {
+  changedKey,
+  keyId,
+  keySettings,
+  keysPath as keys,
+  shownKey,
+  stateOfRow,
+  stateOfShown,
+} from '#lib/control/operations/key/settings';
+import { showKeyUse } from '#lib/control/operations/key/use';
+import { badInput, quoted } from '#lib/control/operations/refusal';
+import { within } from '#lib/control/operations/scope';
+import { newRowId } from '#lib/platform/data/row-id';
+
+const { name, ...limits } = keySettings;
+
+export const createKey = create({
+  name: 'key.create',
+  summary: 'Makes an active API key; what is not given has no limit.',
+  reach: 'workspace',
+  permission: 'keys:write',
+  fields: { name, ...allOptional(limits) },
+  output: madeKey,
+  http: [{ method: 'POST', path: keys }],
+  line: {},
+  text: ({ id, key }) => `key ${id} created; it is shown this once:\n${key}`,
+  run: async (context, input) => {
+    const { store, scope, keyPepper } = context;
+    if (scope.demo) throw demoKey();
+    await refuseUnknownModels(context, input.models);
+    const id = newRowId();
+    const { key, columns } = newSecret(keyPepper);
+    const row = await store.prisma.apiKey.create({
+      data: {
+        id,
+        workspaceId: scope.workspaceId,
+        name: input.name,
+        ...columns,
+        models: [],
+        ...columnsOf(keySettings, input),
+        createdBy: await makerOf(context),
+      },
+    });
+    return {
+      result: { id, key },
+      subject: id,
+      workspaceId: scope.workspaceId,
+      before: null,
+      after: stateOfRow(row),
+      changes: [{ kind: 'key', subject: id }],
+    };
+  },
+});
+
+export const setKey = change({
+  name: 'key.set',
+  summary: 'Changes what is given of a key and leaves the rest; a raised quota clears its flag.',
+  reach: 'subject',
+  permission: 'keys:write',
+  fields: { id: keyId, ...allOptional(keySettings) },
+  output: changedKey,
+  http: [{ method: 'PATCH', path: `${keys}/{id}` }],
+  line: { arguments: ['id'] },
+  text: ({ id }) => `key ${id} changed`,
+  zone: zoneOfKey,
+  run: async (context, { id, ...input }) => {
+    await refuseUnknownModels(context, input.models);
+    return changeKey(context, id, async (key) => {
+      const capped = [input.dailyCap, input.d7Cap, input.d30Cap, input.quota].some(
+        (one) => one !== undefined,
+      );
+      return {
+        data: { ...columnsOf(keySettings, input), quotaExhausted: flagAfter(key, input.quota) },
+        changes: capped ? [await recallKeyLeases(context, id)] : [],
+      };
+    });
+  },
+});
+
+/** A key without a list may call every model. */
+const allModels = { models: 'all models' };
+
+export const showKey = read({
+  name: 'key.show',
+  summary: 'A key with its settings and its spend.',
+  reach: 'subject',
+  permission: 'keys:read',
+  fields: { id: keyId },
+  output: shownKey,
+  state: stateOfShown,
+  http: [{ method: 'GET', path: `${keys}/{id}` }],
+  line: { arguments: ['id'], unset: allModels },
+  run: (context, { id }) => getKey(context, id),
+});
+
+const filters = {
+  search: {
+    field: optional(
+      line({ label: 'Search', help: 'Part of a name, of the displayed characters, or a whole id.' }, 200),
+    ),
+    sql: (text: string) => `strpos(lower(k.name), lower(${text})) > 0 OR k.id::text = lower(${text})
+      OR strpos(k.display_start || '…' || k.display_end, ${text}) > 0`,
+  },
+};
+
+export const listKeys = read({
+  name: 'key.list',
+  summary: 'The keys of a workspace, the newest first, revoked ones at the end.',
+  reach: 'workspace',
+  permission: 'keys:read',
+  fields: { ...fieldsOf(filters), ...paging },
+  output: pageOf(shownKey),
+  http: [{ method: 'GET', path: keys }],
+  line: { unset: allModels },
+  run: ({ store, scope, nowMs }, input) => {
+    const [, revoked, place = ''] = /^([01])\.(.*)$/.exec(input.after ?? '') ?? [];
+    const after =
+      input.after === undefined ? null : { revoked: revoked === '1', ...placeOf(place, 'a page of keys') };
+    const conditions = (values: unknown[]) => conditionsOf(filters, input, values);
+    return pageOfKeys(store, scope, { conditions, after, limit: limitOf(input) }, nowMs);
+  },
+});
+
+export const enableKey = transition('enable', 'inactive → active.', { status: 'active' });
+export const disableKey = transition('disable', 'active → inactive: its calls are refused.', {
+  status: 'inactive',
+});
+export const exhaustKey = transition('exhaust', 'Sets the quota flag by hand.', { quotaExhausted: true });
+export const restoreKey = transition('restore', 'Clears the quota flag by hand.', { quotaExhausted: false });
+export const revokeKey = transition('revoke', 'active or inactive → revoked, for good.', {
+  status: 'revoked',
+});
+
+/** For a choice of keys: without their spend, which is dear to read. */
+export const listKeyNames = read({
+  name: 'key.names',
+  summary: 'The names of the newest keys of a workspace, and of one more: the one that is chosen.',
+  reach: 'workspace',
+  permission: 'keys:read',
+  fields: { limit: paging.limit, chosen: optional(keyId) },
+  output: z.object({ data: z.array(z.object({ id: z.uuid(), name: z.string() })) }),
+  http: [],
+  line: null,
+  run: async ({ store, scope }, input) => {
+    const values: unknown[] = [limitOf(input), isUuid(input.chosen ?? '') ? input.chosen : null];
+    const inside = within(scope, 'workspace_id', values);
+    const data = await store.query<{ id: string; name: string }>(
+      `(SELECT id::text AS id, name FROM api_key WHERE ${inside} AND session_id IS NULL ORDER BY created_at DESC, id DESC LIMIT $1)
+       UNION SELECT id::text, name FROM api_key WHERE ${inside} AND id = $2::uuid ORDER BY name, id`,
+      values,
+    );
+    return { data };
+  },
+});
+
+export const keyOperations = [
+  createKey,
+  setKey,
+  showKey,
+  listKeys,
+  listKeyNames,
+  enableKey,
+  disableKey,
+  exhaustKey,
+  restoreKey,
+  revokeKey,
+  rotateKey,
+  endOverlap,
+  showKeyUse,
+];
+
+/** One transition of a key (contract: authentication/states). Doing it again changes nothing and is no error. */
+function transition(
+  verb: 'enable' | 'disable' | 'exhaust' | 'restore' | 'revoke',
+  summary: string,
+  to: Partial<Pick<ApiKey, 'status' | 'quotaExhausted'>>,
+) {
+  return change({
+    name: `key.${verb}`,
+    summary,
+    reach: 'subject',
+    permission: 'keys:write',
+    fields: { id: keyId },
+    output: changedKey,
+    http: [{ method: 'POST', path: `${keys}/{id}/${verb}` }],
+    line: { arguments: ['id'] },
+    text: (key) => `key ${key.id} is ${key.status}${key.quotaExhausted ? ', quota exhausted' : ''}`,
+    run: (context, { id }) =>
+      changeKey(context, id, (key) => {
+        const same = (to.status ?? key.status) === key.status;
+        return same && (to.quotaExhausted ?? key.quotaExhausted) === key.quotaExhausted ? null : { data: to };
+      }),
+  });
+}
+
+/** The quota flag after a quota was given; undefined leaves it. */
+function flagAfter(key: ApiKey, quotaNano: bigint | null | undefined): boolean {
+  if (quotaNano === undefined || quotaNano === key.quotaNano) return key.quotaExhausted;
+  if (quotaNano === null) return false;
+  if (key.spentNano >= quotaNano) return true;
+  return key.quotaNano !== null && quotaNano > key.quotaNano ? false : key.quotaExhausted;
+}
+
+/**
+ * The member who makes the key: when that member leaves, the key stops (contract: authentication/inactive-reasons).
+ */
+async function makerOf({ store, actor, scope }: Context<'workspace'>): Promise<string | null> {
+  const userId = userOf(actor);
+  if (userId === null) return null;
+  const where = { workspaceId_userId: { workspaceId: scope.workspaceId, userId } };
+  return (await store.prisma.member.findUnique({ where }))?.userId ?? null;
+}
+
+/** Slugs that the catalogue does not hold would lock the key out in silence. */
+async function refuseUnknownModels({ store }: Context, models: string[] | null | undefined): Promise<void> {
+  if (!models) return;
+  const known = await store.prisma.model.findMany({ where: { id: { in: models } }, select: { id: true } });
+  const unknown = models.filter((slug) => !known.some((model) => model.id === slug));
+  if (unknown.length === 0) return;
+  const names = unknown.slice(0, 10).map(quoted).join(', ');
+  throw badInput('models', `the catalogue has no ${names}; "catalogue list" and GET /api/v1/models name all`);
+}

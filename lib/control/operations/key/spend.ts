@@ -1,0 +1,84 @@
+import type { Store } from '#lib/control/operations/store';
+import { inZone } from '#lib/control/operations/time-zone';
+
+/** What a key spent in each window, nano-dollars. */
+export interface KeySpend {
+  readonly dayNano: bigint;
+  readonly d7Nano: bigint;
+  readonly d30Nano: bigint;
+}
+
+const noSpend: KeySpend = { dayNano: 0n, d7Nano: 0n, d30Nano: 0n };
+
+/** Whether a stretch, [first, last] in whole minutes, lies in one window: then it is read as a whole. */
+const inOne = (first: string, last: string) =>
+  `${first} >= starts[1] AND width_bucket(${first}, starts) = width_bucket(${last}, starts)`;
+
+/** A quarter of an hour stands in one of both tables; one statement sees it once. */
+const quarters = (table: string, more = '') => `
+  SELECT key_id, width_bucket(quarter, starts) AS part, sum(cost_nano) AS nano FROM ${table}
+  WHERE workspace_id = own AND key_id = ANY (keys) AND quarter >= starts[1] ${more}
+    AND ${inOne('quarter', "quarter + interval '14 minutes'")} GROUP BY 1, 2`;
+
+/**
+ * Windows begin with a minute, so days and quarters that a window cuts are read by what they are made of: days by
+ * quarters, quarters by minutes. `starts` are the first minutes of 30 days, of 7 days and of today, in this order.
+ */
+const statement = `
+  WITH edges AS MATERIALIZED (
+    SELECT w.id AS own, array_agg(k.id) AS keys, ARRAY[
+      date_trunc('minute', now.at - interval '720 hours') + interval '1 minute',
+      date_trunc('minute', now.at - interval '168 hours') + interval '1 minute',
+      date_trunc('day', now.at AT TIME ZONE zone) AT TIME ZONE zone] AS starts
+    FROM api_key k JOIN workspace w ON w.id = k.workspace_id
+    CROSS JOIN LATERAL (SELECT coalesce($2, w.time_zone) AS zone) AS z
+    CROSS JOIN (SELECT coalesce($3::timestamptz, now()) AS at) AS now
+    WHERE k.id = ANY ($1::uuid[]) GROUP BY w.id, zone, now.at
+  ), days AS MATERIALIZED (
+    SELECT own, keys, starts, day AS start, until AS stop FROM edges JOIN usage_span ON workspace_id = own
+      AND ${inOne('day', "until - interval '1 minute'")} AND state <> 'due'
+  ), gaps AS MATERIALIZED (
+    SELECT own, keys, starts, stop AS start, lead(start, 1, 'infinity') OVER (PARTITION BY own ORDER BY stop) AS stop
+    FROM (SELECT own, keys, starts, starts[1] AS start, starts[1] AS stop FROM edges UNION ALL TABLE days) AS bounds
+  ), cut AS MATERIALIZED (
+    SELECT keys, starts, greatest(quarter, starts[1]) AS start, quarter + interval '15 minutes' AS stop
+    FROM edges, LATERAL (SELECT date_bin('15 minutes', at, '2000-01-01T00:00:00Z') AS quarter, at
+      FROM unnest(starts[1:2]) AS at) AS edge WHERE at > quarter
+  ), spent AS (
+    SELECT part.* FROM days, LATERAL (
+      SELECT key_id, width_bucket(day, starts) AS part, sum(cost_nano) AS nano FROM usage_day
+      WHERE workspace_id = own AND day = start AND key_id = ANY (keys) GROUP BY 1, 2
+    ) AS part
+    UNION ALL SELECT part.* FROM gaps, LATERAL (
+      ${quarters('usage_quarter_counted', 'AND quarter >= start AND quarter < stop')}) AS part WHERE start < stop
+    UNION ALL SELECT part.* FROM edges, LATERAL (${quarters('usage_quarter')}) AS part
+    UNION ALL SELECT part.* FROM cut, unnest(keys) AS k (id), LATERAL (
+      SELECT k.id, width_bucket(minute, starts) AS part, sum(spent_nano) AS nano FROM spend_minute
+      WHERE key_id = k.id AND minute >= start AND minute < stop GROUP BY 2
+    ) AS part
+  )
+  SELECT key_id::text AS id, coalesce(sum(nano) FILTER (WHERE part = 3), 0)::text AS day,
+    coalesce(sum(nano) FILTER (WHERE part >= 2), 0)::text AS d7, sum(nano)::text AS d30
+  FROM spent GROUP BY key_id`;
+
+/**
+ * What keys spent today in the zone of their workspace, in 168 and in 720 hours; of those without spend nothing. The same
+ * sums as those of `spend_minute`, which admission enforces caps by, from the days and quarters of usage: a minute of
+ * each of many keys in 30 days is too much to read for a page.
+ * @param at the end of the windows; null: the clock of the database.
+ * @throws Error of the database.
+ */
+export async function readSpend(
+  store: Pick<Store, 'query'>,
+  ids: readonly string[],
+  at: Date | null = null,
+): Promise<(id: string) => KeySpend> {
+  const rows = await inZone(null, (zone) =>
+    store.query<{ id: string; day: string; d7: string; d30: string }>(statement, [ids, zone, at]),
+  );
+  const found = new Map<string, KeySpend>();
+  for (const { id, day, d7, d30 } of rows) {
+    found.set(id, { dayNano: BigInt(day), d7Nano: BigInt(d7), d30Nano: BigInt(d30) });
+  }
+  return (id) => found.get(id) ?? noSpend;
+}

@@ -1,0 +1,125 @@
+import { z } from 'zod';
+import { placeOf, placeText } from '#lib/control/operations/field/paging';
+import { rangeOf } from '#lib/control/operations/ledger/month';
+import { type WorkspaceScope, within } from '#lib/control/operations/scope';
+import type { Store } from '#lib/control/operations/store';
+import { formatUsd } from '#lib/core/money';
+
+const dollars = (description: string) => z.string().meta({ description });
+
+/** Kinds of lines, in the order in which people look for them. */
+export const lineKinds = ['usage', 'top_up', 'promo', 'expiry', 'refund', 'dispute', 'adjustment'] as const;
+
+/** A line as "ledger list" shows it (contract: operations/ledger-list). */
+export const ledgerLine = z.object({
+  id: z.uuid(),
+  at: z.iso
+    .datetime()
+    .meta({ description: 'When it was posted; of usage, the start of its quarter of an hour.' }),
+  kind: z.enum(lineKinds),
+  amount: dollars('Dollars as a signed decimal string: a charge is negative.'),
+  simulated: dollars('Of the amount: simulated money, which pays the simulated provider alone.'),
+  balance: dollars('The balance after this line.'),
+  calls: z.int().nullable().meta({ description: 'Of usage: how many calls and jobs cost it.' }),
+  reason: z.string().nullable(),
+  ref: z
+    .string()
+    .meta({ description: 'What it stands for: a quarter of an hour, a call, an order, a posting.' }),
+  call: z.uuid().nullable().meta({ description: 'Of the adjustment of a call: that call.' }),
+  topUp: z.uuid().nullable().meta({ description: 'Of a top-up or its refund: the order.' }),
+  receiptUrl: z
+    .string()
+    .nullable()
+    .meta({ description: 'The receipt of that order, for those who may see payments.' }),
+});
+export type LedgerLine = z.output<typeof ledgerLine>;
+
+interface StoredLine extends Omit<LedgerLine, 'at'> {
+  readonly at: Date;
+}
+
+/** Which lines are asked for, and in which order. */
+export interface LedgerQuestion {
+  readonly from?: Date | undefined;
+  readonly to?: Date | undefined;
+  readonly month?: string | undefined;
+  readonly kind?: LedgerLine['kind'] | undefined;
+  readonly order?: 'oldest' | 'newest' | undefined;
+  readonly after?: string | undefined;
+}
+
+/** The order `t` of a top-up or a refund, the line `p`. */
+export const joinOrder = `LEFT JOIN top_up t ON p.kind IN ('top_up', 'refund') AND t.workspace_id = p.workspace_id
+       AND t.payment_intent = split_part(p.ref, ':', 1)`;
+
+/** What Stripe calls a payment or a dispute is for operators: a line shows its order or, without one, itself. */
+export const shownRef = `CASE WHEN t.id IS NOT NULL THEN t.id || substr(p.ref, length(t.payment_intent) + 1)
+         WHEN p.kind IN ('top_up', 'refund', 'dispute') THEN p.id::text ELSE p.ref END`;
+
+/**
+ * A page of a workspace's ledger, each line with the balance after it, whatever lines are left out. A balance is the
+ * sum of the days before and of the lines of its own day: exact, and never a scan of all lines.
+ * @param receipts whether receipts may be shown.
+ * @throws ControlRefused (invalid_body) for an `after` that is no place, or a month with another range.
+ */
+export async function pageOfLedger(
+  store: Store,
+  scope: WorkspaceScope,
+  question: LedgerQuestion,
+  { limit, receipts }: { readonly limit: number; readonly receipts: boolean },
+): Promise<{ data: LedgerLine[]; next: string | null }> {
+  const { from, to } = rangeOf(question, scope.timeZone);
+  const newest = question.order === 'newest';
+  const place = question.after === undefined ? null : placeOf(question.after, 'a page of the ledger');
+  const values: unknown[] = [limit + 1];
+  const workspace = within(scope, 'workspace_id', values);
+  const given = (value: unknown, type: string) => `$${values.push(value)}::${type}`;
+  const where = [workspace];
+  if (question.kind) where.push(`kind = ${given(question.kind, 'text')}`);
+  if (from) where.push(`at >= ${given(from, 'timestamptz')}`);
+  if (to) where.push(`at < ${given(to, 'timestamptz')}`);
+  if (place) {
+    const [at, id] = [given(place.at, 'timestamptz'), given(place.id, 'uuid')];
+    where.push(`(at, id) ${newest ? '<' : '>'} (${at}, ${id})`);
+  }
+  const order = newest ? 'at DESC, id DESC' : 'at, id';
+  // One statement sees one state: a usage line may grow between two.
+  const found = await store.query<StoredLine>(
+    `WITH page AS (
+       SELECT * FROM ledger_line WHERE ${where.join(' AND ')} ORDER BY ${order} LIMIT $1
+     ), touched AS (
+       SELECT DISTINCT date_trunc('day', at, 'UTC') AS day FROM page
+     ), before AS (
+       SELECT day, sum(amount_nano) OVER (ORDER BY day) - amount_nano AS nano FROM ledger_day WHERE ${workspace}
+     ), within_day AS (
+       SELECT l.id, t.day, sum(l.amount_nano) OVER (PARTITION BY t.day ORDER BY l.at, l.id) AS nano
+       FROM touched t JOIN ledger_line l
+         ON l.${workspace} AND l.at >= t.day AND l.at < t.day + interval '24 hours'
+     )
+     SELECT p.id::text AS id, p.at, p.kind, ${shownRef} AS ref, p.amount_nano::text AS amount,
+       p.simulated_nano::text AS simulated, p.calls, p.reason,
+       (before.nano + within_day.nano)::text AS balance,
+       CASE WHEN p.kind = 'adjustment' AND p.key_id IS NOT NULL THEN split_part(p.ref, ':', 1) END AS call,
+       t.id::text AS "topUp", t.receipt_url AS "receiptUrl"
+     FROM page p JOIN within_day USING (id) JOIN before ON before.day = within_day.day
+     ${joinOrder}
+     ORDER BY p.at ${newest ? 'DESC' : ''}, p.id ${newest ? 'DESC' : ''}`,
+    values,
+  );
+  const last = found.length > limit ? found[limit - 1] : undefined;
+  return {
+    data: found.slice(0, limit).map((line) => shown(line, receipts)),
+    next: last ? placeText(last) : null,
+  };
+}
+
+function shown(line: StoredLine, receipts: boolean): LedgerLine {
+  return {
+    ...line,
+    at: line.at.toISOString(),
+    amount: formatUsd(BigInt(line.amount)),
+    simulated: formatUsd(BigInt(line.simulated)),
+    balance: formatUsd(BigInt(line.balance)),
+    receiptUrl: receipts ? line.receiptUrl : null,
+  };
+}

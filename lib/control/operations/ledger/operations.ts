@@ -1,0 +1,149 @@
+import { z } from 'zod';
+import { listQuarantined } from '#lib/control/billing/reconcile/quarantined';
+import { checkLedger } from '#lib/control/billing/verify';
+import { read } from '#lib/control/operations/declare';
+import { optional } from '#lib/control/operations/field/field';
+import { choice, time } from '#lib/control/operations/field/kinds';
+import { limitOf, pageOf, paging } from '#lib/control/operations/field/paging';
+import { ledgerLine, lineKinds, pageOfLedger } from '#lib/control/operations/ledger/list';
+import { monthField } from '#lib/control/operations/ledger/month';
+import { monthsOf, readStatement, statement } from '#lib/control/operations/ledger/statement';
+import { quarantinedPayment } from '#lib/control/operations/top-up/quarantined';
+import { formatUsd } from '#lib/core/money';
+import { may } from '#lib/core/role';
+import { listSetAside, type SetAside } from '#lib/gateway/settlement/set-aside';
+
+export const listLedger = read({
+  name: 'ledger.list',
+  summary:
+    'The ledger of a workspace: every line that moved its balance, the oldest first unless asked otherwise.',
+  reach: 'workspace',
+  permission: 'workspace:read',
+  fields: {
+    from: optional(time({ label: 'From', help: 'The first moment.', example: '2026-11-01T00:00:00Z' })),
+    to: optional(
+      time({ label: 'To', help: 'The first moment behind them.', example: '2026-12-01T00:00:00Z' }),
+    ),
+    month: optional(monthField),
+    kind: optional(choice({ label: 'Kind', help: 'Lines of one kind.', example: 'top_up' }, lineKinds)),
+    order: optional(
+      choice({ label: 'Order', help: 'Which line stands first; the oldest when it is not given.' }, [
+        'oldest',
+        'newest',
+      ]),
+    ),
+    ...paging,
+  },
+  output: pageOf(ledgerLine),
+  http: [{ method: 'GET', path: '/workspaces/{workspace}/ledger' }],
+  line: {},
+  run: ({ store, scope, role }, input) => {
+    const receipts = role !== null && may(role, 'billing:read');
+    return pageOfLedger(store, scope, input, { limit: limitOf(input), receipts });
+  },
+});
+
+export const listMonths = read({
+  name: 'ledger.months',
+  summary: 'The months of which there is a statement, the latest first.',
+  reach: 'workspace',
+  permission: 'workspace:read',
+  fields: {},
+  output: z.object({ data: z.array(z.string()), next: z.null() }),
+  http: [{ method: 'GET', path: '/workspaces/{workspace}/statements' }],
+  line: {},
+  run: async ({ store, scope, nowMs }) => ({ data: await monthsOf(store, scope, nowMs), next: null }),
+});
+
+export const showStatement = read({
+  name: 'ledger.statement',
+  summary: 'What moved the balance in a month, from the opening to the closing balance.',
+  reach: 'workspace',
+  permission: 'workspace:read',
+  fields: { month: monthField },
+  output: statement,
+  http: [{ method: 'GET', path: '/workspaces/{workspace}/statements/{month}' }],
+  line: { arguments: ['month'] },
+  run: ({ store, scope, nowMs }, { month }) => readStatement(store, scope, month, nowMs),
+});
+
+const verification = z.object({
+  ok: z.boolean(),
+  overHold: z.string().meta({ description: 'What charges exceeded their holds by, all together, dollars.' }),
+  deleted: z
+    .object({ until: z.iso.datetime(), calls: z.int(), spent: z.string() })
+    .nullable()
+    .meta({ description: 'Calls that retention has deleted; they agreed with the ledger when they went.' }),
+  amountsOfRows: z.literal('nano-dollars'),
+  checks: z.array(z.object({ name: z.string(), rows: z.array(z.unknown()) })),
+  setAside: z
+    .array(
+      z.object({
+        kind: z.enum(['damaged', 'rejected']),
+        file: z.string(),
+        callId: z.string().nullable(),
+        record: z.string().nullable(),
+      }),
+    )
+    .meta({ description: 'Records of the journal of this machine that are not in the ledger.' }),
+  quarantined: z
+    .array(quarantinedPayment)
+    .meta({ description: 'Payments by card that are not what was ordered, and were not credited.' }),
+});
+
+const verifyLedger = read({
+  name: 'ledger.verify',
+  summary: 'Checks every invariant of money and logs, and names the rows that break one.',
+  reach: 'gateway',
+  permission: 'gateway:read',
+  fields: {},
+  output: verification,
+  http: [],
+  line: {},
+  text: ({ checks, overHold, deleted, setAside, quarantined }) =>
+    [
+      ...checks.map(({ name, rows }) => `${rows.length === 0 ? 'ok    ' : 'BROKEN'} ${name}`),
+      ...checks.flatMap(({ name, rows }) => rows.map((row) => `  ${name}: ${JSON.stringify(row)}`)),
+      `charged above holds, all calls together: ${overHold} USD`,
+      ...(deleted ? [deletedLine(deleted)] : []),
+      ...setAside.map(setAsideLine),
+      ...quarantined.map(
+        ({ event, why, payment, at }) =>
+          `quarantined at ${at}: ${payment ?? 'a payment'} (${event}): ${why}; look at it at Stripe, and refund it there`,
+      ),
+    ].join('\n'),
+  failed: ({ ok, checks }) => {
+    const broken = checks.filter(({ rows }) => rows.length > 0).length;
+    return ok ? null : `${broken} of ${checks.length} invariants are broken`;
+  },
+  run: async ({ store, journalDir }) => {
+    const { ok, checks, overHoldNano, deleted } = await store.snapshot(checkLedger);
+    return {
+      ok,
+      overHold: formatUsd(overHoldNano),
+      deleted: deleted && {
+        until: deleted.until.toISOString(),
+        calls: Number(deleted.calls),
+        spent: formatUsd(deleted.spentNano),
+      },
+      amountsOfRows: 'nano-dollars' as const,
+      checks: checks.map(({ name, rows }) => ({ name, rows: [...rows] })),
+      setAside: journalDir === null ? [] : listSetAside(journalDir),
+      quarantined: await listQuarantined(store),
+    };
+  },
+});
+
+function deletedLine({ until, calls, spent }: { until: string; calls: number; spent: string }): string {
+  return `deleted from the log, settled until ${until}: ${calls} calls of ${spent} USD, checked before they went`;
+}
+
+/** What the books of this machine lack: nothing in them is wrong, but a call may not have been charged. */
+function setAsideLine({ kind, file, callId, record }: SetAside): string {
+  const what = `${record ?? 'a record'} of ${callId === null ? 'an unknown call' : `call ${callId}`}`;
+  return kind === 'damaged'
+    ? `SET ASIDE ${what}: damaged; its bytes are in journal/${file}, delete that file when it is dealt with`
+    : `SET ASIDE ${what}: could not be posted; journal/${file} is tried again at the next start`;
+}
+
+export const ledgerOperations = [listLedger, listMonths, showStatement, verifyLedger];

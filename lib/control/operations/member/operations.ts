@@ -1,0 +1,147 @@
+import { change, create, read } from '#lib/control/operations/declare';
+import { isUuid } from '#lib/control/operations/field/kinds';
+import { limitOf, pageOf, paging } from '#lib/control/operations/field/paging';
+import {
+  changedMembers,
+  findMember,
+  keepAnOwner,
+  memberFields,
+  refuseOwners,
+  showMember,
+  stateOf,
+  takeBack,
+} from '#lib/control/operations/member/change';
+import { whatStops } from '#lib/control/operations/member/keys';
+import { leaveWorkspace, transferOwnership } from '#lib/control/operations/member/own';
+import { memberEmail, memberName, memberRole, shownMember } from '#lib/control/operations/member/settings';
+import { badInput, conflict, notFound } from '#lib/control/operations/refusal';
+import { inScope } from '#lib/control/operations/scope';
+
+const members = '/workspaces/{workspace}/members';
+
+export const addMember = create({
+  name: 'member.add',
+  summary: 'Makes a user a member of a workspace.',
+  reach: 'workspace',
+  permission: 'members:write',
+  alone: true,
+  fields: { email: memberEmail, role: memberRole },
+  output: shownMember,
+  http: [{ method: 'POST', path: members }],
+  line: {},
+  text: ({ email, role }) => `${email} is a member now (${role})`,
+  run: async (context, { email, role }) => {
+    const { store, scope } = context;
+    refuseOwners(context, role);
+    const user = await store.prisma.user.findUnique({ where: { email }, select: { id: true } });
+    if (user === null) throw notFound(`there is no user ${email}; ask them to sign up first`, 'email');
+    const data = [{ workspaceId: scope.workspaceId, userId: user.id, role }];
+    const { count } = await store.prisma.member.createMany({ data, skipDuplicates: true });
+    if (count === 0) throw conflict(`${email} is a member already; change the role instead`, 'email');
+    const added = await findMember(store, scope, user.id);
+    return { ...changedMembers(scope, added.id), result: added, before: null, after: stateOf(added) };
+  },
+});
+
+export const setMember = change({
+  name: 'member.set',
+  summary: 'Changes the role of a member; management keys that they could no longer make are revoked.',
+  reach: 'workspace',
+  permission: 'members:write',
+  alone: true,
+  fields: { member: memberName, role: memberRole },
+  output: shownMember,
+  http: [{ method: 'PATCH', path: `${members}/{member}` }],
+  line: {},
+  text: ({ email, role }) => `${email} has the role ${role} now`,
+  run: async (context, { member, role }) => {
+    const { store, scope } = context;
+    const old = await findMember(store, scope, member);
+    context.expect(stateOf(old));
+    refuseOwners(context, role, old.role);
+    if (old.role === 'owner' && role !== 'owner') await keepAnOwner(store, scope, old.id);
+    const where = { workspaceId_userId: { workspaceId: scope.workspaceId, userId: old.id } };
+    await store.prisma.member.update({ where, data: { role } });
+    const taken = await takeBack(store, scope, old.id, role);
+    const result = { ...old, role };
+    return {
+      ...changedMembers(scope, old.id, taken),
+      result,
+      before: stateOf(old),
+      after: stateOf(result),
+    };
+  },
+});
+
+export const removeMember = change({
+  name: 'member.remove',
+  summary: 'Removes a member: the API keys that they made stop, their management keys are revoked.',
+  reach: 'workspace',
+  permission: 'members:write',
+  alone: true,
+  fields: { member: memberName },
+  output: shownMember,
+  http: [{ method: 'DELETE', path: `${members}/{member}` }],
+  line: {},
+  text: ({ email }) => `${email} is no member any more`,
+  run: async (context, { member }) => {
+    const { store, scope } = context;
+    const old = await findMember(store, scope, member);
+    context.expect(stateOf(old));
+    refuseOwners(context, old.role);
+    if (old.role === 'owner') await keepAnOwner(store, scope, old.id);
+    const where = { workspaceId_userId: { workspaceId: scope.workspaceId, userId: old.id } };
+    await store.prisma.member.delete({ where });
+    const taken = await takeBack(store, scope, old.id, null);
+    return { ...changedMembers(scope, old.id, taken), result: old, before: stateOf(old), after: null };
+  },
+});
+
+const showMemberOf = read({
+  name: 'member.show',
+  summary: 'A member with the role, and the entity tag for a change of it.',
+  reach: 'workspace',
+  permission: 'members:read',
+  fields: { member: memberName },
+  output: shownMember,
+  state: stateOf,
+  http: [{ method: 'GET', path: `${members}/{member}` }],
+  line: {},
+  run: ({ store, scope }, { member }) => findMember(store, scope, member),
+});
+
+export const listMembers = read({
+  name: 'member.list',
+  summary: 'The members of a workspace with their roles.',
+  reach: 'workspace',
+  permission: 'members:read',
+  fields: paging,
+  output: pageOf(shownMember),
+  http: [{ method: 'GET', path: members }],
+  line: {},
+  run: async ({ store, scope }, input) => {
+    const { after } = input;
+    if (after !== undefined && !isUuid(after))
+      throw badInput('after', 'this is not the "next" of a page of members');
+    const limit = limitOf(input);
+    const rows = await store.prisma.member.findMany({
+      where: { ...inScope(scope), ...(after === undefined ? {} : { userId: { gt: after } }) },
+      select: memberFields,
+      orderBy: { userId: 'asc' },
+      take: limit + 1,
+    });
+    const data = rows.slice(0, limit).map(showMember);
+    return { data, next: rows.length > limit ? (data.at(-1)?.id ?? null) : null };
+  },
+});
+
+export const memberOperations = [
+  addMember,
+  setMember,
+  removeMember,
+  showMemberOf,
+  listMembers,
+  whatStops,
+  leaveWorkspace,
+  transferOwnership,
+];

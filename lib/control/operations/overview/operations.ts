@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import { fundsNano } from '#lib/control/billing/low-balance';
+import { read } from '#lib/control/operations/declare';
+import { findNearCaps, usedOf } from '#lib/control/operations/overview/caps';
+import { dollars } from '#lib/control/operations/usage/figures';
+import { readUsage, totalOf } from '#lib/control/operations/usage/sums';
+import { availableNano } from '#lib/control/operations/workspace/find';
+import { isRetired } from '#lib/core/facts/retired';
+import { formatUsd } from '#lib/core/money';
+import { offerState } from '#lib/gateway/routing/health';
+import { quarterMs } from '#lib/gateway/settlement/pure/quarter';
+
+const paceDays = 7;
+const dayMs = 86_400_000;
+const mostShown = 5;
+
+/** What somebody who opens the console has to know first. */
+const shownOverview = z.object({
+  called: z.boolean().meta({ description: 'Whether any call of the workspace is known.' }),
+  available: dollars.meta({ description: 'Balance and credit minus what is held.' }),
+  simulated: dollars.meta({
+    description: 'Of the balance: simulated money, which pays the simulated provider alone.',
+  }),
+  lowBalance: dollars
+    .nullable()
+    .meta({ description: 'The threshold that the funds are below; null: they are not.' }),
+  perDay: dollars.meta({ description: `What a day of the last ${paceDays} cost.` }),
+  daysLeft: z.number().nullable().meta({ description: 'At that pace; null: nothing was spent.' }),
+  caps: z
+    .array(
+      z.object({
+        key: z.uuid(),
+        name: z.string(),
+        span: z.enum(['day', 'd7', 'd30', 'quota']),
+        spent: dollars,
+        cap: dollars,
+        used: z.number().meta({ description: 'Share of the cap: 1 is all of it.' }),
+      }),
+    )
+    .meta({ description: 'Caps and quotas of which four fifths are used, the fullest first.' }),
+  offers: z
+    .array(z.object({ model: z.string(), provider: z.string(), state: z.enum(['set aside', 'probing']) }))
+    .meta({ description: 'Offers of models in use that their breaker keeps out of service.' }),
+});
+
+export type Overview = z.output<typeof shownOverview>;
+
+/** How a workspace stands: its money, what is near a limit, what is in trouble. */
+export const showOverview = read({
+  name: 'workspace.overview',
+  summary:
+    'How long the money of a workspace lasts, which caps are near, and which offers that it uses are in trouble.',
+  reach: 'workspace',
+  permission: 'logs:read',
+  fields: {},
+  output: shownOverview,
+  http: [],
+  line: null,
+  run: async (context) => {
+    const { store, scope, nowMs } = context;
+    const toMs = Math.floor(nowMs / quarterMs + 1) * quarterMs;
+    const [[money], parts, caps, catalogue, health] = await Promise.all([
+      store.query<{ available: string; simulated: string; low: string | null; called: boolean }>(
+        `SELECT (${availableNano})::text AS available, w.simulated_nano::text AS simulated,
+           CASE WHEN ${fundsNano} < w.low_balance_nano THEN w.low_balance_nano END::text AS low,
+           EXISTS (SELECT FROM call c WHERE c.workspace_id = w.id)
+             OR EXISTS (SELECT FROM usage_day d WHERE d.workspace_id = w.id) AS called
+         FROM workspace w WHERE w.id = $1::uuid`,
+        [scope.workspaceId],
+      ),
+      readUsage(store, scope, { range: { fromMs: toMs - paceDays * dayMs, toMs }, split: 'model' }),
+      findNearCaps(store, scope),
+      context.catalogue(),
+      context.health(),
+    ]);
+    const perDayNano = totalOf(parts).costNano / BigInt(paceDays);
+    const freeNano = BigInt(money?.available ?? 0);
+    const used = new Set(parts.map(({ value }) => value));
+    const offers = [...catalogue.models.values()]
+      .filter(({ id }) => used.has(id))
+      .flatMap((model) =>
+        model.offers.flatMap((offer) => {
+          const { id, provider } = offer;
+          const state = offerState(health.of(id), nowMs);
+          return state === 'in service' || isRetired(offer, nowMs)
+            ? []
+            : [{ model: model.id, provider: provider.id, state }];
+        }),
+      );
+    return {
+      called: money?.called ?? false,
+      available: formatUsd(freeNano),
+      simulated: formatUsd(BigInt(money?.simulated ?? 0)),
+      lowBalance: money?.low == null ? null : formatUsd(BigInt(money.low)),
+      perDay: formatUsd(perDayNano),
+      daysLeft: perDayNano > 0n ? Number(freeNano) / Number(perDayNano) : null,
+      caps: caps.slice(0, mostShown).map((cap) => ({
+        key: cap.id,
+        name: cap.name,
+        span: cap.span,
+        spent: formatUsd(cap.spentNano),
+        cap: formatUsd(cap.capNano),
+        used: usedOf(cap),
+      })),
+      offers: offers.slice(0, mostShown),
+    };
+  },
+});
+
+export const overviewOperations = [showOverview];

@@ -1,0 +1,19 @@
+import type { Store } from '#lib/control/operations/store';
+import type { Change } from '#lib/platform/data/change';
+
+/**
+ * What every process must learn when sessions end: their playgrounds' keys stop with them
+ * (contract: authentication/playground-key). To be asked before the sessions are deleted.
+ * @param ended ids of sessions of the user; without them, all of the user's.
+ */
+export async function closePlaygrounds(
+  store: Store,
+  ended: { readonly userId: string; readonly ids?: readonly string[] },
+): Promise<Change[]> {
+  const keys = await store.query<{ id: string }>(
+    `SELECT k.id::text AS id FROM api_key k JOIN session s ON s.id = k.session_id
+     WHERE s.user_id = $1::uuid AND ($2::uuid[] IS NULL OR s.id = ANY ($2::uuid[])) AND k.expires_at > now()`,
+    [ended.userId, ended.ids ?? null],
+  );
+  return keys.map(({ id }) => ({ kind: 'key', subject: id }));
+}

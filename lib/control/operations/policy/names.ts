@@ -1,0 +1,18 @@
+import { z } from 'zod';
+import { read } from '#lib/control/operations/declare';
+
+/** For the editor's choices. */
+export const listPolicyNames = read({
+  name: 'policy.names',
+  summary: 'The models and providers that a policy may name.',
+  reach: 'workspace',
+  permission: 'policies:read',
+  fields: {},
+  output: z.object({ models: z.array(z.string()), providers: z.array(z.string()) }),
+  http: [],
+  line: null,
+  run: async (context) => {
+    const { models, providers } = await context.catalogue();
+    return { models: [...models.keys()].sort(), providers: [...providers.keys()].sort() };
+  },
+});

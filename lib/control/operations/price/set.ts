@@ -1,0 +1,145 @@
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import { priceText } from '#lib/control/catalogue/difference';
+import { type Context, change } from '#lib/control/operations/declare';
+import { optional } from '#lib/control/operations/field/field';
+import { id as idField, isUuid, time } from '#lib/control/operations/field/kinds';
+import { offerFields, offerOf } from '#lib/control/operations/price/offer';
+import { badInput, conflict, notFound, quoted } from '#lib/control/operations/refusal';
+import { isUnpriced, parsePrice, readFilePrice, storePrice } from '#lib/core/schemas/price';
+import { newRowId } from '#lib/platform/data/row-id';
+
+/** Nobody else changes a price meanwhile, neither by files nor by a page. */
+const transaction = { waitMs: 5_000, limitMs: 30_000, table: 'provider' } as const;
+/** Longer than a transaction takes: what is withdrawn can have been in force nowhere. */
+const settledMs = 60_000;
+
+const answer = z.object({
+  id: z.uuid().meta({ description: 'As "priceVersion" of a call names it.' }),
+  model: z.string(),
+  provider: z.string(),
+  text: z.string().meta({ description: 'The price in words.' }),
+  effectiveAt: z.iso.datetime().meta({ description: 'Calls that are admitted from then on are charged so.' }),
+});
+
+export const setPrice = change({
+  name: 'price.set',
+  summary: 'Gives an offer a price, from now on or from a moment to come; earlier calls keep theirs.',
+  reach: 'gateway',
+  permission: 'gateway:write',
+  transaction,
+  fields: {
+    ...offerFields,
+    effectiveAt: optional(
+      time({
+        label: 'In force from',
+        help: 'At once, when it is not given.',
+        flag: 'from',
+        example: '2199-01-31T00:00:00Z',
+      }),
+    ),
+    replaces: optional(
+      idField({
+        label: 'Replaces',
+        help: 'The price version in force that was looked at; refused when another one has come.',
+      }),
+    ),
+  },
+  output: answer,
+  http: [{ method: 'POST', path: '/prices' }],
+  line: { arguments: ['model', 'provider', 'price'] },
+  text: ({ model, provider, text, effectiveAt }) =>
+    `${model} at ${provider} costs ${text} from ${effectiveAt} on`,
+  run: async (context, { model, provider, price, effectiveAt = null, replaces }) => {
+    const { store } = context;
+    const offer = await offerOf(context, model, provider);
+    if (offer.withdrawnAt !== null)
+      throw conflict('this offer is withdrawn: apply a catalogue file that offers it', 'provider');
+    const wanted = readFilePrice(price);
+    if (isUnpriced(wanted))
+      throw badInput('price', 'a price names a rate, such as "input"; a catalogue file withdraws an offer');
+    const { now, inForce } = await priceInForce(context, offer.id);
+    if (replaces !== undefined && replaces !== inForce?.id)
+      throw conflict('another price is in force by now: look at it, then set yours', 'replaces');
+    const at = effectiveAt ?? now;
+    if (effectiveAt !== null && effectiveAt <= now)
+      throw badInput('effectiveAt', 'calls until now have their price: choose a later moment, or none');
+    const told = { model, provider, text: priceText(wanted) };
+    const subject = `offer ${model} at ${provider}`;
+    const stored = storePrice(wanted);
+    if (effectiveAt === null && inForce && isDeepStrictEqual(parsePrice(inForce.price), wanted)) {
+      const result = { id: inForce.id, ...told, effectiveAt: inForce.effectiveAt.toISOString() };
+      return { result, subject, workspaceId: null, before: {}, after: {}, changes: [] };
+    }
+    if (effectiveAt !== null) await refuseSameMoment(context, offer.id, effectiveAt);
+    const id = newRowId();
+    await store.prisma.priceVersion.create({
+      data: { id, offerId: offer.id, price: stored, effectiveAt: at, createdAt: now },
+    });
+    return {
+      result: { id, ...told, effectiveAt: at.toISOString() },
+      subject,
+      workspaceId: null,
+      before: { price: inForce?.price ?? null, effectiveAt: inForce?.effectiveAt.toISOString() ?? null },
+      after: { price: stored, effectiveAt: at.toISOString() },
+      changes: [{ kind: 'catalogue', subject: '' }],
+    };
+  },
+});
+
+export const withdrawPrice = change({
+  name: 'price.withdraw',
+  summary: 'Takes back a price whose moment is still to come; the one before it stays in force.',
+  reach: 'gateway',
+  permission: 'gateway:write',
+  transaction,
+  fields: { id: idField({ label: 'Price version', help: 'Its id.' }) },
+  output: answer,
+  http: [{ method: 'DELETE', path: '/prices/{id}' }],
+  line: { arguments: ['id'] },
+  text: ({ model, provider, text }) => `${model} at ${provider} will not cost ${text}`,
+  run: async (context, { id }) => {
+    const { store } = context;
+    const version = isUuid(id)
+      ? await store.prisma.priceVersion.findUnique({ where: { id }, include: { offer: true } })
+      : null;
+    if (!version) throw notFound(`there is no price version ${quoted(id)}; "gateway price list" has them`);
+    const { effectiveAt, price, offer } = version;
+    if (effectiveAt.getTime() < (await databaseNow(context)).getTime() + settledMs)
+      throw conflict('it is in force, or within a minute: calls may have it; set another price instead');
+    await store.prisma.priceVersion.delete({ where: { id } });
+    const dated = effectiveAt.toISOString();
+    const { modelId: model, providerId: provider } = offer;
+    return {
+      result: { id, model, provider, text: priceText(parsePrice(price)), effectiveAt: dated },
+      subject: `offer ${model} at ${provider}`,
+      workspaceId: null,
+      before: { price, effectiveAt: dated },
+      after: null,
+      changes: [{ kind: 'catalogue', subject: '' }],
+    };
+  },
+});
+
+/** By the database's clock, which dates every price. */
+async function databaseNow({ store }: Pick<Context, 'store'>): Promise<Date> {
+  const [row] = await store.query<{ ms: string }>(
+    'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::text AS ms',
+    [],
+  );
+  return new Date(Number(row?.ms));
+}
+
+async function priceInForce(context: Pick<Context, 'store'>, offerId: string) {
+  const now = await databaseNow(context);
+  const inForce = await context.store.prisma.priceVersion.findFirst({
+    where: { offerId, effectiveAt: { lte: now } },
+    orderBy: [{ effectiveAt: 'desc' }, { createdAt: 'desc' }, { id: 'desc' }],
+  });
+  return { now, inForce };
+}
+
+async function refuseSameMoment({ store }: Pick<Context, 'store'>, offerId: string, effectiveAt: Date) {
+  if ((await store.prisma.priceVersion.count({ where: { offerId, effectiveAt } })) === 0) return;
+  throw conflict('a price has this moment already: withdraw it, or choose another moment', 'effectiveAt');
+}

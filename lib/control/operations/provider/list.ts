@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { read } from '#lib/control/operations/declare';
+import type { Address, ProviderFacts } from '#lib/core/facts/snapshot';
+import { storedCredentialShape, storedFamiliesShape } from '#lib/core/schemas/catalogue';
+
+const family = z.object({
+  family: z.string(),
+  address: z
+    .string()
+    .nullable()
+    .meta({ description: 'Its versioned root, or the variable that holds it; null: it cannot be read.' }),
+  why: z.string().nullable().meta({ description: 'Why no call can be sent there; null: calls can.' }),
+});
+
+const credential = z.object({
+  kind: z.enum(['none', 'variable', 'sealed']).meta({ description: 'Where it stands.' }),
+  variable: z.string().nullable().meta({ description: 'The environment variable that holds it.' }),
+  usable: z.boolean().meta({ description: 'This process has it; its value is never told.' }),
+  why: z.string().nullable().meta({ description: 'Why it has not, and what to do; null when it has.' }),
+});
+
+export const shownProvider = z.object({
+  id: z.string(),
+  name: z.string(),
+  families: z.array(family),
+  credential,
+  onDisconnect: z.enum(['abort', 'drain']),
+  pricesFrom: z.string().nullable().meta({ description: 'The page where it publishes its prices.' }),
+  offers: z.int().meta({ description: 'Offers that are not withdrawn.' }),
+});
+export type ShownProvider = z.output<typeof shownProvider>;
+
+export const listProviders = read({
+  name: 'provider.list',
+  summary: 'The providers with their addresses, and whether each has its credential; never the credential.',
+  reach: 'gateway',
+  permission: 'gateway:read',
+  fields: {},
+  output: z.object({ data: z.array(shownProvider) }),
+  http: [{ method: 'GET', path: '/providers' }],
+  line: { columns: ['id', 'name', 'offers', 'credential'] },
+  run: async (context) => {
+    const rows = await context.store.prisma.provider.findMany({
+      orderBy: { id: 'asc' },
+      include: { _count: { select: { offers: { where: { withdrawnAt: null } } } } },
+    });
+    const { providers } = await context.catalogue();
+    return { data: rows.map((row) => shown(row, row._count.offers, providers.get(row.id))) };
+  },
+});
+
+interface Row {
+  readonly id: string;
+  readonly name: string;
+  readonly families: unknown;
+  readonly credential: unknown;
+  readonly onDisconnect: string;
+  readonly pricesFrom: string | null;
+}
+
+/** @param facts as this process has read it; undefined: it has not yet. */
+function shown(row: Row, offers: number, facts: ProviderFacts | undefined): ShownProvider {
+  const { id, name, pricesFrom } = row;
+  return {
+    ...{ id, name, pricesFrom, offers },
+    families: familiesOf(row.families, facts),
+    credential: credentialOf(row.credential, facts?.credential != null),
+    onDisconnect: row.onDisconnect === 'abort' ? 'abort' : 'drain',
+  };
+}
+
+function familiesOf(stored: unknown, facts: ProviderFacts | undefined): ShownProvider['families'] {
+  const families = storedFamiliesShape.safeParse(stored).data ?? {};
+  return Object.entries(families).flatMap(([name, value]) => {
+    if (value === undefined) return [];
+    const address = [...(facts?.families ?? [])].find(([family]) => family === name)?.[1];
+    const named = typeof value === 'string' ? value : value.env;
+    return { family: name, address: shownAddress(address) ?? named, why: whyNot(address) };
+  });
+}
+
+function shownAddress(address: Address | undefined): string | null {
+  return address?.state === 'ready' ? address.url.href.replace(/\/$/, '') : null;
+}
+
+function whyNot(address: Address | undefined): string | null {
+  if (address === undefined) return 'this process has not read it yet';
+  return address.state === 'ready' ? null : address.why;
+}
+
+function credentialOf(stored: unknown, usable: boolean): ShownProvider['credential'] {
+  const none = { kind: 'none' as const, variable: null, usable: false };
+  if (stored === null) return { ...none, why: 'give it a credential' };
+  const read = storedCredentialShape.safeParse(stored).data;
+  if (read === undefined) return { ...none, why: 'what is stored cannot be read: give it a credential anew' };
+  if ('env' in read) {
+    const why = usable ? null : `set ${read.env} in the environment of the gateway, or give it a credential`;
+    return { kind: 'variable', variable: read.env, usable, why };
+  }
+  const why = usable
+    ? null
+    : 'it does not open with ENCRYPTION_KEY: set the key that sealed it, or give the credential anew';
+  return { kind: 'sealed', variable: null, usable, why };
+}

@@ -1,0 +1,164 @@
+import { request } from 'undici';
+import { z } from 'zod';
+import { readAsk } from '#lib/control/operations/route/ask';
+import { messageOf } from '#lib/core/errors';
+import { isRetired } from '#lib/core/facts/retired';
+import type { Catalogue, OfferFacts } from '#lib/core/facts/snapshot';
+import { credentialHeaderOf } from '#lib/core/families/credential-header';
+import type { Family } from '#lib/core/families/family';
+import { families } from '#lib/core/families/index';
+import { price } from '#lib/core/metering/price';
+import { formatUsd } from '#lib/core/money';
+import { maskCredential } from '#lib/core/relay/credential-mask';
+import { providerRequestId } from '#lib/gateway/upstream/headers';
+import type { Pools } from '#lib/gateway/upstream/pools';
+
+/** Few enough to cost next to nothing, and no fewer than every provider takes. */
+const budgetTokens = 16;
+const limitMs = 20_000;
+const mostBytes = 256 * 1024;
+/** Families whose first operation generates text. */
+const textFamilies = ['chat', 'messages', 'responses', 'generate-content'] as const;
+
+/** The call that a test makes. */
+export interface Probe {
+  readonly family: Family;
+  readonly offer: OfferFacts;
+  readonly url: URL;
+  readonly credential: string;
+}
+
+const tokens = z.number().nullable().meta({ description: 'Tokens by the answer; null: it names none.' });
+
+/** What became of it, without the credential. */
+export const probed = z.object({
+  ok: z.boolean(),
+  status: z.int().nullable().meta({ description: 'HTTP status; null: there was no answer.' }),
+  durationMs: z.int(),
+  message: z.string().nullable().meta({ description: 'What went wrong; null: nothing did.' }),
+  input: tokens,
+  output: tokens,
+  cost: z.string().nullable().meta({ description: 'Dollars, which the operator pays; null: not told.' }),
+  upstreamRequestId: z.string().nullable(),
+});
+export type Probed = z.output<typeof probed>;
+
+/** The cheapest offer of a provider that can be called and generates text; null: it has none. Pure. */
+export function cheapestProbe(catalogue: Catalogue, providerId: string, nowMs: number): Probe | null {
+  const offers = [...catalogue.models.values()]
+    .filter(({ output }) => output.includes('text'))
+    .flatMap((model) => model.offers.filter(({ provider }) => provider.id === providerId))
+    .filter((offer) => offer.price !== null && !isRetired(offer, nowMs))
+    .sort((one, other) => Number(rateOf(one) - rateOf(other)) || (one.modelId < other.modelId ? -1 : 1));
+  for (const offer of offers) {
+    for (const id of textFamilies) {
+      const family = families.find((one) => one.id === id && offer.families.has(id));
+      const address = offer.provider.families.get(id);
+      const { credential } = offer.provider;
+      if (!family || address?.state !== 'ready' || credential === null) continue;
+      return { family, offer, url: address.url, credential };
+    }
+  }
+  return null;
+}
+
+/** What a million tokens in and out cost together, nano-dollars. */
+function rateOf({ price }: OfferFacts): bigint {
+  const { input = 0n, output = 0n, request: fee = 0n } = price?.price.base ?? {};
+  return input + output + fee;
+}
+
+/** Makes the call. Never rejects: what goes wrong is its outcome. @param pools null: without a proxy. */
+export async function probe({ family, offer, url, credential }: Probe, pools: Pools | null): Promise<Probed> {
+  const began = performance.now();
+  const body = { ...family.leastBody, ...budgetOf(family, offer) };
+  const ask = readAsk(family, offer.upstreamModel, body);
+  const named = family.id === 'generate-content' ? body : { model: offer.upstreamModel, ...body };
+  const [name, value] = credentialHeaderOf(family, offer.provider, credential);
+  const none = { input: null, output: null, cost: null, upstreamRequestId: null };
+  try {
+    const answer = await request(
+      new URL(`${url.pathname.replace(/\/+$/, '')}${family.upstreamPath(ask, offer)}`, url.origin),
+      {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'accept-encoding': 'identity',
+          ...(family.requiredHeader ? Object.fromEntries([family.requiredHeader]) : {}),
+          [name]: value,
+        },
+        ...(pools && { dispatcher: pools.for(url.origin, limitMs) }),
+        body: JSON.stringify(named),
+        signal: AbortSignal.timeout(limitMs),
+      },
+    );
+    const text = await readText(answer.body);
+    const durationMs = Math.round(performance.now() - began);
+    const { statusCode: status, headers } = answer;
+    const upstreamRequestId = providerRequestId(headers, credential);
+    const parsed = parse(text);
+    if (status < 200 || status >= 300) {
+      const message = maskCredential(whyIn(parsed) ?? text.slice(0, 300), credential);
+      return { ...none, ok: false, status, durationMs, message, upstreamRequestId };
+    }
+    const report = parsed === null ? null : family.readUsage(ask, parsed);
+    if (parsed === null) {
+      const message = 'it answered 2xx with a body that is no JSON: check its address';
+      return { ...none, ok: false, status, durationMs, message, upstreamRequestId };
+    }
+    const cost = report && offer.price ? price(report, offer.price.price, new Map()).costNano : null;
+    return {
+      ...{ ok: true, status, durationMs, message: null, upstreamRequestId },
+      input: report?.usage.input ?? null,
+      output: report?.usage.output ?? null,
+      cost: cost === null ? null : formatUsd(cost),
+    };
+  } catch (error) {
+    const durationMs = Math.round(performance.now() - began);
+    const message = maskCredential(probeFailure(error), credential);
+    return { ...none, ok: false, status: null, durationMs, message };
+  }
+}
+
+function budgetOf({ id }: Family, { outputBudgetField }: OfferFacts): object {
+  if (id === 'generate-content') return { generationConfig: { maxOutputTokens: budgetTokens } };
+  if (id === 'responses') return { max_output_tokens: budgetTokens, store: false };
+  return { [(id === 'chat' && outputBudgetField) || 'max_tokens']: budgetTokens };
+}
+
+async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > mostBytes) throw new Error('its answer is too long');
+    chunks.push(chunk);
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks));
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** The message of an error, as all families have it: `error.message`. */
+function whyIn(parsed: unknown): string | null {
+  const error = memberOf(parsed, 'error');
+  const message = memberOf(error, 'message') ?? memberOf(parsed, 'message') ?? error;
+  return typeof message === 'string' ? message.slice(0, 300) : null;
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+}
+
+function probeFailure(error: unknown): string {
+  if (error instanceof Error && error.name === 'TimeoutError')
+    return `it did not answer within ${limitMs / 1000} s`;
+  const code = error instanceof Error && 'code' in error ? `${String(error.code)}: ` : '';
+  return `${code}${messageOf(error)}`.slice(0, 300);
+}

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { read } from '#lib/control/operations/declare';
+import { isRetired } from '#lib/core/facts/retired';
+import { type OfferHealth, offerState } from '#lib/gateway/routing/health';
+
+const shownOffer = z.object({
+  model: z.string(),
+  provider: z.string(),
+  state: z.enum(['in service', 'set aside', 'probing']),
+  until: z.iso.datetime().nullable().meta({ description: 'Set aside until then.' }),
+  firstByteMs: z
+    .number()
+    .nullable()
+    .meta({ description: 'Time to the first byte of streams, smoothed; ms.' }),
+  wholeMs: z.number().nullable().meta({ description: 'Time of whole answers, smoothed; ms.' }),
+  tokensPerSecond: z.number().nullable().meta({ description: 'Output tokens a second, smoothed.' }),
+  errorRate: z.number().meta({ description: 'Share of its latest attempts that failed, 0 to 1.' }),
+  failures: z.int().meta({ description: 'In a row.' }),
+});
+
+/** Says nothing of who calls an offer, or how much. */
+export const showHealth = read({
+  name: 'route.health',
+  summary: 'How the offers stand that the processes of this machine have called, those in trouble first.',
+  reach: 'workspace',
+  permission: 'policies:read',
+  fields: {},
+  output: z.object({
+    processes: z.int().meta({ description: 'How many answered; 0: nothing is known.' }),
+    offers: z.array(shownOffer),
+  }),
+  http: [{ method: 'GET', path: '/workspaces/{workspace}/offers/health' }],
+  line: null,
+  run: async (context) => {
+    const catalogue = await context.catalogue();
+    const { processes, of } = await context.health();
+    const offers = [...catalogue.models.values()].flatMap((model) =>
+      model.offers.flatMap((offer) => {
+        const { id, provider } = offer;
+        const health = of(id);
+        if (!wasTried(health) || isRetired(offer, context.nowMs)) return [];
+        const aside = health.openUntilMs > context.nowMs;
+        return [
+          {
+            model: model.id,
+            provider: provider.id,
+            state: offerState(health, context.nowMs),
+            until: aside ? new Date(health.openUntilMs).toISOString() : null,
+            firstByteMs: health.streamFirstByteMs.value,
+            wholeMs: health.wholeMs.value,
+            tokensPerSecond: health.tokensPerSecond.value,
+            errorRate: health.errorRate,
+            failures: health.failures,
+          },
+        ];
+      }),
+    );
+    const rank = { 'set aside': 0, probing: 1, 'in service': 2 } as const;
+    offers.sort((one, other) => rank[one.state] - rank[other.state] || other.errorRate - one.errorRate);
+    return { processes, offers };
+  },
+});
+
+/** Whether an attempt has gone there: Next's copy of this module has its own object for an offer that nobody tried. */
+function wasTried(health: OfferHealth): boolean {
+  const { streamFirstByteMs, wholeMs, tokensPerSecond, failures, running, errorRate, openUntilMs } = health;
+  const figures = [streamFirstByteMs.value, wholeMs.value, tokensPerSecond.value];
+  return failures + running + errorRate + openUntilMs > 0 || figures.some((value) => value !== null);
+}

@@ -1,0 +1,163 @@
+import { z } from 'zod';
+import { type ReadContext, read } from '#lib/control/operations/declare';
+import { optional } from '#lib/control/operations/field/field';
+import { choice, document, words } from '#lib/control/operations/field/kinds';
+import { readPolicies } from '#lib/control/operations/policy/check';
+import { placeOf } from '#lib/control/operations/policy/places';
+import { badInput, notFound, quoted } from '#lib/control/operations/refusal';
+import { chooseFamily, nameIn, readAsk, readPath } from '#lib/control/operations/route/ask';
+import { showHealth } from '#lib/control/operations/route/health';
+import { explanation, textOf } from '#lib/control/operations/route/shown';
+import type { KeySnapshot, Policy } from '#lib/core/facts/snapshot';
+import { familyIds } from '#lib/core/families/ids';
+import { formatUsd } from '#lib/core/money';
+import { parsePolicy, policyShape } from '#lib/core/schemas/policy';
+import { type Candidate, explain } from '#lib/gateway/routing/explain';
+import { resolveName, resolveNames } from '#lib/gateway/routing/names/resolve';
+import { limitsOfModel } from '#lib/gateway/routing/pure/time-limits';
+import { newRowId } from '#lib/platform/data/row-id';
+
+export const explainRoute = read({
+  name: 'route.explain',
+  summary:
+    'The offers that a call of the workspace would try, in their order, and why each other one is skipped.',
+  reach: 'workspace',
+  permission: 'policies:read',
+  fields: {
+    model: optional(
+      words(
+        {
+          label: 'Model',
+          help: 'As a call names it: a slug or an alias. Without it, the one that the body or the path names.',
+          placeholder: 'ID',
+          example: 'openai/gpt-4.1',
+        },
+        200,
+      ),
+    ),
+    path: optional(
+      words(
+        {
+          label: 'Path',
+          help: 'Where the call goes, which tells its family: "/v1/messages".',
+          placeholder: 'PATH',
+        },
+        2000,
+      ),
+    ),
+    body: optional(
+      document(
+        {
+          label: 'Request body',
+          help: 'The body of a call, from which its needs are read; without one, the least that the family takes.',
+          placeholder: 'FILE',
+          example: { messages: [{ role: 'user', content: 'hello' }] },
+        },
+        z.record(z.string(), z.unknown(), 'a request body is a JSON object'),
+      ),
+    ),
+    family: optional(
+      choice(
+        {
+          label: 'Family',
+          help: 'The protocol; the first that the model is offered in when none is given.',
+          placeholder: 'F',
+        },
+        familyIds,
+      ),
+    ),
+    policy: optional(
+      document(
+        {
+          label: 'Policy',
+          help: 'A policy that is not in force yet, to see what it would do.',
+          flag: 'policy',
+          placeholder: 'FILE',
+        },
+        policyShape,
+      ),
+    ),
+    policyModel: optional(
+      words({ label: 'Policy model', help: 'The model that this policy is for; "default" without it.' }, 200),
+    ),
+  },
+  output: explanation,
+  http: [],
+  line: {},
+  text: textOf,
+  run: async (context, { model: asked, path, body, family: wanted, policy, policyModel }) => {
+    const { scope, nowMs } = context;
+    const catalogue = await context.catalogue();
+    const snapshot = await anyKey(context, policy && { place: placeOf(policyModel), policy });
+    const meant = path === undefined ? null : readPath(path);
+    const requestedModel = asked ?? nameIn(meant, body);
+    const named = resolveName(requestedModel, snapshot, catalogue, meant?.family ?? null);
+    if ('code' in named) throw badInput('model', named.message);
+    const model = catalogue.models.get(named.slug);
+    if (!model)
+      throw notFound(`there is no model ${quoted(requestedModel)}; "catalogue list" has them`, 'model');
+    const family = chooseFamily(model, wanted ?? meant?.family);
+    const own = readAsk(family, requestedModel, body, meant?.operation);
+    const ask = resolveNames(own, family.id, snapshot, catalogue);
+    if ('code' in ask) throw badInput('body', ask.message);
+    const { processes, of: healthOf } = await context.health();
+    const planned = { ask, family: family.id, snapshot, catalogue, healthOf, callId: newRowId(), nowMs };
+    const { candidates, skipped, timeLimits, failure } = explain(planned);
+    return {
+      workspace: scope.slug,
+      model: ask.model,
+      requestedModel,
+      family: family.id,
+      candidates: candidates.map(candidateOf),
+      skipped: [...skipped],
+      timeouts: { ...limitsOfModel(timeLimits, model) },
+      health: processes > 0 ? ('live' as const) : ('unknown' as const),
+      failure: failure && { code: failure.code, message: failure.message },
+    };
+  },
+});
+
+export const routeOperations = [explainRoute, showHealth];
+
+function candidateOf({ target, openUntilMs }: Candidate) {
+  const { input, output } = target.price.price.base;
+  return {
+    provider: target.offer.provider.id,
+    model: target.model.id,
+    upstreamModel: target.offer.upstreamModel,
+    input: input === undefined ? null : formatUsd(input),
+    output: output === undefined ? null : formatUsd(output),
+    openUntil: openUntilMs === null ? null : new Date(openUntilMs).toISOString(),
+  };
+}
+
+/** A key of the workspace that may do everything: the plan of the workspace itself. */
+async function anyKey(
+  context: ReadContext<'workspace'>,
+  draft: { readonly place: string; readonly policy: Policy } | undefined,
+): Promise<KeySnapshot> {
+  const { workspaceId: id, slug, timeZone } = context.scope;
+  const stored = [...(await readPolicies(context))];
+  const limits = { rpm: null, tpm: null, concurrency: null };
+  return {
+    key: {
+      id,
+      name: 'route explain',
+      status: 'active',
+      quotaExhausted: false,
+      models: null,
+      maxOutputTokens: null,
+      caps: { dayNano: null, d7Nano: null, d30Nano: null, quotaNano: null },
+      limits,
+      expiresAtMs: null,
+      ownerRemoved: false,
+      sessionEnded: false,
+    },
+    workspace: { id, slug, timeZone, strict: false, suspended: false, limits },
+    policies: new Map([
+      ...stored.map(([model, { policy }]) => [model, parsePolicy(policy)] as const),
+      ...(draft ? [[draft.place, draft.policy] as const] : []),
+    ]),
+    secretUntilMs: null,
+  };
+}

@@ -1,0 +1,201 @@
+import type { Payments } from '#lib/control/billing/payments/client';
+import type { Actor } from '#lib/control/operations/actor';
+import { audit } from '#lib/control/operations/audit';
+import type { Context, Mutation, Operation, Reach, Read, State } from '#lib/control/operations/declare';
+import { type Fields, parseFields, refusePast, type ValuesOf } from '#lib/control/operations/field/field';
+import { claim, keep, type Once } from '#lib/control/operations/once';
+import {
+  checkFields,
+  checkPermission,
+  checkVerified,
+  type Reached,
+  reachOf,
+} from '#lib/control/operations/reach';
+import { badInput, conflict } from '#lib/control/operations/refusal';
+import { WorkspaceScope } from '#lib/control/operations/scope';
+import type { HeldSecret } from '#lib/control/operations/secret/prints';
+import { etagOf, matches } from '#lib/control/operations/state';
+import { lockTable, type Store, storeOf, transact } from '#lib/control/operations/store';
+import { type AccountRules, noSignUp } from '#lib/control/operations/user/account-rules';
+import type { Catalogue } from '#lib/core/facts/snapshot';
+import type { LimitUse } from '#lib/gateway/admission/limit-book';
+import { type LiveHealth, noHealth } from '#lib/gateway/routing/live-health';
+import type { Pools } from '#lib/gateway/upstream/pools';
+import { publish } from '#lib/platform/data/change';
+import type { Db } from '#lib/platform/data/db';
+import type { SealingKey } from '#lib/platform/sealing';
+
+/** What a process gives to the operations that run in it. */
+export interface ControlHost {
+  readonly db: Db;
+  /** Secret under which API keys and management keys are hashed. */
+  readonly keyPepper: string;
+  /** The catalogue in force: in memory where the process serves calls, else read from the database. */
+  catalogue(): Catalogue | Promise<Catalogue>;
+  /** Opens and seals the credentials of providers, where there is an ENCRYPTION_KEY. */
+  readonly sealingKey?: SealingKey | null;
+  /** The secrets of the process, where they may be made those of the database. */
+  readonly heldSecrets?: readonly HeldSecret[];
+  /** What the gateway processes know of their offers; without it, every offer counts as healthy. */
+  health?(): Promise<LiveHealth>;
+  /** What counts against the limits of a key in the gateway processes of this machine, one entry a process. */
+  limitUse?(keyId: string): Promise<readonly LimitUse[]>;
+  /** Payments by card; absent or null: not set up. */
+  readonly payments?: Payments | null;
+  /** How providers are reached; absent: directly. */
+  readonly pools?: Pools;
+  /** Where it keeps its journal, if it has one. */
+  readonly journalDir?: string;
+  /** What people may do by themselves; without it nobody signs up. */
+  readonly accounts?: AccountRules;
+  /**
+   * Has the gateway processes of this machine read what was just committed
+   * (contract: authentication/change-in-force); they read it within a second anyway.
+   */
+  changed(): Promise<void> | void;
+}
+
+/** One request for an operation. */
+export interface OperationRequest {
+  readonly actor: Actor;
+  /** Slug or id of the workspace that it is about; left out where the operation needs none. */
+  readonly workspace?: string | undefined;
+  /** As JSON: the declared fields alone. */
+  readonly input: unknown;
+  /** `If-Match`: the change is refused when the thing has another state. */
+  readonly ifMatch?: string | undefined;
+  readonly once?: Once | undefined;
+}
+
+export interface Ran<Out> {
+  readonly output: Out;
+  /** The entity tag of what was read or changed; null where it has none. */
+  readonly etag: string | null;
+}
+
+/**
+ * Runs an operation, whoever asks and by whichever adapter: scope, permission, input and a read; or all of
+ * these in the transaction of a mutation, with its audit row, its stored answer and, last, the change feed.
+ * @throws ControlRefused; then nothing was changed.
+ */
+async function run<F extends Fields, Out, R extends Reach>(
+  host: ControlHost,
+  operation: Read<F, Out, R> | Mutation<F, Out, R>,
+  request: OperationRequest,
+): Promise<Ran<Out>> {
+  if (operation.kind === 'read') {
+    const store = storeOf(host.db);
+    const { reached, input } = await admit(store, operation, request);
+    const output = await operation.run({ ...contextOf<R>(host, store, request, reached), store }, input);
+    return { output, etag: operation.state ? etagOf(operation.state(output)) : null };
+  }
+  const work = (inside: Store) => mutate(host, inside, operation, request);
+  const ran = await transact(host.db, work, operation.transaction);
+  // It is committed: its answer, perhaps a key that is shown once, stands whatever becomes of the announcement.
+  await Promise.resolve(host.changed()).catch(() => undefined);
+  if (!operation.follow) return ran;
+  const store = storeOf(host.db);
+  const { reached } = await admit(store, operation, request);
+  return { ...ran, output: await operation.follow(contextOf<R>(host, store, request, reached), ran.output) };
+}
+
+/**
+ * Scope, permission and input, in this order: strangers learn nothing of the fields. A mutation asks inside
+ * its transaction and behind a lock, so that a role that is taken away at the same moment does not count.
+ */
+async function admit<F extends Fields>(
+  store: Store,
+  operation: Pick<Operation, 'reach' | 'permission' | 'kind' | 'zone'> & { fields: F },
+  { actor, workspace, input: given }: OperationRequest,
+  lock?: 'shared' | 'alone',
+): Promise<{ reached: Reached; input: ValuesOf<F> }> {
+  const { reach, fields } = operation;
+  const reached = await reachOf(store, actor, { reach, workspace, ...(lock ? { lock } : {}) });
+  checkPermission(reached, operation);
+  checkVerified(actor, operation);
+  const zone =
+    reached.scope instanceof WorkspaceScope ? reached.scope.timeZone : await operation.zone?.(store, given);
+  const input = parseFields(fields, given, zone ?? 'UTC');
+  checkFields(reached, fields, input);
+  return { reached, input };
+}
+
+/** The answer alone: what pages, commands and tests need. */
+export async function ask<F extends Fields, Out, R extends Reach>(
+  host: ControlHost,
+  operation: Read<F, Out, R> | Mutation<F, Out, R>,
+  request: OperationRequest,
+): Promise<Out> {
+  return (await run(host, operation, request)).output;
+}
+
+async function mutate<F extends Fields, Out, R extends Reach>(
+  host: ControlHost,
+  store: Store,
+  operation: Mutation<F, Out, R>,
+  request: OperationRequest,
+): Promise<Ran<Out>> {
+  const { reached, input } = await admit(store, operation, request, operation.alone ? 'alone' : 'shared');
+  const { once } = request;
+  const asked = { operation: operation.name, workspace: request.workspace, input: request.input };
+  const before = once ? await claim(store, once, asked) : null;
+  // What `keep` wrote below.
+  if (before !== null) return before as Ran<Out>;
+  const context = contextOf<R>(host, store, request, reached);
+  // Not before: an expiry may be over by the time at which a request is repeated.
+  refusePast(operation.fields, input, context.nowMs);
+  if (operation.transaction?.table) await lockTable(store, operation.transaction.table);
+  const done = await operation.run(context, input);
+  if (request.ifMatch !== undefined && !context.compared()) {
+    throw badInput(null, 'If-Match means nothing here; send the request without it');
+  }
+  await audit(store, request.actor, operation.name, done);
+  const ran = { output: done.result, etag: done.after === null ? null : etagOf(done.after) };
+  if (once) await keep(store, once, ran);
+  await publish({ query: (text, values) => store.execute(text, values) }, done.changes);
+  return ran;
+}
+
+function contextOf<R extends Reach>(
+  host: ControlHost,
+  store: Store,
+  { actor, ifMatch }: OperationRequest,
+  { scope, role }: Reached,
+): Context<R> & { compared(): boolean } {
+  let compared = false;
+  return {
+    store,
+    actor,
+    // `reachOf` made it for this reach.
+    scope: scope as Context<R>['scope'],
+    role,
+    keyPepper: host.keyPepper,
+    catalogue: () => host.catalogue(),
+    sealingKey: host.sealingKey ?? null,
+    heldSecrets: host.heldSecrets ?? [],
+    pool: host.db.pool,
+    payments: host.payments ?? null,
+    pools: host.pools ?? null,
+    journalDir: host.journalDir ?? null,
+    limitUse: async (keyId) => (await host.limitUse?.(keyId)) ?? [],
+    health: async () => (await host.health?.()) ?? noHealth,
+    nowMs: Date.now(),
+    accounts: host.accounts ?? noSignUp,
+    expect: (state: State) => {
+      compared = true;
+      if (ifMatch !== undefined && !matches(ifMatch, state)) {
+        throw conflict('it was changed since you read it; read it again and send its ETag as If-Match');
+      }
+    },
+    compared: () => compared,
+  };
+}
+
+/** Any operation, for adapters that take them as they come. */
+export function runAny(
+  host: ControlHost,
+  operation: Operation,
+  request: OperationRequest,
+): Promise<Ran<unknown>> {
+  return run(host, operation, request);
+}

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import type { TopUp } from '#generated/client';
+import { nanoOf } from '#lib/control/billing/payments/cents';
+import { isUuid } from '#lib/control/operations/field/kinds';
+import { placeText } from '#lib/control/operations/field/paging';
+import { notFound } from '#lib/control/operations/refusal';
+import type { WorkspaceScope } from '#lib/control/operations/scope';
+import type { Store } from '#lib/control/operations/store';
+import { formatUsd } from '#lib/core/money';
+
+const statuses = ['open', 'paid', 'expired', 'failed', 'refunded'] as const;
+
+/** A top-up as JSON; amounts are decimal strings of dollars. */
+export const topUp = z.object({
+  id: z.uuid(),
+  amount: z.string().meta({ description: 'What it credits, dollars.' }),
+  fee: z.string().meta({ description: 'What the card pays on top of it, dollars.' }),
+  status: z.enum(statuses),
+  url: z.string().nullable().meta({ description: 'Where it is paid; null: it is not open.' }),
+  refunded: z.string().meta({ description: 'What went back to the card, fee included, dollars.' }),
+  createdAt: z.iso.datetime(),
+  paidAt: z.iso.datetime().nullable(),
+  test: z.boolean().meta({ description: 'Whether it is a test payment, of which no card is charged.' }),
+  automatic: z.boolean().meta({ description: 'Whether usage ordered it, not a person.' }),
+  receiptUrl: z.string().nullable(),
+  invoiceUrl: z.string().nullable(),
+});
+export type ShownTopUp = z.output<typeof topUp>;
+
+/** @throws ControlRefused (not_found). */
+export async function readTopUp(
+  store: Store,
+  { workspaceId }: WorkspaceScope,
+  id: string,
+): Promise<ShownTopUp> {
+  const found = isUuid(id) ? await store.prisma.topUp.findFirst({ where: { id, workspaceId } }) : null;
+  if (!found) throw notFound('there is no top-up with this id in the workspace', 'id');
+  return shownTopUp(found);
+}
+
+/** @param after the last id of the page before. */
+export async function listTopUpRows(
+  store: Store,
+  { workspaceId }: WorkspaceScope,
+  limit: number,
+  after: string | null,
+): Promise<{ data: ShownTopUp[]; next: string | null }> {
+  const rows = await store.prisma.topUp.findMany({
+    where: { workspaceId, ...(after === null ? {} : { id: { lt: after } }) },
+    // Ids are in the order of their making.
+    orderBy: { id: 'desc' },
+    take: limit + 1,
+  });
+  const page = rows.slice(0, limit);
+  const last = rows.length > limit ? page.at(-1) : undefined;
+  return { data: page.map(shownTopUp), next: last ? placeText({ at: last.createdAt, id: last.id }) : null };
+}
+
+export function shownTopUp(row: TopUp): ShownTopUp {
+  const status = statuses.find((one) => one === row.status) ?? 'open';
+  return {
+    id: row.id,
+    amount: formatUsd(nanoOf(row.cents)),
+    fee: formatUsd(nanoOf(row.feeCents)),
+    status,
+    url: status === 'open' ? row.sessionUrl : null,
+    refunded: formatUsd(nanoOf(row.refundedCents)),
+    createdAt: row.createdAt.toISOString(),
+    paidAt: row.paidAt?.toISOString() ?? null,
+    test: !row.livemode,
+    automatic: row.auto,
+    receiptUrl: row.receiptUrl,
+    invoiceUrl: row.invoiceUrl,
+  };
+}

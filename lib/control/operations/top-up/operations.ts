@@ -1,0 +1,112 @@
+import { centsOf, feeOf } from '#lib/control/billing/payments/cents';
+import { create, read } from '#lib/control/operations/declare';
+import { optional } from '#lib/control/operations/field/field';
+import { amount, id, toggle } from '#lib/control/operations/field/kinds';
+import { limitOf, pageOf, paging, placeOf } from '#lib/control/operations/field/paging';
+import { badInput } from '#lib/control/operations/refusal';
+import { listTopUpRows, readTopUp, topUp } from '#lib/control/operations/top-up/find';
+import { checkoutOf, paymentsOf } from '#lib/control/operations/top-up/page';
+import { openPortal } from '#lib/control/operations/top-up/portal';
+import { reconcileBilling } from '#lib/control/operations/top-up/reconcile';
+import { showBillingState } from '#lib/control/operations/top-up/state';
+import { formatUsd } from '#lib/core/money';
+import { newRowId } from '#lib/platform/data/row-id';
+
+/** Cents (contract: money/top-up-order). */
+export const leastCents = 500;
+export const mostCents = 1_000_000;
+
+export const createTopUp = create({
+  name: 'top-up.create',
+  summary: 'Orders credit to be paid by card; its url is the page to pay on.',
+  reach: 'workspace',
+  permission: 'billing:write',
+  fields: {
+    amount: amount({ label: 'Amount', help: 'Dollars, 5 to 10000, in whole cents.', example: '20' }),
+    saveCard: optional(
+      toggle({
+        label: 'Save the card',
+        help: 'It may then be charged for automatic top-ups, within the limits that you set.',
+        example: false,
+      }),
+    ),
+  },
+  output: topUp,
+  http: [{ method: 'POST', path: '/workspaces/{workspace}/top-ups' }],
+  line: { arguments: ['workspace', 'amount'] },
+  text: ({ id, url }) => `top-up ${id}; pay at ${url}`,
+  run: async ({ store, scope, payments, nowMs }, { amount: nano, saveCard = false }) => {
+    const { livemode, feeBasisPoints } = paymentsOf(payments);
+    const cents = centsOf(nano);
+    if (cents === null || cents < leastCents || cents > mostCents) {
+      throw badInput('amount', 'a top-up is of 5 to 10000 dollars, in whole cents');
+    }
+    if (scope.demo) throw badInput(null, 'a demo workspace has made-up money alone; top up another one');
+    const order = { id: newRowId(), cents, feeCents: feeOf(cents, feeBasisPoints), livemode, saveCard };
+    await store.prisma.topUp.create({ data: { ...order, workspaceId: scope.workspaceId } });
+    const shown = { amount: formatUsd(nano), status: 'open' as const };
+    return {
+      result: {
+        ...shown,
+        id: order.id,
+        fee: formatUsd(BigInt(order.feeCents) * 10_000_000n),
+        url: null,
+        refunded: '0',
+        createdAt: new Date(nowMs).toISOString(),
+        paidAt: null,
+        test: !livemode,
+        automatic: false,
+        receiptUrl: null,
+        invoiceUrl: null,
+      },
+      subject: order.id,
+      workspaceId: scope.workspaceId,
+      before: null,
+      after: shown,
+      changes: [],
+    };
+  },
+  follow: async ({ store, pool, scope, payments }, { id }) => {
+    await checkoutOf(store, scope, { pool, payments: paymentsOf(payments) }, id);
+    return readTopUp(store, scope, id);
+  },
+});
+
+export const showTopUp = read({
+  name: 'top-up.show',
+  summary: 'How a top-up stands: open, paid, expired, failed or refunded.',
+  reach: 'workspace',
+  permission: 'billing:read',
+  fields: { id: id({ label: 'Top-up', help: 'Its id.' }) },
+  output: topUp,
+  http: [{ method: 'GET', path: '/workspaces/{workspace}/top-ups/{id}' }],
+  line: { arguments: ['id'] },
+  run: ({ store, scope }, input) => readTopUp(store, scope, input.id),
+});
+
+export const listTopUps = read({
+  name: 'top-up.list',
+  summary: 'The top-ups of a workspace, the newest first.',
+  reach: 'workspace',
+  permission: 'billing:read',
+  fields: paging,
+  output: pageOf(topUp),
+  http: [{ method: 'GET', path: '/workspaces/{workspace}/top-ups' }],
+  line: { columns: ['id', 'createdAt', 'amount', 'status', 'refunded'] },
+  run: ({ store, scope }, input) =>
+    listTopUpRows(
+      store,
+      scope,
+      limitOf(input),
+      input.after === undefined ? null : placeOf(input.after, 'a page of top-ups').id,
+    ),
+});
+
+export const topUpOperations = [
+  createTopUp,
+  showTopUp,
+  listTopUps,
+  openPortal,
+  reconcileBilling,
+  showBillingState,
+];

@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { withCustomer } from '#lib/control/billing/payments/customer';
+import { create } from '#lib/control/operations/declare';
+import { atStripe, paymentsOf } from '#lib/control/operations/top-up/page';
+
+/** The page lives for minutes and opens to whoever has its address, which is therefore in no audit row. */
+export const openPortal = create({
+  name: 'billing.portal',
+  summary: 'Opens the page at Stripe for cards, billing details and invoices; its url is good for minutes.',
+  reach: 'workspace',
+  permission: 'billing:write',
+  fields: {},
+  output: z.object({ url: z.string().meta({ description: 'Where the page is; for one person, now.' }) }),
+  http: [{ method: 'POST', path: '/workspaces/{workspace}/billing-portal' }],
+  line: { arguments: ['workspace'] },
+  text: ({ url }) => url,
+  run: async ({ scope, payments }) => {
+    paymentsOf(payments);
+    return {
+      result: { url: '' },
+      subject: scope.workspaceId,
+      workspaceId: scope.workspaceId,
+      before: null,
+      after: { opened: true },
+      changes: [],
+    };
+  },
+  follow: async ({ pool, scope, payments }) => {
+    const configured = paymentsOf(payments);
+    const return_url = `${configured.publicUrl}/${scope.slug}/billing`;
+    const portal = await atStripe(() =>
+      withCustomer(pool, configured, scope.workspaceId, (customer) =>
+        configured.stripe.billingPortal.sessions.create({ customer, return_url }),
+      ),
+    );
+    return { url: portal.url };
+  },
+});

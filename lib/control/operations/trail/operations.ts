@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import { read } from '#lib/control/operations/declare';
+import { optional } from '#lib/control/operations/field/field';
+import { time, words } from '#lib/control/operations/field/kinds';
+import {
+  conditionsOf,
+  fieldsOf,
+  limitOf,
+  type Place,
+  pageOf,
+  paging,
+  placeOf,
+  placeText,
+} from '#lib/control/operations/field/paging';
+import { inScope, within } from '#lib/control/operations/scope';
+import { listActors } from '#lib/control/operations/trail/actors';
+
+const states = z.record(z.string(), z.unknown()).nullable();
+const shownRow = z.object({
+  id: z.uuid(),
+  at: z.iso.datetime(),
+  actor: z.string().meta({ description: 'A user’s id, "management-key <id>", or "command line".' }),
+  action: z.string().meta({ description: 'The operation: "key.revoke".' }),
+  subject: z.string().meta({ description: 'The id of what was changed.' }),
+  before: states.meta({ description: 'What differed, as it was; null: it was new.' }),
+  after: states.meta({ description: 'What differs, as it is; null: it is gone.' }),
+  address: z.string().nullable().meta({ description: 'Where it came from; null: this machine.' }),
+});
+
+export const auditFilters = {
+  action: {
+    field: optional(words({ label: 'Action', help: 'Of one operation.', example: 'key.revoke' }, 100)),
+    sql: (text: string) => `a.action = ${text}`,
+  },
+  subject: {
+    field: optional(words({ label: 'Subject', help: 'Of one thing, by its id.' }, 200)),
+    sql: (text: string) => `a.subject = ${text}`,
+  },
+  actor: {
+    field: optional(words({ label: 'Actor', help: 'Of one actor, as the rows name it.' }, 200)),
+    sql: (text: string) => `a.actor = ${text}`,
+  },
+  from: {
+    field: optional(time({ label: 'From', help: 'At or after this time.' })),
+    sql: (at: string) => `a.at >= ${at}::timestamptz`,
+  },
+  to: {
+    field: optional(time({ label: 'To', help: 'Before this time.' })),
+    sql: (at: string) => `a.at < ${at}::timestamptz`,
+  },
+};
+
+export const listAudit = read({
+  name: 'audit.list',
+  summary: 'What was changed in a workspace, by whom and from where; the newest first.',
+  reach: 'subject',
+  permission: 'workspace:read',
+  fields: { ...fieldsOf(auditFilters), ...paging },
+  output: pageOf(shownRow),
+  http: [{ method: 'GET', path: '/workspaces/{workspace}/audit' }],
+  line: { workspace: 'optional' },
+  run: async ({ store, scope }, input) => {
+    const limit = limitOf(input);
+    const values: unknown[] = [limit + 1];
+    const where = [within(scope, 'a.workspace_id', values), ...conditionsOf(auditFilters, input, values)];
+    if (input.after !== undefined) {
+      const { at, id } = placeOf(input.after, 'a page of audit rows');
+      values.push(at, id);
+      where.push(`(a.at, a.id) < ($${values.length - 1}::timestamptz, $${values.length}::uuid)`);
+    }
+    const found = await store.query<Place>(
+      `SELECT a.id::text AS id, a.at FROM audit a WHERE ${where.join(' AND ')} ORDER BY a.at DESC, a.id DESC LIMIT $1`,
+      values,
+    );
+    const ids = found.slice(0, limit).map(({ id }) => id);
+    const rows = await store.prisma.audit.findMany({ where: { ...inScope(scope), id: { in: ids } } });
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    const data = ids.flatMap((id) => {
+      const row = byId.get(id);
+      return row ? [shown(row)] : [];
+    });
+    const last = found.length > limit ? found[limit - 1] : undefined;
+    return { data, next: last ? placeText(last) : null };
+  },
+});
+
+export const auditOperations = [listAudit, listActors];
+
+interface Row {
+  id: string;
+  at: Date;
+  actor: string;
+  action: string;
+  subject: string;
+  before: unknown;
+  after: unknown;
+  detail: unknown;
+  address: string | null;
+}
+
+/** What a mutation says besides (a model, an overlap) stands on the side that is there: what is, else what was. */
+function shown({ id, at, actor, action, subject, before, after, detail, address }: Row) {
+  const [was, is] = [stateOf(before), stateOf(after)];
+  const told = stateOf(detail);
+  return {
+    ...{ id, at: at.toISOString(), actor, action, subject },
+    before: is === null && was !== null ? { ...was, ...told } : was,
+    after: is && { ...is, ...told },
+    address,
+  };
+}
+
+/** The runner writes objects; rows of older versions have none. */
+function stateOf(stored: unknown): Record<string, unknown> | null {
+  return typeof stored === 'object' && stored !== null && !Array.isArray(stored) ? { ...stored } : null;
+}

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import type { WorkspaceScope } from '#lib/control/operations/scope';
+import type { ReadStore } from '#lib/control/operations/store';
+import { dollars } from '#lib/control/operations/usage/figures';
+import { type Range, wholeDays } from '#lib/control/operations/usage/range';
+import { iso } from '#lib/control/operations/usage/series';
+import { readUsage, totalOf } from '#lib/control/operations/usage/sums';
+import { formatUsd } from '#lib/core/money';
+
+/** Usage of a range beside what the ledger posted in it. */
+export const usageLedger = z.object({
+  from: z.iso.datetime(),
+  to: z.iso.datetime(),
+  usage: dollars.meta({ description: 'What calls cost that were admitted in the range.' }),
+  posted: dollars.meta({ description: 'What the ledger charged in the range, for calls that ended in it.' }),
+  difference: dollars.meta({
+    description:
+      'Posted less usage: calls and jobs that were admitted on one side of an edge and ended on the other.',
+  }),
+});
+
+/** Lines of calls: what was charged for them, and the corrections that name their key. */
+const postedSql = `
+  SELECT coalesce(-sum(amount_nano), 0)::text AS nano FROM ledger_line
+  WHERE workspace_id = $1::uuid AND at >= $2::timestamptz AND at < $3::timestamptz
+    AND (kind = 'usage' OR kind = 'adjustment' AND key_id IS NOT NULL)`;
+
+/**
+ * Usage counts a call at its admission, the ledger at its settlement: what differs between them in a range.
+ * @param asked whole quarters of an hour, as the ledger's lines are.
+ */
+export async function compareWithLedger(
+  store: ReadStore,
+  scope: WorkspaceScope,
+  asked: Range,
+): Promise<z.output<typeof usageLedger>> {
+  const range = await wholeDays(store, scope, asked);
+  return store.snapshot(async (query) => {
+    const { costNano } = totalOf(await readUsage({ query }, scope, { range }));
+    const values = [scope.workspaceId, new Date(range.fromMs), new Date(range.toMs)];
+    const [line] = await query<{ nano: string }>(postedSql, values);
+    const postedNano = BigInt(line?.nano ?? 0);
+    return {
+      ...iso(range),
+      usage: formatUsd(costNano),
+      posted: formatUsd(postedNano),
+      difference: formatUsd(postedNano - costNano),
+    };
+  });
+}

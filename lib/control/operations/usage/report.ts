@@ -1,0 +1,119 @@
+import { z } from 'zod';
+import type { WorkspaceScope } from '#lib/control/operations/scope';
+import type { Store } from '#lib/control/operations/store';
+import { byCost, dollars, figuresOf, usageFigures } from '#lib/control/operations/usage/figures';
+import { type Range, storedPart, wholeDays } from '#lib/control/operations/usage/range';
+import {
+  addSums,
+  noSums,
+  readUsage,
+  type Sums,
+  totalOf,
+  type UsageFilters,
+} from '#lib/control/operations/usage/sums';
+import { bucketStarts } from '#lib/core/charts/buckets';
+import { dayName, knownZone } from '#lib/core/charts/zone';
+
+export const groupings = ['model', 'key', 'provider', 'day'] as const;
+export type Grouping = (typeof groupings)[number];
+
+const usageRow = z.object({
+  model: z.string().optional(),
+  key: z.string().optional().meta({ description: 'Id of the key.' }),
+  name: z.string().nullable().optional().meta({ description: 'Of the key; null: the key is gone.' }),
+  provider: z.string().optional(),
+  day: z.string().optional().meta({ description: 'In the time zone of the workspace: "2026-07-02".' }),
+  ...usageFigures.shape,
+});
+
+/** What "usage" answers (contract: operations/usage). */
+export const usageReport = z.object({
+  workspace: z.string(),
+  from: z.iso.datetime(),
+  to: z.iso.datetime(),
+  timeZone: z.string(),
+  by: z.enum(groupings),
+  cost: dollars,
+  total: usageFigures,
+  rows: z
+    .array(usageRow)
+    .meta({ description: 'The dearest first; days in order, without those that have none.' }),
+});
+
+/**
+ * Usage of a workspace in a range, grouped.
+ * @param asked the range is widened already; `by` day: of the workspace's time zone.
+ */
+export async function reportUsage(
+  store: Store,
+  scope: WorkspaceScope,
+  asked: { readonly range: Range; readonly by: Grouping; readonly filters: UsageFilters },
+): Promise<z.output<typeof usageReport>> {
+  const { by, filters } = asked;
+  const zone = knownZone(scope.timeZone);
+  const range = await wholeDays(store, scope, asked.range);
+  const startsMs = by === 'day' ? await daysOf(store, scope, range, zone) : undefined;
+  const split = by === 'day' ? undefined : by;
+  const parts = merged(
+    await readUsage(store, scope, { range, split, startsMs, filters }),
+    ({ bucket, value }) => (startsMs ? dayName(startsMs[bucket] ?? range.fromMs, zone) : value),
+  );
+  const ordered = by === 'day' ? parts.sort((a, b) => (a.value < b.value ? -1 : 1)) : parts.sort(byCost);
+  const names =
+    by === 'key'
+      ? await keyNames(
+          store,
+          scope,
+          ordered.map(({ value }) => value),
+        )
+      : null;
+  const total = totalOf(ordered);
+  return {
+    workspace: scope.slug,
+    from: new Date(range.fromMs).toISOString(),
+    to: new Date(range.toMs).toISOString(),
+    timeZone: zone,
+    by,
+    cost: figuresOf(total).cost,
+    total: figuresOf(total),
+    rows: ordered.map(({ value, sums }) => ({
+      [by]: value,
+      ...(names ? { name: names.get(value) ?? null } : {}),
+      ...figuresOf(sums),
+    })),
+  };
+}
+
+/** Starts of the days between the first and the last that anything was counted in. */
+async function daysOf(store: Store, scope: WorkspaceScope, range: Range, zone: string): Promise<number[]> {
+  const part = await storedPart(store, scope, range);
+  return part ? bucketStarts(part.fromMs, part.toMs, 'day', zone) : [];
+}
+
+/** Parts that count under one name, together. */
+export function merged<P extends { readonly sums: Sums }>(
+  parts: readonly P[],
+  nameOf: (part: P) => string,
+): { readonly value: string; readonly sums: Sums }[] {
+  const found = new Map<string, Sums>();
+  for (const part of parts) {
+    const name = nameOf(part);
+    const sum = found.get(name) ?? noSums();
+    found.set(name, sum);
+    addSums(sum, part.sums);
+  }
+  return [...found].map(([value, sums]) => ({ value, sums }));
+}
+
+/** Names of keys by their ids; one that is gone has none. */
+export async function keyNames(
+  store: Pick<Store, 'query'>,
+  scope: WorkspaceScope,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await store.query<{ id: string; name: string }>(
+    'SELECT id::text AS id, name FROM api_key WHERE workspace_id = $1::uuid AND id = ANY ($2::uuid[])',
+    [scope.workspaceId, ids],
+  );
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}

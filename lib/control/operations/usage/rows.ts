@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { badInput } from '#lib/control/operations/refusal';
+import type { WorkspaceScope } from '#lib/control/operations/scope';
+import type { ReadStore } from '#lib/control/operations/store';
+import { figuresOf, usageFigures } from '#lib/control/operations/usage/figures';
+import { keyNames, merged } from '#lib/control/operations/usage/report';
+import { iso, readTimed, seriesSplits, type TimedQuery } from '#lib/control/operations/usage/series';
+import { steps } from '#lib/core/charts/buckets';
+
+/** The most rows of one answer. */
+const mostRows = 100_000;
+
+const row = z.object({
+  start: z.iso.datetime(),
+  end: z.iso.datetime().meta({ description: 'Not counted any more.' }),
+  value: z.string().meta({ description: 'What it is split by; empty: calls without one, or no split.' }),
+  name: z.string().nullable().meta({ description: 'Of a key; null: the key is gone, or it is no key.' }),
+  ...usageFigures.shape,
+});
+
+/** Usage over time as rows. */
+export const usageRows = z.object({
+  workspace: z.string(),
+  timeZone: z.string(),
+  from: z.iso.datetime(),
+  to: z.iso.datetime(),
+  step: z.enum(steps),
+  by: z.enum(seriesSplits).nullable(),
+  rows: z.array(row).meta({ description: 'In the order of time, then by value; empty ones are left out.' }),
+});
+
+/**
+ * Usage over time as rows, all groups of it.
+ * @throws ControlRefused when there would be too many.
+ */
+export async function readRows(
+  store: ReadStore,
+  scope: WorkspaceScope,
+  asked: TimedQuery,
+): Promise<z.output<typeof usageRows>> {
+  const { range, zone, startsMs, parts } = await readTimed(store, scope, asked);
+  const found = merged(parts, ({ bucket, value }) => `${String(bucket).padStart(6, '0')} ${value}`);
+  if (found.length > mostRows) {
+    const most = mostRows.toLocaleString('en-US');
+    throw badInput('step', `an answer has at most ${most} rows; choose a longer step or a shorter range`);
+  }
+  found.sort((a, b) => (a.value < b.value ? -1 : 1));
+  const rows = found.map(({ value, sums }) => ({
+    at: Number(value.slice(0, 6)),
+    value: value.slice(7),
+    sums,
+  }));
+  const keys = asked.by === 'key' ? [...new Set(rows.map(({ value }) => value))] : [];
+  const names = keys.length > 0 ? await keyNames(store, scope, keys) : null;
+  return {
+    workspace: scope.slug,
+    timeZone: zone,
+    ...iso(range),
+    step: asked.step,
+    by: asked.by,
+    rows: rows.map(({ at, value, sums }) => ({
+      start: new Date(startsMs[at] ?? range.fromMs).toISOString(),
+      end: new Date(startsMs[at + 1] ?? range.toMs).toISOString(),
+      value,
+      name: names?.get(value) ?? null,
+      ...figuresOf(sums),
+    })),
+  };
+}

@@ -1,0 +1,263 @@
+import { z } from 'zod';
+import { badInput } from '#lib/control/operations/refusal';
+import type { WorkspaceScope } from '#lib/control/operations/scope';
+import type { ReadStore, Store } from '#lib/control/operations/store';
+import { dollars, figuresOf, usageFigures } from '#lib/control/operations/usage/figures';
+import { type CallSplit, callSplits, readCallUsage } from '#lib/control/operations/usage/from-calls';
+import { type Range, rangeBefore, wholeDays, widened } from '#lib/control/operations/usage/range';
+import { type Rank, ranked } from '#lib/control/operations/usage/rank';
+import { keyNames, merged } from '#lib/control/operations/usage/report';
+import {
+  addSums,
+  noSums,
+  readUsage,
+  type SplitSums,
+  type Sums,
+  splits,
+  totalOf,
+  type UsageFilters,
+} from '#lib/control/operations/usage/sums';
+import { bucketStarts, type Step, steps } from '#lib/core/charts/buckets';
+import { knownZone } from '#lib/core/charts/zone';
+
+/** 31 days of quarters and a little more. */
+const mostBuckets = 3_000;
+const dayMs = 86_400_000;
+const lengthsMs: Readonly<Record<Step, number>> = {
+  quarter: 900_000,
+  hour: 3_600_000,
+  day: dayMs,
+  week: 7 * dayMs,
+  month: 28 * dayMs,
+};
+/** Groups shown by themselves; the others are one. */
+const mostGroups = 10;
+
+/** What a series may be stacked by. */
+export const seriesSplits = [...splits, ...callSplits] as const;
+export type SeriesSplit = (typeof seriesSplits)[number];
+
+const point = usageFigures.pick({
+  calls: true,
+  errors: true,
+  errorsBy: true,
+  inputTokens: true,
+  cachedTokens: true,
+  cacheWrite5mTokens: true,
+  cacheWrite1hTokens: true,
+  outputTokens: true,
+  latencyMs: true,
+  firstByteMs: true,
+  cost: true,
+});
+
+const group = z.object({
+  value: z.string().nullable().meta({
+    description:
+      'The model, provider, key id, outcome or family; empty: of calls without one; null: all others, or no split.',
+  }),
+  name: z.string().nullable().meta({ description: 'Of a key.' }),
+  total: usageFigures,
+  points: z.array(point).meta({ description: 'One for each of `starts`, empty ones too.' }),
+});
+
+/** A chart of usage over time. */
+export const usageSeries = z.object({
+  workspace: z.string(),
+  timeZone: z.string(),
+  from: z.iso.datetime(),
+  to: z.iso.datetime(),
+  step: z.enum(steps),
+  by: z.enum(seriesSplits).nullable(),
+  cost: dollars,
+  total: usageFigures,
+  starts: z
+    .array(z.iso.datetime())
+    .meta({ description: 'Where each point begins; the last ends with the range.' }),
+  groups: z
+    .array(group)
+    .meta({ description: `The largest first, at most ${mostGroups}; then all others as one.` }),
+  before: z
+    .object({
+      from: z.iso.datetime(),
+      to: z.iso.datetime(),
+      total: usageFigures,
+      points: z.array(point).meta({ description: 'Everything together, in as many steps as it has.' }),
+    })
+    .meta({ description: 'The period of the same length before, or the one that was asked for.' }),
+});
+export type UsageSeries = z.output<typeof usageSeries>;
+
+/** What a reading over time is narrowed to and split by. */
+export interface TimedQuery {
+  /** Widened already. */
+  readonly range: Range;
+  readonly step: Step;
+  readonly by: SeriesSplit | null;
+  readonly filters: UsageFilters;
+  /** Whether the parts have latency and time to first byte. */
+  readonly durations?: boolean;
+}
+
+export interface SeriesQuery extends TimedQuery {
+  /** Which groups stand alone: those with the most of it. */
+  readonly rank: Rank;
+  /** Compared with this; null: the period of the same length before. */
+  readonly before: Range | null;
+  readonly nowMs: number;
+}
+
+/** Parts by bucket and group, with where the buckets begin. */
+export interface TimedParts {
+  readonly range: Range;
+  readonly zone: string;
+  readonly startsMs: readonly number[];
+  readonly parts: readonly SplitSums[];
+}
+
+/** @throws ControlRefused when there would be too many points, or too many calls to read for the split. */
+export async function readTimed(
+  store: ReadStore,
+  scope: WorkspaceScope,
+  { range: asked, step, by, filters, durations }: TimedQuery,
+): Promise<TimedParts> {
+  const zone = knownZone(scope.timeZone);
+  const range = await wholeDays(store, scope, asked);
+  if ((range.toMs - range.fromMs) / lengthsMs[step] > mostBuckets) {
+    throw badInput(
+      'step',
+      `a series has at most ${mostBuckets} points; choose a longer step or a shorter range`,
+    );
+  }
+  const startsMs = bucketStarts(range.fromMs, range.toMs, step, zone);
+  const parts = isCallSplit(by)
+    ? await readCallUsage(store, scope, { range, split: by, startsMs, filters, durations })
+    : await readUsage(store, scope, { range, split: by ?? undefined, startsMs, filters, durations });
+  return { range, zone, startsMs, parts };
+}
+
+function isCallSplit(by: SeriesSplit | null): by is CallSplit {
+  return callSplits.some((one) => one === by);
+}
+
+/**
+ * Usage over time, stacked by a split, beside the period before.
+ * @throws ControlRefused as `readTimed`.
+ */
+export async function readSeries(
+  store: ReadStore,
+  scope: WorkspaceScope,
+  { before, rank, nowMs, ...asked }: SeriesQuery,
+): Promise<UsageSeries> {
+  const { step, by } = asked;
+  const period = widened(before ?? rangeBefore(asked.range, scope.timeZone), scope.timeZone, nowMs);
+  const [{ range, zone, startsMs, parts, sums }, earlier] = await Promise.all([
+    readWithTotal(store, scope, asked),
+    readWithTotal(store, scope, { ...asked, range: period, by: null }),
+  ]);
+  const total = figuresOf(sums);
+  return {
+    workspace: scope.slug,
+    timeZone: zone,
+    ...iso(range),
+    step,
+    by,
+    cost: total.cost,
+    total,
+    starts: startsMs.map((at) => new Date(at).toISOString()),
+    groups: await groupsOf(store, scope, { by, rank, parts, length: startsMs.length }),
+    before: {
+      ...iso(earlier.range),
+      total: figuresOf(earlier.sums),
+      points: pointsOf(earlier.parts, earlier.startsMs.length),
+    },
+  };
+}
+
+/** With the sums of all parts. Durations that the parts do not have are read of the whole range, which takes little. */
+async function readWithTotal(
+  store: ReadStore,
+  scope: WorkspaceScope,
+  asked: TimedQuery,
+): Promise<TimedParts & { readonly sums: Sums }> {
+  const timed = await readTimed(store, scope, asked);
+  const sums = totalOf(timed.parts);
+  if (asked.durations !== false) return { ...timed, sums };
+  const { latency, firstByte } = totalOf(
+    await readUsage(store, scope, { range: timed.range, filters: asked.filters }),
+  );
+  return { ...timed, sums: { ...sums, latency, firstByte } };
+}
+
+async function groupsOf(
+  store: Store,
+  scope: WorkspaceScope,
+  {
+    by,
+    rank,
+    parts,
+    length,
+  }: Pick<SeriesQuery, 'by' | 'rank'> & {
+    readonly parts: readonly SplitSums[];
+    readonly length: number;
+  },
+): Promise<z.output<typeof group>[]> {
+  if (by === null) return [groupOf(null, null, parts, length)];
+  const shown = ranked(
+    rank,
+    merged(parts, ({ value }) => value),
+  )
+    .slice(0, mostGroups)
+    .map(({ value }) => value);
+  const byValue = Map.groupBy(parts, ({ value }) => (shown.includes(value) ? value : null));
+  const names = by === 'key' ? await keyNames(store, scope, shown) : null;
+  const rest = byValue.get(null) ?? [];
+  return [
+    ...shown.map((value) => groupOf(value, names?.get(value) ?? null, byValue.get(value) ?? [], length)),
+    ...(rest.length > 0 ? [groupOf(null, null, rest, length)] : []),
+  ];
+}
+
+function groupOf(
+  value: string | null,
+  name: string | null,
+  parts: readonly SplitSums[],
+  length: number,
+): z.output<typeof group> {
+  const total = figuresOf(totalOf(parts));
+  return { value, name, total, points: pointsOf(parts, length) };
+}
+
+/** @param parts are used up by this: whatever else is made of them comes before. */
+function pointsOf(parts: readonly SplitSums[], length: number): z.output<typeof point>[] {
+  const points: Sums[] = [];
+  for (const { bucket, sums } of parts) {
+    const at = points[bucket];
+    if (at) addSums(at, sums);
+    else points[bucket] = sums;
+  }
+  return Array.from({ length }, (_, at) => pointOf(points[at] ?? none));
+}
+
+function pointOf(sums: Sums): z.output<typeof point> {
+  const figures = figuresOf(sums);
+  return {
+    calls: figures.calls,
+    errors: figures.errors,
+    errorsBy: figures.errorsBy,
+    inputTokens: figures.inputTokens,
+    cachedTokens: figures.cachedTokens,
+    cacheWrite5mTokens: figures.cacheWrite5mTokens,
+    cacheWrite1hTokens: figures.cacheWrite1hTokens,
+    outputTokens: figures.outputTokens,
+    latencyMs: figures.latencyMs,
+    firstByteMs: figures.firstByteMs,
+    cost: figures.cost,
+  };
+}
+
+const none = noSums();
+
+export function iso({ fromMs, toMs }: Range): { from: string; to: string } {
+  return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() };
+}

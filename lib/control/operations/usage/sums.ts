@@ -1,0 +1,160 @@
+import { type WorkspaceScope, within } from '#lib/control/operations/scope';
+import type { Store } from '#lib/control/operations/store';
+import type { Range } from '#lib/control/operations/usage/range';
+import { Histogram } from '#lib/core/metering/histogram';
+import { noUsage, type Usage, usageClasses } from '#lib/core/metering/usage';
+import { type ErrorClass, errorClasses } from '#lib/gateway/settlement/pure/error-class';
+import { errorColumns, sumNames, usageColumns } from '#lib/gateway/settlement/usage/columns';
+
+/** What usage may be split by beside time. */
+export const splits = ['model', 'key', 'provider'] as const;
+export type Split = (typeof splits)[number];
+
+/** Columns to split by; the only text that enters the statement, never taken from outside. */
+const splitColumns: Readonly<Record<Split, string>> = {
+  model: 'model',
+  key: 'key_id::text',
+  provider: 'provider',
+};
+
+/** Narrows usage to one model, one key, one provider. */
+export type UsageFilters = { readonly [S in Split]?: string | undefined };
+
+/** What calls add up to; money in nano-dollars. */
+export interface Sums {
+  calls: number;
+  refused: number;
+  attempts: number;
+  fallbacks: number;
+  readonly errors: Record<ErrorClass, number>;
+  readonly used: Usage;
+  costNano: bigint;
+  readonly latency: Histogram;
+  readonly firstByte: Histogram;
+}
+
+/** The sums of one bucket of time and one value of the split. */
+export interface SplitSums {
+  /** Position in `startsMs`; 0 without it. */
+  readonly bucket: number;
+  /** The model, key id or provider; '' without a split, and for calls that have none. */
+  readonly value: string;
+  readonly sums: Sums;
+}
+
+export interface UsageQuery {
+  /** Widened to what is stored (`range`). */
+  readonly range: Range;
+  readonly split?: Split | undefined;
+  /** Where buckets of time begin, in order, the first not after the range. */
+  readonly startsMs?: readonly number[] | undefined;
+  readonly filters?: UsageFilters | undefined;
+  /** Whether latency and time to first byte are read too, which take most of the time; without other word they are. */
+  readonly durations?: boolean | undefined;
+}
+
+const durationNames: ReadonlySet<string> = new Set(['latency', 'first_byte']);
+const amountNames = sumNames.filter((name) => !durationNames.has(name));
+
+/**
+ * The one reading of usage: every total, chart, command and address is made of it. Calls count at their
+ * admission, as in the log; what jobs and adjustments add counts with their call. Days that lie in one bucket are read
+ * as such, the time between them by quarters, all in one statement: a quarter leaves `usage_quarter` when a day counts it.
+ * @returns several parts for one bucket and value, which the reader adds up.
+ * @throws Error of the database.
+ */
+export async function readUsage(
+  store: Pick<Store, 'query'>,
+  scope: WorkspaceScope,
+  { range, split, startsMs, filters = {}, durations = true }: UsageQuery,
+): Promise<SplitSums[]> {
+  const values: unknown[] = [new Date(range.fromMs), new Date(range.toMs)];
+  const own = within(scope, 'workspace_id', values);
+  const conditions = [own];
+  for (const name of splits) {
+    const given = filters[name];
+    if (given === undefined) continue;
+    values.push(given);
+    conditions.push(`${splitColumns[name]} = $${values.length}`);
+  }
+  let bucket = (_: string) => '1';
+  if (startsMs) {
+    values.push(startsMs.map((at) => new Date(at)));
+    const starts = `$${values.length}::timestamptz[]`;
+    bucket = (start) => `width_bucket(${start}, ${starts})`;
+  }
+  const part = (table: string, start: string, { from = '$1::timestamptz', to = '$2::timestamptz' } = {}) => `
+    SELECT ${bucket(start)} AS bucket, ${split ? splitColumns[split] : "''"} AS value,
+      ${(durations ? sumNames : amountNames).map((name) => `sum(${name})::text AS ${name}`).join(', ')}
+    FROM ${table} WHERE ${start} >= ${from} AND ${start} < ${to} AND ${conditions.join(' AND ')}
+    GROUP BY 1, 2`;
+  const rows = await store.query<StoredSums>(
+    `WITH days AS MATERIALIZED (
+      SELECT day, until, state FROM usage_span
+      WHERE ${own} AND day >= $1::timestamptz AND day < $2::timestamptz AND (state = 'folded' OR state = 'made'
+        AND until <= $2::timestamptz AND ${bucket('day')} = ${bucket("(until - interval '1 ms')")})
+    ), between AS MATERIALIZED (
+      SELECT coalesce(lag(until) OVER days, $1::timestamptz) AS start, day AS stop
+      FROM days WHERE state = 'made' WINDOW days AS (ORDER BY day)
+      UNION ALL SELECT coalesce(max(until), $1::timestamptz), $2::timestamptz FROM days WHERE state = 'made'
+    )
+    ${part('usage_quarter', 'quarter')}
+    UNION ALL SELECT quarters.* FROM between, LATERAL (
+      ${part('usage_quarter_counted', 'quarter', { from: 'start', to: 'stop' })}) AS quarters WHERE start < stop
+    UNION ALL ${part('(usage_day JOIN (SELECT day FROM days) AS read USING (day))', 'day')}`,
+    values,
+  );
+  return rows.map((row) => ({ bucket: row.bucket - 1, value: row.value, sums: sumsOf(row) }));
+}
+
+/** Sums as a statement answers them, by the names of their columns. */
+export type StoredSums = { readonly bucket: number; readonly value: string } & Readonly<
+  Record<string, string>
+>;
+
+export function sumsOf(row: StoredSums): Sums {
+  const sums = noSums(Histogram.ofNumber(row.latency ?? '0'), Histogram.ofNumber(row.first_byte ?? '0'));
+  const figure = (name: string) => Number(row[name]);
+  sums.calls = figure('calls');
+  sums.refused = figure('refused');
+  sums.attempts = figure('attempts');
+  sums.fallbacks = figure('fallbacks');
+  for (const name of errorClasses) sums.errors[name] = figure(errorColumns[name]);
+  for (const name of usageClasses) sums.used[name] = figure(usageColumns[name]);
+  sums.costNano = BigInt(row.cost_nano ?? 0);
+  return sums;
+}
+
+export function noSums(latency = new Histogram(), firstByte = new Histogram()): Sums {
+  return {
+    calls: 0,
+    refused: 0,
+    attempts: 0,
+    fallbacks: 0,
+    errors: { client: 0, limit: 0, provider: 0, timeout: 0, broken: 0, gateway: 0, other: 0 },
+    used: { ...noUsage },
+    costNano: 0n,
+    latency,
+    firstByte,
+  };
+}
+
+/** Adds one to the other. */
+export function addSums(sum: Sums, part: Sums): void {
+  sum.calls += part.calls;
+  sum.refused += part.refused;
+  sum.attempts += part.attempts;
+  sum.fallbacks += part.fallbacks;
+  for (const name of errorClasses) sum.errors[name] += part.errors[name];
+  for (const name of usageClasses) sum.used[name] += part.used[name];
+  sum.costNano += part.costNano;
+  sum.latency.merge(part.latency);
+  sum.firstByte.merge(part.firstByte);
+}
+
+/** Everything together. */
+export function totalOf(parts: Iterable<{ readonly sums: Sums }>): Sums {
+  const total = noSums();
+  for (const { sums } of parts) addSums(total, sums);
+  return total;
+}

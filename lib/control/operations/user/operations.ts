@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { create } from '#lib/control/operations/declare';
+import { optional } from '#lib/control/operations/field/field';
+import { choice, name, toggle } from '#lib/control/operations/field/kinds';
+import { email, password } from '#lib/control/operations/field/people';
+import { badInput, conflict } from '#lib/control/operations/refusal';
+import { WorkspaceScope } from '#lib/control/operations/scope';
+import { createFirstOperator } from '#lib/control/operations/user/first-operator';
+import { linkedOperations } from '#lib/control/operations/user/linked';
+import { hashPassword, refuseCommonPassword } from '#lib/control/operations/user/password';
+import { profileOperations } from '#lib/control/operations/user/profile';
+import { resetOperations } from '#lib/control/operations/user/reset';
+import { signUpOperations } from '#lib/control/operations/user/sign-up';
+import { verifyOperations } from '#lib/control/operations/user/verify';
+import { roles } from '#lib/core/role';
+import { newRowId } from '#lib/platform/data/row-id';
+
+export const createUser = create({
+  name: 'user.create',
+  summary: 'Makes a user who signs in with a password; with a workspace, a member of it (developer).',
+  reach: 'subject',
+  permission: 'gateway:write',
+  fields: {
+    email: email({ label: 'E-mail', help: 'With which they sign in.', example: 'ann@example.com' }),
+    password: password({
+      label: 'Password',
+      help: '10 to 256 characters, no common one.',
+      example: 'three random words',
+    }),
+    name: optional(name({ label: 'Name', help: 'As others see it.', example: 'Ann' })),
+    role: optional(choice({ label: 'Role', help: 'In the workspace; developer when none is given.' }, roles)),
+    operator: optional(
+      toggle({ label: 'Operator', help: 'One of the people who run this gateway.', example: false }),
+    ),
+  },
+  output: z.object({ id: z.uuid(), email: z.string() }),
+  http: [],
+  line: { workspace: 'optional' },
+  text: ({ id, email }) => `user ${email} created (${id})`,
+  run: async ({ store, scope, nowMs }, { email, password, role, operator = false, name = null }) => {
+    const place = scope instanceof WorkspaceScope ? scope : null;
+    if (role !== undefined && place === null) {
+      throw badInput('role', 'a role is one in a workspace; name the workspace too (--workspace SLUG)');
+    }
+    await refuseCommonPassword(password, 'password');
+    const id = newRowId();
+    const passwordHash = await hashPassword(password);
+    // Whoever makes it vouches for the address.
+    const emailVerifiedAt = new Date(nowMs);
+    const { count } = await store.prisma.user.createMany({
+      data: [{ id, email, name, passwordHash, operator, emailVerifiedAt }],
+      skipDuplicates: true,
+    });
+    if (count === 0) throw conflict(`there is a user ${email} already; sign in instead`, 'email');
+    const member = place && { workspaceId: place.workspaceId, userId: id, role: role ?? 'developer' };
+    if (member) await store.prisma.member.create({ data: member });
+    return {
+      result: { id, email },
+      subject: id,
+      workspaceId: place?.workspaceId ?? null,
+      before: null,
+      after: { email, name, operator, ...(member ? { role: member.role } : {}) },
+      changes: [],
+    };
+  },
+});
+
+export const userOperations = [
+  createUser,
+  createFirstOperator,
+  ...signUpOperations,
+  ...verifyOperations,
+  ...resetOperations,
+  ...profileOperations,
+  ...linkedOperations,
+];

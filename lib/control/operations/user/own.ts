@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { fundsNano } from '#lib/control/billing/low-balance';
+import { userOf } from '#lib/control/operations/actor';
+import { read } from '#lib/control/operations/declare';
+import { notFound } from '#lib/control/operations/refusal';
+import { availableNano } from '#lib/control/operations/workspace/find';
+import { showFirstRun } from '#lib/control/operations/workspace/first-run';
+import { formatUsd } from '#lib/core/money';
+import { roleOf, roles } from '#lib/core/role';
+
+/** For the switcher of the console: where somebody belongs, by name; demo data at the end. */
+export const listOwnWorkspaces = read({
+  name: 'workspace.mine',
+  summary: 'The workspaces of whoever is signed in, with the role there.',
+  reach: 'self',
+  permission: null,
+  fields: {},
+  output: z.object({
+    data: z.array(z.object({ slug: z.string(), name: z.string(), role: z.enum(roles).nullable() })),
+  }),
+  http: [],
+  line: null,
+  run: async ({ store, actor }) => {
+    const userId = userOf(actor);
+    if (userId === null) return { data: [] };
+    const rows = await store.prisma.member.findMany({
+      where: { userId },
+      select: { role: true, workspace: { select: { slug: true, name: true } } },
+      orderBy: [{ workspace: { demo: 'asc' } }, { workspace: { name: 'asc' } }, { workspaceId: 'asc' }],
+    });
+    return { data: rows.map(({ role, workspace }) => ({ ...workspace, role: roleOf(role) })) };
+  },
+});
+
+/** What stands on every page of the console; without the keys, of which there may be thousands. */
+export const visitWorkspace = read({
+  name: 'workspace.visit',
+  summary: 'A workspace as each page of the console needs it, with the role of whoever looks at it.',
+  reach: 'workspace',
+  permission: 'workspace:read',
+  fields: {},
+  output: z.object({
+    id: z.uuid(),
+    slug: z.string(),
+    name: z.string(),
+    timeZone: z.string(),
+    role: z.enum([...roles, 'operator']),
+    available: z.string(),
+    low: z
+      .boolean()
+      .meta({ description: 'Whether the funds are below the threshold that the workspace has set.' }),
+    suspended: z.boolean(),
+    demo: z.boolean(),
+  }),
+  http: [],
+  line: null,
+  run: async ({ store, scope, role }) => {
+    const [row] = await store.query<{ name: string; available: string; low: boolean; suspended: boolean }>(
+      `SELECT w.name, (${availableNano})::text AS available,
+         coalesce(${fundsNano} < w.low_balance_nano, false) AS low,
+         w.suspended_at IS NOT NULL AS suspended
+       FROM workspace w WHERE w.id = $1::uuid`,
+      [scope.workspaceId],
+    );
+    if (row === undefined || role === null) throw notFound('this workspace is gone', 'workspace');
+    const { workspaceId: id, slug, timeZone, demo } = scope;
+    const available = formatUsd(BigInt(row.available));
+    return {
+      ...{ id, slug, timeZone, role, name: row.name, available },
+      ...{ low: row.low, suspended: row.suspended, demo },
+    };
+  },
+});
+
+export const ownOperations = [listOwnWorkspaces, visitWorkspace, showFirstRun];

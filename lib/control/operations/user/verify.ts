@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { userOf } from '#lib/control/operations/actor';
+import { change, create } from '#lib/control/operations/declare';
+import { words } from '#lib/control/operations/field/kinds';
+import { conflict, notFound } from '#lib/control/operations/refusal';
+import type { Store } from '#lib/control/operations/store';
+import { giveCredit, queueVerification, sqlIn } from '#lib/control/operations/user/open-account';
+import { claimToken, dropTokens } from '#lib/control/operations/user/token';
+
+/** What stands in the address of a link. */
+export const linkToken = { ...words({ label: 'Link', help: 'As the mail has it.' }, 200), secret: true };
+
+export const verifyAddress = change({
+  name: 'user.verify',
+  summary: 'Shows by a link from a mail that an address is theirs; gives the credit of signing up, once.',
+  reach: 'self',
+  permission: null,
+  fields: { token: linkToken },
+  output: z.object({ id: z.uuid(), email: z.string(), credit: z.string().nullable() }),
+  http: [],
+  line: null,
+  run: async (context, { token }) => {
+    const { store } = context;
+    const id = await claimToken(context, 'verify', token);
+    const email = await markVerified(store, id);
+    const { credit, changes } = await giveCredit(context, id);
+    await dropTokens(sqlIn(store), id, 'verify');
+    return {
+      ...{ result: { id, email, credit }, subject: id, workspaceId: null, changes },
+      before: { verified: false },
+      after: { verified: true, ...(credit === null ? {} : { credit }) },
+    };
+  },
+});
+
+/** Locks the user's row until the transaction ends: two verifications of one address follow each other. */
+export async function markVerified(store: Store, id: string): Promise<string> {
+  const [user] = await store.query<{ email: string }>(
+    `UPDATE "user" SET email_verified_at = coalesce(email_verified_at, now()) WHERE id = $1::uuid RETURNING email`,
+    [id],
+  );
+  if (user === undefined) throw notFound('this account is gone; sign up again', 'token');
+  return user.email;
+}
+
+export const requestVerification = create({
+  name: 'user.request-verification',
+  summary: 'Sends whoever is signed in another link that verifies their address.',
+  reach: 'self',
+  permission: null,
+  fields: {},
+  output: z.object({ email: z.string() }),
+  http: [],
+  line: null,
+  run: async ({ store, actor }) => {
+    const id = userOf(actor);
+    const user = id === null ? null : await store.prisma.user.findUnique({ where: { id } });
+    if (user === null) throw notFound('sign in first');
+    if (user.emailVerifiedAt !== null) throw conflict('your address is verified already; reload the page');
+    const mail = await queueVerification(store, user.email);
+    return {
+      ...{ result: { email: user.email }, subject: user.id, workspaceId: null, changes: [] },
+      before: null,
+      after: { mail },
+    };
+  },
+});
+
+export const verifyOperations = [verifyAddress, requestVerification];

@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { create, read } from '#lib/control/operations/declare';
+import { conflict } from '#lib/control/operations/refusal';
+import { runVerification, takeVerification } from '#lib/control/operations/verification/background';
+
+const kept = z.object({
+  startedAt: z.iso.datetime(),
+  endedAt: z.iso.datetime(),
+  tookMs: z.int(),
+  error: z.string().nullable().meta({ description: 'Why it could not be done; null: it was.' }),
+  ok: z.boolean(),
+  overHold: z.string().meta({ description: 'What charges exceeded their holds by, all together, dollars.' }),
+  checks: z.array(
+    z.object({
+      name: z.string(),
+      rows: z.array(z.unknown()).meta({ description: 'At most 20; amounts are nano-dollars.' }),
+      broken: z.int().meta({ description: 'How many rows break it, counted up to 100.' }),
+    }),
+  ),
+});
+
+const state = z.object({
+  running: z.boolean(),
+  last: kept.nullable().meta({ description: 'The last one that ended; null: there was none.' }),
+});
+
+/** In the background of the process that is asked: on a large log it takes minutes. */
+export const startVerification = create({
+  name: 'verification.start',
+  summary: 'Begins to check every invariant of money and logs in the background; one runs at a time.',
+  reach: 'gateway',
+  permission: 'gateway:write',
+  fields: {},
+  output: z.object({ running: z.literal(true) }),
+  http: [{ method: 'POST', path: '/verification' }],
+  line: null,
+  run: async ({ store, actor }) => {
+    if (!(await takeVerification((sql) => store.execute(sql, [])))) {
+      throw conflict('the ledger is being verified just now; wait until that ends');
+    }
+    return {
+      result: { running: true as const },
+      subject: 'ledger',
+      workspaceId: null,
+      before: null,
+      after: { asked: actor.kind },
+      changes: [],
+    };
+  },
+  follow: async ({ pool }, result) => {
+    // What goes wrong is kept with its result; where even that fails, it counts as ended after a minute.
+    runVerification(pool, Date.now).catch(() => undefined);
+    return result;
+  },
+});
+
+export const showVerification = read({
+  name: 'verification.show',
+  summary: 'Whether the ledger is being verified, and how the last time ended.',
+  reach: 'gateway',
+  permission: 'gateway:read',
+  fields: {},
+  output: state,
+  http: [{ method: 'GET', path: '/verification' }],
+  line: {},
+  failed: ({ last }) => (last === null || last.ok ? null : 'the last verification found broken invariants'),
+  run: async ({ store }) => {
+    const [duty] = await store.query<{ running: boolean; result: unknown }>(
+      `SELECT coalesce(taken_until > now(), false) AS running, result FROM fleet_duty WHERE name = 'verify'`,
+      [],
+    );
+    return { running: duty?.running ?? false, last: kept.safeParse(duty?.result).data ?? null };
+  },
+});
+
+export const verificationOperations = [startVerification, showVerification];

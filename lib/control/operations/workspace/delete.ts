@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import { change, read } from '#lib/control/operations/declare';
+import { words } from '#lib/control/operations/field/kinds';
+import { madeByPeople } from '#lib/control/operations/key/find';
+import { badInput, conflict, notFound } from '#lib/control/operations/refusal';
+import { inScope, type WorkspaceScope } from '#lib/control/operations/scope';
+import type { Store } from '#lib/control/operations/store';
+import { heldNano } from '#lib/control/operations/workspace/find';
+import { formatUsd } from '#lib/core/money';
+
+const losses = z.object({
+  slug: z.string(),
+  balance: z.string().meta({ description: 'What can no longer be spent, dollars as a decimal string.' }),
+  held: z.string().meta({ description: 'What running calls and jobs hold; they are charged as they end.' }),
+  apiKeys: z.int().meta({ description: 'API keys that are revoked.' }),
+  managementKeys: z.int().meta({ description: 'Management keys that are revoked.' }),
+  members: z.int().meta({ description: 'People who lose it.' }),
+  invitations: z.int().meta({ description: 'Open ones, which are cancelled.' }),
+  runningJobs: z.int().meta({ description: 'They end first: with any of them nothing is deleted.' }),
+});
+
+/** What stands against the deletion of a workspace, and what goes with it. */
+export const showDeletion = read({
+  name: 'workspace.deletion',
+  summary: 'What would be lost if the workspace were deleted, and the jobs that have to end first.',
+  reach: 'workspace',
+  permission: 'workspace:delete',
+  fields: {},
+  output: losses,
+  http: [{ method: 'GET', path: '/workspaces/{workspace}/deletion' }],
+  line: { arguments: ['workspace'] },
+  run: ({ store, scope }) => countLosses(store, scope),
+});
+
+/**
+ * The row stays: calls that run are charged to it as they end, and its ledger is append-only. For everybody but
+ * operators it is gone at once (contract: control-plane/deleted-workspace).
+ */
+export const deleteWorkspace = change({
+  name: 'workspace.delete',
+  summary: 'Deletes a workspace for good: keys stop, nobody opens it any more, the balance cannot be spent.',
+  reach: 'workspace',
+  permission: 'workspace:delete',
+  alone: true,
+  fields: {
+    confirm: words({ label: 'Slug', help: 'Of the workspace, typed once more.', example: 'acme-labs' }, 100),
+  },
+  output: losses,
+  http: [{ method: 'DELETE', path: '/workspaces/{workspace}' }],
+  line: { arguments: ['workspace'] },
+  text: ({ slug }) => `workspace ${slug} is deleted`,
+  run: async ({ store, scope, nowMs }, { confirm }) => {
+    const { workspaceId, slug, demo } = scope;
+    if (demo) throw conflict('demo data is removed by the operator: gateway demo remove');
+    if (confirm !== slug) throw badInput('confirm', `write the slug of the workspace, ${slug}, to delete it`);
+    const lost = await countLosses(store, scope);
+    if (lost.runningJobs > 0) {
+      const jobs = lost.runningJobs === 1 ? 'a job is' : `${lost.runningJobs} jobs are`;
+      throw conflict(`${jobs} still running; cancel them or wait until they have ended`);
+    }
+    const now = new Date(nowMs);
+    const { prisma } = store;
+    await prisma.workspace.update({
+      where: { id: workspaceId },
+      data: { deletedAt: now, suspendedAt: now },
+    });
+    await prisma.apiKey.updateMany({
+      where: { workspaceId, status: { not: 'revoked' } },
+      data: { status: 'revoked' },
+    });
+    await prisma.managementKey.updateMany({
+      where: { workspaceId, revokedAt: null },
+      data: { revokedAt: now },
+    });
+    await prisma.invitation.updateMany({
+      where: { workspaceId, acceptedAt: null, cancelledAt: null },
+      data: { cancelledAt: now },
+    });
+    // Calls that still run must not have a card charged for a workspace that is gone.
+    await prisma.autoTopUp.updateMany({ where: { workspaceId }, data: { enabled: false } });
+    await prisma.member.deleteMany({ where: { workspaceId } });
+    return {
+      ...{ result: lost, subject: workspaceId, workspaceId, before: lost, after: null },
+      changes: [{ kind: 'workspace', subject: workspaceId }],
+    };
+  },
+});
+
+async function countLosses(store: Store, scope: WorkspaceScope) {
+  const { workspaceId, slug } = scope;
+  const { prisma } = store;
+  const [row] = await store.query<{ balance: string; held: string; jobs: number }>(
+    `SELECT w.balance_nano::text AS balance, (${heldNano})::text AS held,
+       (SELECT count(*)::int FROM job j WHERE j.workspace_id = w.id AND j.settled_at IS NULL
+         AND j.lost_at IS NULL) AS jobs
+     FROM workspace w WHERE w.id = $1::uuid`,
+    [workspaceId],
+  );
+  if (row === undefined) throw notFound('this workspace is gone', 'workspace');
+  const where = inScope(scope);
+  const open = { ...where, acceptedAt: null, cancelledAt: null };
+  // One after the other: inside a transaction there is one connection.
+  const apiKeys = await prisma.apiKey.count({
+    where: { ...where, ...madeByPeople, status: { not: 'revoked' } },
+  });
+  const managementKeys = await prisma.managementKey.count({ where: { ...where, revokedAt: null } });
+  const members = await prisma.member.count({ where });
+  const invitations = await prisma.invitation.count({ where: open });
+  return {
+    slug,
+    ...{ balance: formatUsd(BigInt(row.balance)), held: formatUsd(BigInt(row.held)) },
+    ...{ apiKeys, managementKeys, members, invitations, runningJobs: row.jobs },
+  };
+}

@@ -1,0 +1,94 @@
+import type { Workspace } from '#generated/client';
+import { fundsNano } from '#lib/control/billing/low-balance';
+import { type Place, placeText } from '#lib/control/operations/field/paging';
+import { madeByPeople } from '#lib/control/operations/key/find';
+import { inScope, type Scope, within } from '#lib/control/operations/scope';
+import type { Store } from '#lib/control/operations/store';
+import {
+  type ListedWorkspace,
+  type ShownWorkspace,
+  stateOfRow,
+} from '#lib/control/operations/workspace/settings';
+import { formatUsd } from '#lib/core/money';
+
+/** What open calls and jobs of workspace `w` hold; leased money is not held (contract: money/available). */
+export const heldNano = `(SELECT coalesce(sum(amount_nano), 0) FROM hold WHERE workspace_id = w.id)
+  + (SELECT coalesce(sum(held_nano), 0) FROM lease WHERE kind = 'workspace' AND subject_id = w.id)`;
+
+/** What workspace `w` may still spend, without promo credit that has expired (contract: money/available). */
+export const availableNano = `${fundsNano} - (${heldNano})`;
+
+/** Nano-dollars. */
+interface Funds {
+  readonly held: string;
+  readonly available: string;
+}
+
+const funds = `(${heldNano})::text AS held, (${availableNano})::text AS available`;
+
+/** Workspaces of the scope, by the time at which they were made, the newest first. */
+export async function listWorkspaces(
+  store: Store,
+  scope: Scope,
+  page: { conditions(values: unknown[]): string[]; readonly after: Place | null; readonly limit: number },
+): Promise<{ data: ListedWorkspace[]; next: string | null }> {
+  const values: unknown[] = [page.limit + 1];
+  const where = ['w.deleted_at IS NULL', within(scope, 'w.id', values), ...page.conditions(values)];
+  if (page.after !== null) {
+    values.push(page.after.at, page.after.id);
+    where.push(`(w.created_at, w.id) < ($${values.length - 1}::timestamptz, $${values.length}::uuid)`);
+  }
+  const found = await store.query<Place & Funds>(
+    `SELECT w.id::text AS id, w.created_at AS at, ${funds} FROM workspace w
+     WHERE ${where.join(' AND ')} ORDER BY w.created_at DESC, w.id DESC LIMIT $1`,
+    values,
+  );
+  const rows = found.slice(0, page.limit);
+  const last = found.length > page.limit ? rows.at(-1) : undefined;
+  const ids = rows.map(({ id }) => id);
+  const workspaces = await store.prisma.workspace.findMany({ where: { id: { in: ids } } });
+  const byId = new Map(workspaces.map((workspace) => [workspace.id, workspace]));
+  return {
+    data: rows.flatMap(({ id, held, available }) => {
+      const workspace = byId.get(id);
+      return workspace ? [listed(workspace, { held, available })] : [];
+    }),
+    next: last ? placeText(last) : null,
+  };
+}
+
+/** One workspace with its keys, the oldest first. */
+export async function readWorkspace(store: Store, scope: Scope, id: string): Promise<ShownWorkspace | null> {
+  const values: unknown[] = [id];
+  const [found] = await store.query<Funds>(
+    `SELECT ${funds} FROM workspace w
+     WHERE w.id = $1::uuid AND ${within(scope, 'w.id', values)}`,
+    values,
+  );
+  const workspace = await store.prisma.workspace.findUnique({ where: { id } });
+  if (found === undefined || workspace === null) return null;
+  const keys = await store.prisma.apiKey.findMany({
+    where: { ...inScope(scope), ...madeByPeople, workspaceId: id },
+    select: { id: true, name: true, status: true, displayStart: true, displayEnd: true },
+    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+  });
+  return {
+    ...listed(workspace, found),
+    keys: keys.map(({ displayStart, displayEnd, ...key }) => ({
+      ...key,
+      display: `${displayStart}…${displayEnd}`,
+    })),
+  };
+}
+
+function listed(row: Workspace, { held, available }: Funds): ListedWorkspace {
+  return {
+    id: row.id,
+    ...stateOfRow(row),
+    balance: formatUsd(row.balanceNano),
+    simulated: formatUsd(row.simulatedNano),
+    held: formatUsd(BigInt(held)),
+    available: formatUsd(BigInt(available)),
+    createdAt: row.createdAt.toISOString(),
+  };
+}

@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import { read } from '#lib/control/operations/declare';
+import type { LimitUse } from '#lib/gateway/admission/limit-book';
+
+const codes = [
+  'workspace_rpm_exceeded',
+  'workspace_tpm_exceeded',
+  'workspace_concurrency_exceeded',
+  'insufficient_balance',
+] as const;
+
+/** How many of the newest failed calls are looked at. */
+const mostCalls = 5000;
+
+const rate = z.object({
+  used: z.int().meta({ description: 'What counts against the limit now.' }),
+  limit: z.int().nullable().meta({ description: 'The most that is admitted; null: no limit.' }),
+});
+
+/** The limits of a workspace beside what counts against them, and which of them refused a call last. */
+export const showLimits = read({
+  name: 'workspace.limits',
+  summary: 'What counts against each limit of a workspace now, and the last call that each of them refused.',
+  reach: 'workspace',
+  permission: 'logs:read',
+  fields: {},
+  output: z.object({
+    processes: z.int().meta({
+      description: 'Gateway processes that answered; without one the figures of the last minute are 0.',
+    }),
+    requests: rate.meta({ description: 'In the last 60 seconds.' }),
+    tokens: rate.meta({ description: 'In the last 60 seconds.' }),
+    atOnce: rate.meta({ description: 'Calls that run.' }),
+    refusals: z
+      .array(z.object({ code: z.enum(codes), at: z.iso.datetime(), call: z.uuid() }))
+      .meta({ description: `Of the newest ${mostCalls} failed calls; the newest first.` }),
+  }),
+  http: [{ method: 'GET', path: '/workspaces/{workspace}/limits' }],
+  line: { arguments: ['workspace'] },
+  run: async ({ store, scope, limitUse }) => {
+    const { workspaceId: id } = scope;
+    const { rpm, tpm, concurrency } = await store.prisma.workspace.findUniqueOrThrow({ where: { id } });
+    const live = await limitUse(id);
+    const sum = (figure: keyof LimitUse) => live.reduce((total, one) => total + one[figure], 0);
+    const refused = await store.query<{ code: (typeof codes)[number]; at: Date; call: string }>(
+      `SELECT DISTINCT ON (error_code) error_code AS code, at, id::text AS call FROM (
+         SELECT id, at, error_code FROM call WHERE workspace_id = $1::uuid AND status >= 400
+         ORDER BY id DESC LIMIT ${mostCalls}
+       ) AS failed WHERE error_code = ANY ($2::text[]) ORDER BY error_code, id DESC`,
+      [id, [...codes]],
+    );
+    const refusals = refused.sort((one, other) => other.at.getTime() - one.at.getTime());
+    return {
+      processes: live.length,
+      requests: { used: sum('requests'), limit: rpm },
+      tokens: { used: sum('tokens'), limit: tpm },
+      atOnce: { used: sum('atOnce'), limit: concurrency },
+      refusals: refusals.map(({ code, at, call }) => ({ code, at: at.toISOString(), call })),
+    };
+  },
+});

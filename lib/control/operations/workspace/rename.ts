@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import { change } from '#lib/control/operations/declare';
+import { pattern } from '#lib/control/operations/field/kinds';
+import { badInput, conflict } from '#lib/control/operations/refusal';
+import type { Store } from '#lib/control/operations/store';
+import { isFreeWord } from '#lib/control/operations/workspace/slug';
+
+/** Each stays taken for ever, so nobody can rename on until no good word is left. */
+const mostFormer = 20;
+const slugRule = 'use 1 to 50 small letters, digits and dashes, with a letter or digit at both ends';
+
+/** Old addresses lead to the new one, so a slug that a workspace had is not free for others. */
+export const renameWorkspace = change({
+  name: 'workspace.rename',
+  summary: 'Gives a workspace another slug; its old addresses go on leading to it.',
+  reach: 'workspace',
+  permission: 'workspace:write',
+  alone: true,
+  fields: {
+    slug: pattern(
+      { label: 'Slug', help: 'Its name in addresses.', example: 'acme-labs' },
+      /^[a-z0-9](?:[a-z0-9-]{0,48}[a-z0-9])?$/,
+      slugRule,
+    ),
+  },
+  output: z.object({ id: z.uuid(), slug: z.string() }),
+  http: [{ method: 'POST', path: '/workspaces/{workspace}/rename' }],
+  line: { arguments: ['workspace'] },
+  text: ({ slug }) => `the workspace is ${slug} now; its old address leads there`,
+  run: async ({ store, scope, role }, { slug }) => {
+    const { workspaceId: id, slug: before } = scope;
+    const done = { result: { id, slug }, subject: id, workspaceId: id };
+    const changes = [{ kind: 'workspace' as const, subject: id }];
+    if (slug === before) return { ...done, before: { slug }, after: { slug }, changes };
+    if (!isFreeWord(slug)) throw badInput('slug', 'this word is an address of the console; choose another');
+    const kept = { workspaceId: id, slug: { not: slug } };
+    if (role !== 'operator' && (await store.prisma.formerSlug.count({ where: kept })) >= mostFormer) {
+      const text = `a workspace keeps at most ${mostFormer} earlier slugs; take one of them again, or ask the operator`;
+      throw conflict(text, 'slug');
+    }
+    await takeSlug(store, id, slug);
+    // One that it had before comes back to it.
+    await store.prisma.formerSlug.deleteMany({ where: { slug, workspaceId: id } });
+    await store.prisma.formerSlug.createMany({
+      data: [{ slug: before, workspaceId: id }],
+      skipDuplicates: true,
+    });
+    return { ...done, before: { slug: before }, after: { slug }, changes };
+  },
+});
+
+/** @throws ControlRefused (conflict) for one that another workspace has, or had. */
+async function takeSlug({ prisma, query }: Store, id: string, slug: string): Promise<void> {
+  const taken = () => conflict('another workspace has this slug, or had it; choose another', 'slug');
+  if ((await prisma.workspace.count({ where: { slug, id: { not: id } } })) > 0) throw taken();
+  const [moved] = await query<{ id: string }>(
+    `UPDATE workspace SET slug = $2 WHERE id = $1::uuid RETURNING id::text AS id`,
+    [id, slug],
+  ).catch((error: unknown) => {
+    // Whoever took it at the same moment was first.
+    throw isUniqueViolation(error) ? taken() : error;
+  });
+  // After the update, which has waited for whoever is giving this slug up: theirs it stays.
+  const others = { slug, workspaceId: { not: id } };
+  if (moved === undefined || (await prisma.formerSlug.count({ where: others })) > 0) throw taken();
+}
+
+function isUniqueViolation(error: unknown): boolean {
+  return error instanceof Error && /23505|unique constraint/i.test(error.message);
+}

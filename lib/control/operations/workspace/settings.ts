@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import type { Workspace } from '#generated/client';
+import { allowance, limit, name, toggle } from '#lib/control/operations/field/kinds';
+import { timeZone } from '#lib/control/operations/field/people';
+import { shapeOf, shownSettings } from '#lib/control/operations/field/settings';
+
+const limits = { title: 'Rate limits', help: 'Rate limits of the workspace, beside those of its keys.' };
+
+/** What may be set of a workspace, when it is made and later. */
+export const workspaceSettings = {
+  name: name({ label: 'Name', help: 'As people see it.', example: 'Acme Labs' }),
+  credit: allowance({
+    label: 'Credit',
+    help: 'What it may spend beyond its balance.',
+    example: '10',
+    permission: 'gateway:write',
+  }),
+  timeZone: timeZone({
+    label: 'Time zone',
+    help: 'In which its days begin: of caps, usage and the log.',
+    example: 'Europe/Berlin',
+  }),
+  rpm: limit({
+    label: 'Requests a minute',
+    help: '',
+    unit: 'requests a minute',
+    group: limits,
+    example: 600,
+  }),
+  tpm: limit({
+    label: 'Tokens a minute',
+    help: '',
+    unit: 'tokens a minute',
+    group: limits,
+    example: 4_000_000,
+  }),
+  concurrency: limit({ label: 'Calls at once', help: '', unit: 'calls at once', group: limits, example: 50 }),
+  retentionDays: limit({
+    label: 'Days of the log',
+    unit: 'days',
+    help: 'Older calls are hidden at once and deleted soon after; the ledger and the sums of usage stay.',
+    empty: 'As long as the gateway keeps them',
+    example: 30,
+  }),
+  strict: toggle({
+    label: 'Strict budget',
+    help: 'Reserves what each call can cost at most, so that the balance never falls below 0.',
+    example: true,
+  }),
+};
+
+export const suspended = toggle({
+  label: 'Suspended',
+  help: 'Every call is refused, and only operators change anything.',
+  example: false,
+  permission: 'gateway:write',
+});
+
+/** What a new workspace has without other word (contract: limits/defaults). */
+export const newWorkspaceLimits = { rpm: 600, tpm: 4_000_000, concurrency: 50 };
+
+const dollars = z.string().meta({ description: 'Dollars as a decimal string.' });
+
+/** What can change of a workspace: its entity tag and its audit rows are made of it. */
+const stateShape = {
+  slug: z.string().meta({ description: 'Its name in addresses.' }),
+  ...shapeOf(workspaceSettings),
+  suspended: z.boolean(),
+};
+export const changedWorkspace = z.object({ id: z.uuid(), ...stateShape });
+
+export const listedWorkspace = z.object({
+  ...changedWorkspace.shape,
+  balance: dollars.meta({ description: "The ledger's sum, in dollars as a decimal string." }),
+  simulated: dollars.meta({
+    description: 'Of the balance: simulated money, which pays the simulated provider alone.',
+  }),
+  held: dollars.meta({ description: 'What running calls and jobs hold.' }),
+  available: dollars.meta({ description: 'balance + credit − held.' }),
+  createdAt: z.iso.datetime(),
+});
+export type ListedWorkspace = z.output<typeof listedWorkspace>;
+
+/** A workspace as "workspace show" prints it (contract: operations/workspace-show). */
+export const shownWorkspace = z.object({
+  ...listedWorkspace.shape,
+  keys: z.array(z.object({ id: z.uuid(), name: z.string(), status: z.string(), display: z.string() })),
+});
+export type ShownWorkspace = z.output<typeof shownWorkspace>;
+
+const stateSchema = z.object(stateShape);
+export type WorkspaceState = z.output<typeof stateSchema>;
+
+export function stateOfRow(row: Workspace): WorkspaceState {
+  return {
+    slug: row.slug,
+    ...shownSettings(workspaceSettings, row),
+    suspended: row.suspendedAt !== null,
+  };
+}
+
+/** The state within a shown workspace. */
+export function stateOfShown(workspace: ShownWorkspace): WorkspaceState {
+  return stateSchema.parse(workspace);
+}

@@ -1,0 +1,143 @@
+import type { Pool } from 'pg';
+import { closeCalls, deleteJobs } from '#lib/control/billing/close';
+import { dropWeek, emptyDefault, listWeeks, makeWeek } from '#lib/control/retention/change-weeks';
+import { batch, deleteInBatches, limits } from '#lib/control/retention/delete-batches';
+import { deleteHidden } from '#lib/control/retention/delete-hidden';
+import { dayMs, weekAt, weekMs, weekStart } from '#lib/control/retention/weeks';
+import type { Clock } from '#lib/platform/clock';
+import { lookAtClock, type SeenTime } from '#lib/platform/data/seen-time';
+import { transact } from '#lib/platform/data/transaction/transaction';
+import { idFloor } from '#lib/platform/ids';
+
+const hourMs = 3_600_000;
+const weeksBehind = 1;
+const weeksAhead = 4;
+/** Sliding caps look back 30 days (contract: money/sliding-caps); older minutes are of no use. */
+const spendDays = 32;
+/** How long state kept at a provider can be referred to (contract: jobs/lifetime). */
+const resourceDays = 30;
+
+export interface PartitionCare {
+  /** Ends once the first round has: until then a start may still be deleting what is old. */
+  readonly firstRound: Promise<void>;
+  /** Ends the running round between two of its steps, and waits for it. */
+  stop(): Promise<void>;
+}
+
+interface CareOptions {
+  readonly clock: Clock;
+  /** Of the call log, whole days (contract: call-log/retention). */
+  readonly retentionDays: number;
+  report(error: Error): void;
+}
+
+/**
+ * Creates the weekly partitions around now and drops those older than the retention, every hour; the weeks to come
+ * exist when it returns. Age is measured by the last believed time (`seen-time`), so that a clock that runs ahead does
+ * not delete the log. A failed round is reported and not fatal: rows without a week go to the default partition, and
+ * move to a week in the next round.
+ */
+export async function keepPartitions(pool: Pool, options: CareOptions): Promise<PartitionCare> {
+  const { clock, report, retentionDays } = options;
+  let lookedMono = clock.mono();
+  let last: SeenTime | null = null;
+  let told = false;
+  let ended = false;
+  let running: Promise<void> | null = null;
+  const stopped = () => ended;
+  /** @returns whether it succeeded: a round ends at its first failure, and the next one tries again. */
+  const attempt = async (work: () => Promise<void>) => {
+    try {
+      await work();
+      return true;
+    } catch (error) {
+      if (!ended) report(error instanceof Error ? error : new Error(String(error)));
+      return false;
+    }
+  };
+  const make = () => makePartitions(pool, clock.now());
+  const tidy = async () => {
+    const mono = clock.mono();
+    const { allowedMs, believed, seen } = await lookAtClock(pool, clock.now(), last, mono - lookedMono);
+    lookedMono = mono;
+    last = seen;
+    if (!believed && !told) report(leapt(allowedMs));
+    told = !believed;
+    await dropPartitions(pool, allowedMs, retentionDays, stopped);
+    await deleteHidden(pool, allowedMs, closeCalls, stopped);
+  };
+  const begin = (making: Promise<boolean>): Promise<void> => {
+    running = making.then(async (made) => {
+      if (made) await attempt(tidy);
+      running = null;
+    });
+    return running;
+  };
+  const firstRound = begin(Promise.resolve(await attempt(make)));
+  const timer = setInterval(() => {
+    if (running === null) void begin(attempt(make));
+  }, hourMs);
+  timer.unref();
+  return {
+    firstRound,
+    stop: async () => {
+      clearInterval(timer);
+      ended = true;
+      await running;
+    },
+  };
+}
+
+function leapt(seenMs: number): Error {
+  return new Error(
+    `the clock is more than a day ahead of ${new Date(seenMs).toISOString()}, the last time that was seen: ` +
+      'correct it if it is wrong; otherwise retention accepts the new time after a day, and goes by the old one until then',
+  );
+}
+
+/** Makes the weekly partitions of `call` from the last week to four weeks ahead. */
+export async function makePartitions(pool: Pool, nowMs: number): Promise<void> {
+  for (let week = -weeksBehind; week <= weeksAhead; week++) {
+    await makeWeek(pool, weekAt(weekStart(nowMs) + week * weekMs));
+  }
+}
+
+/**
+ * Gives the calls of the default partition a week, and drops weeks that ended before the retention; also minutes of
+ * spend that no cap covers, expired resources, and settled jobs and adjustments of dropped calls.
+ * @param nowMs the time that retention may go by, ms since the epoch.
+ * @param stopped asked between two steps.
+ */
+export async function dropPartitions(
+  pool: Pool,
+  nowMs: number,
+  retentionDays: number,
+  stopped: () => boolean = () => false,
+): Promise<void> {
+  const keepFromMs = weekStart(nowMs - retentionDays * dayMs);
+  await emptyDefault(pool);
+  try {
+    for (const week of await listWeeks(pool)) {
+      if (week.startMs >= keepFromMs || stopped()) break;
+      if (!(await dropWeek(pool, week, closeCalls))) break;
+    }
+  } finally {
+    await dropOldRows(pool, nowMs, keepFromMs, stopped);
+  }
+}
+
+/** What stands beside the calls. A week that could not be dropped keeps its jobs and adjustments. */
+async function dropOldRows(pool: Pool, nowMs: number, keepFromMs: number, stopped: () => boolean) {
+  const [oldest] = await listWeeks(pool);
+  const daysAgo = (days: number) => new Date(nowMs - days * dayMs).toISOString();
+  const keepFrom = idFloor(Math.min(keepFromMs, oldest?.startMs ?? keepFromMs));
+  for (let more = true; more && !stopped(); ) {
+    more = await transact(pool, limits, (client) => deleteJobs(client, keepFrom, batch));
+  }
+  const old = [
+    { table: 'spend_minute', condition: 'minute < $1::timestamptz', values: [daysAgo(spendDays)] },
+    { table: 'resource', condition: 'created_at < $1::timestamptz', values: [daysAgo(resourceDays)] },
+    { table: 'adjustment', condition: 'call_id < $1::uuid', values: [keepFrom] },
+  ];
+  for (const rows of old) await deleteInBatches(pool, rows, stopped);
+}

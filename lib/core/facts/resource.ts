@@ -1,0 +1,56 @@
+import type { FamilyId } from '#lib/core/families/ids';
+
+/**
+ * Something that a provider keeps for a workspace and that later requests name by its id
+ * (contract: jobs/ownership). Ids are the provider's own: what a client sees is what it sent.
+ */
+export const resourceKinds = ['response', 'item', 'conversation', 'video', 'operation', 'file'] as const;
+
+export type ResourceKind = (typeof resourceKinds)[number];
+
+/** A resource as its workspace owns it. Rows live 30 days, or until the resource is deleted. */
+export interface Resource {
+  readonly kind: ResourceKind;
+  /** The provider's id; of an operation and of a file, the last segment of its name. */
+  readonly id: string;
+  readonly workspaceId: string;
+  /** Who keeps it: a provider has one credential, so that its id pins both. */
+  readonly providerId: string;
+  readonly family: FamilyId;
+  /** Slug of the model that made it, and the provider's name for it. */
+  readonly modelId: string;
+  readonly upstreamModel: string;
+  /** The call that made it; of a job, also the job's id. */
+  readonly callId: string;
+  /** Whether it is a job that is charged when it completes. */
+  readonly job: boolean;
+  /** Metered total of the call that made it, tokens: what a request that continues it reads again. */
+  readonly tokens: number;
+  readonly createdAtMs: number;
+}
+
+/** A resource that an answer shows to the client, before the gateway knows whose it is. */
+export interface ShownResource {
+  readonly kind: ResourceKind;
+  readonly id: string;
+}
+
+/**
+ * A resource that a request continues. `required`: unknown is 404 `not_found`; else (encrypted
+ * reasoning carries its own state) an unknown one passes and pins nothing.
+ */
+export interface ResourceReference extends ShownResource {
+  readonly required: boolean;
+}
+
+/** Looks resources up and keeps new ones. Every look-up is scoped by workspace. */
+export interface Resources {
+  /** In memory, then in PostgreSQL, with one retry after 300 ms; null: none of this workspace. */
+  find(workspaceId: string, kind: ResourceKind, id: string): Resource | null | Promise<Resource | null>;
+  /** Those of `shown` that no other workspace has, at whatever provider. */
+  unclaimed(workspaceId: string, shown: readonly ShownResource[]): Promise<readonly ShownResource[]>;
+  /** Journalled: resolves when a SIGKILL can no longer lose them. */
+  keep(callId: string, resources: readonly Resource[]): Promise<void>;
+  /** The provider has deleted it: gone for the client at once. */
+  forget(resource: Resource): Promise<void>;
+}

@@ -1,0 +1,160 @@
+import type { FamilyId } from '#lib/core/families/ids';
+import type { Price } from '#lib/core/metering/price-list';
+import type { CredentialHeaderName } from '#lib/core/schemas/catalogue';
+
+/**
+ * Limits as stored. null: no limit. Values are not trusted: `decide` checks them (contract: admission/stored-limits).
+ */
+export interface StoredLimits {
+  /** Requests in any 60 s. */
+  readonly rpm: number | null;
+  /** Tokens in any 60 s. */
+  readonly tpm: number | null;
+  /** Calls in flight. */
+  readonly concurrency: number | null;
+}
+
+/** Spend caps of a key in nano-dollars; null: none. */
+export interface Caps {
+  readonly dayNano: bigint | null;
+  readonly d7Nano: bigint | null;
+  readonly d30Nano: bigint | null;
+  /** Lifetime quota. */
+  readonly quotaNano: bigint | null;
+}
+
+export interface KeyFacts {
+  readonly id: string;
+  readonly name: string;
+  readonly status: 'active' | 'inactive' | 'revoked';
+  readonly quotaExhausted: boolean;
+  /** null: every model of the catalogue. */
+  readonly models: ReadonlySet<string> | null;
+  readonly maxOutputTokens: number | null;
+  readonly caps: Caps;
+  readonly limits: StoredLimits;
+  /** ms since the epoch; null: never. */
+  readonly expiresAtMs: number | null;
+  /** Set when the member who made the key is gone from the workspace. */
+  readonly ownerRemoved: boolean;
+  /** Set where it is the key of a session's playground, and that session or its member's right to it has ended. */
+  readonly sessionEnded: boolean;
+}
+
+export interface WorkspaceFacts {
+  readonly id: string;
+  readonly slug: string;
+  /** IANA zone: the day boundary of the daily cap. Not trusted, as limits. */
+  readonly timeZone: string;
+  readonly strict: boolean;
+  readonly suspended: boolean;
+  readonly limits: StoredLimits;
+}
+
+/** All that admission and routing need to know of a key: one object in memory, replaced whole. */
+export interface KeySnapshot {
+  readonly key: KeyFacts;
+  readonly workspace: WorkspaceFacts;
+  /** Stored policies by model id; "" is the workspace's default. Checked when written. */
+  readonly policies: ReadonlyMap<string, Policy>;
+  /** The rotated-out secret stops here: ms since the epoch, null when this is the current secret. */
+  readonly secretUntilMs: number | null;
+}
+
+/** Routing policy of a workspace or of one model in it (contract: routing/policy, operations/policy-file). */
+export interface Policy {
+  readonly sort?: 'order' | 'price' | 'latency' | 'throughput' | undefined;
+  readonly order?: readonly string[] | undefined;
+  readonly only?: readonly string[] | undefined;
+  readonly ignore?: readonly string[] | undefined;
+  readonly weights?: Readonly<Record<string, number>> | undefined;
+  readonly fallbackModels?: readonly string[] | undefined;
+  /** USD per million tokens, decimal strings. */
+  readonly maxPrice?:
+    | { readonly input?: string | undefined; readonly output?: string | undefined }
+    | undefined;
+  readonly maxAttempts?: number | undefined;
+  /** Of the default policy alone: other names of models; a list is a chain, tried in its order. */
+  readonly aliases?: Readonly<Record<string, string | readonly string[]>> | undefined;
+  readonly timeouts?:
+    | {
+        readonly connectMs?: number | undefined;
+        readonly firstByteMs?: number | undefined;
+        readonly firstByteWholeMs?: number | undefined;
+        readonly firstWordMs?: number | undefined;
+        readonly idleMs?: number | undefined;
+        readonly totalMs?: number | undefined;
+        readonly holdMs?: number | undefined;
+      }
+    | undefined;
+}
+
+/** An address of a provider for one family: its versioned root, already read and checked. */
+export type Address =
+  | { readonly state: 'ready'; readonly url: URL }
+  | { readonly state: 'missing'; readonly why: string }
+  | { readonly state: 'invalid'; readonly why: string };
+
+export interface ProviderFacts {
+  readonly id: string;
+  readonly name: string;
+  readonly families: ReadonlyMap<FamilyId, Address>;
+  /** The operator's secret at this provider; null when its environment variable is unset. */
+  readonly credential: string | null;
+  /** The variable that would hold it, for messages; null when the catalogue gave a value or none. */
+  readonly credentialEnv: string | null;
+  /** Of families whose address takes the credential in another header than the family's own. */
+  readonly credentialHeaders: ReadonlyMap<FamilyId, CredentialHeaderName>;
+  readonly onDisconnect: 'abort' | 'drain';
+  /** The page where it publishes its prices; null: the catalogue names none. */
+  readonly pricesFrom: string | null;
+}
+
+export interface PriceVersion {
+  readonly id: string;
+  /** ms since the epoch. */
+  readonly effectiveAtMs: number;
+  readonly price: Price;
+}
+
+/** A model at a provider. */
+export interface OfferFacts {
+  readonly id: string;
+  readonly modelId: string;
+  readonly provider: ProviderFacts;
+  readonly upstreamModel: string;
+  readonly families: ReadonlySet<FamilyId>;
+  /** null: unpriced, listed but never routed to. */
+  readonly price: PriceVersion | null;
+  readonly outputBudgetField: 'max_tokens' | 'max_completion_tokens' | null;
+  readonly streamUsage: 'never' | null;
+  /** `none`: its streams are known to leave their family's own end out (contract: routing/own-end). */
+  readonly streamEnd: 'none' | null;
+  readonly denyBetas: readonly string[];
+  /** Its provider serves it until then, ms since the epoch (contract: routing/retired); null: no end is known. */
+  readonly servedUntilMs: number | null;
+}
+
+export interface ModelFacts {
+  readonly id: string;
+  readonly name: string;
+  /** Further names that clients send for it. */
+  readonly aliases: readonly string[];
+  readonly contextTokens: number;
+  readonly maxOutputTokens: number;
+  readonly input: readonly string[];
+  readonly output: readonly string[];
+  /** Its output may hold thinking that the client does not see (contract: money/hidden-reasoning). */
+  readonly reasoning: boolean;
+  readonly createdAtMs: number;
+  /** "2026-07-02" or "2026-07"; null: the catalogue does not know. */
+  readonly released: string | null;
+  /** In catalogue order. */
+  readonly offers: readonly OfferFacts[];
+}
+
+/** The catalogue in force, replaced whole when it changes. */
+export interface Catalogue {
+  readonly models: ReadonlyMap<string, ModelFacts>;
+  readonly providers: ReadonlyMap<string, ProviderFacts>;
+}

@@ -1,0 +1,56 @@
+import { providerTool, readChatAsk } from '#lib/core/families/chat/ask';
+import { chatEdits, injectsUsage } from '#lib/core/families/chat/edits';
+import { chatErrorIn, chatOutputBytes } from '#lib/core/families/chat/output';
+import { spokenIn } from '#lib/core/families/chat/spoken';
+import { chatStreamReader } from '#lib/core/families/chat/stream';
+import { readChatUsage } from '#lib/core/families/chat/usage';
+import type { Family } from '#lib/core/families/family';
+import { faultReader } from '#lib/core/families/reading/fault';
+import { stateFields } from '#lib/core/families/reading/stored-state';
+
+/** The chat-completions family, all compatible dialects included. */
+export const chat: Family = {
+  id: 'chat',
+  operations: [
+    {
+      name: 'chat.create',
+      family: 'chat',
+      method: 'POST',
+      path: 'chat/completions',
+      prefixes: ['v1'],
+      steps: 'generate',
+      budgeted: true,
+      fields: {
+        ...stateFields,
+        model: {},
+        stream: {},
+        stream_options: { fields: { include_usage: {} } },
+        max_tokens: {},
+        max_completion_tokens: {},
+        n: {},
+        service_tier: {},
+        speed: {},
+        prompt_cache_key: {},
+        tools: { each: { type: { only: providerTool } } },
+        web_search_options: {},
+        audio: {},
+        messages: { each: { audio: { fields: { id: { guarded: true } } } } },
+      },
+    },
+  ],
+  readAsk: readChatAsk,
+  edits: chatEdits,
+  injectsUsage,
+  upstreamPath: () => '/chat/completions',
+  credentialHeader: (secret) => ['authorization', `Bearer ${secret}`],
+  readUsage: readChatUsage,
+  outputBytes: chatOutputBytes,
+  errorIn: chatErrorIn,
+  streamReader: chatStreamReader,
+  faultOf: faultReader({ sayings: [] }),
+  breakFrame: ({ message, code }) => `data: ${JSON.stringify({ error: { message, code } })}\n\n`,
+  shown: (_operation, answer) => spokenIn(answer),
+  signOfLife: ': keep-alive\n\n',
+  clientPath: '/v1/chat/completions',
+  leastBody: { messages: [{ role: 'user', content: 'hello' }] },
+};

@@ -1,0 +1,66 @@
+import { isRefusal, type Refusal } from '#lib/core/errors';
+import { mayBeSpoken, readSpoken } from '#lib/core/families/chat/spoken';
+import type { Ask, Operation } from '#lib/core/families/family';
+import { readFlag, readModel, readObject, readTier, readWhole } from '#lib/core/families/reading/fields';
+import { referencesIn } from '#lib/core/families/reading/stored-state';
+import { weigh } from '#lib/core/families/reading/weight';
+import type { Found, Scan } from '#lib/core/families/scan';
+
+/** Where a chat body carries inline media; anything long elsewhere is text. */
+const mediaKeys: ReadonlySet<string> = new Set(['url', 'image_url', 'video_url', 'data', 'file_data']);
+
+/** What a chat body asks for (contract: admission/output-budget). */
+export function readChatAsk(
+  operation: Operation,
+  params: Readonly<Record<string, string>>,
+  scan: Scan,
+): Ask | Refusal {
+  const model = readModel(scan);
+  if (isRefusal(model)) return model;
+  const stream = readFlag(scan, 'stream');
+  if (isRefusal(stream)) return stream;
+  const options = readObject(scan, 'stream_options');
+  if (isRefusal(options)) return options;
+  const includeUsage = readFlag(scan, 'stream_options.include_usage');
+  if (isRefusal(includeUsage)) return includeUsage;
+  const older = readWhole(scan, 'max_tokens', 0);
+  if (isRefusal(older)) return older;
+  const newer = readWhole(scan, 'max_completion_tokens', 0);
+  if (isRefusal(newer)) return newer;
+  const choices = readWhole(scan, 'n', 1);
+  if (isRefusal(choices)) return choices;
+  const serviceTier = readTier(scan);
+  if (isRefusal(serviceTier)) return serviceTier;
+  const spoken = readSpoken(scan);
+  if (spoken && isRefusal(spoken)) return spoken;
+  const references = referencesIn(scan, [], spoken ?? []);
+  if (isRefusal(references)) return references;
+  return {
+    operation,
+    params,
+    model,
+    stream,
+    budget: older === null ? newer : Math.max(older, newer ?? 0),
+    choices: choices ?? 1,
+    serviceTier,
+    weight: weigh(scan, mediaKeys, searchTools(scan)),
+    ...(toolTypes(scan).length > 0 || scan.found.has('web_search_options') ? { serverTools: true } : {}),
+    ...references,
+    ...(mayBeSpoken(scan) ? {} : { shows: false }),
+    scan,
+  };
+}
+
+/** Types of declared tools that the provider runs itself; only these are collected. */
+export const providerTool = /^(?!(function|custom)$)/;
+const searchTool = /search|fetch/;
+
+/** Those of them that search or fetch. */
+function searchTools(scan: Scan): number {
+  const declared = toolTypes(scan).filter(({ value }) => searchTool.test(String(value))).length;
+  return declared + (scan.found.has('web_search_options') ? 1 : 0);
+}
+
+function toolTypes({ collected }: Scan): readonly Found[] {
+  return collected.filter(({ path }) => path === 'tools[].type');
+}

@@ -1,0 +1,80 @@
+import type { Edit } from '#lib/core/families/family';
+import type { Found, Scan } from '#lib/core/families/scan';
+
+/**
+ * The body with its edits: the client's own bytes and, between them, the new text (contract: body/checked-is-sent).
+ * Nothing is parsed; without an edit it is the body itself.
+ * @throws RangeError when ranges overlap or leave the body.
+ */
+export function applyEdits(body: Uint8Array, edits: readonly Edit[]): Uint8Array {
+  if (edits.length === 0) return body;
+  const ordered = inOrder(body, edits);
+  const source = Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.length);
+  let length = body.length;
+  for (const { start, end, text } of ordered) length += Buffer.byteLength(text) - (end - start);
+  const edited = Buffer.allocUnsafe(length);
+  let kept = 0;
+  let at = 0;
+  for (const { start, end, text } of ordered) {
+    at += source.copy(edited, at, kept, start);
+    at += edited.write(text, at);
+    kept = end;
+  }
+  source.copy(edited, at, kept);
+  return edited;
+}
+
+/** By their place in the body. @throws RangeError when ranges overlap or leave it. */
+function inOrder(body: Uint8Array, edits: readonly Edit[]): readonly Edit[] {
+  const ordered = edits.length === 1 ? edits : [...edits].sort((a, b) => a.start - b.start || a.end - b.end);
+  let kept = 0;
+  for (const { start, end } of ordered) {
+    if (start < kept || end < start || end > body.length) {
+      throw new RangeError(`edit [${start}, ${end}) overlaps another one or leaves the body`);
+    }
+    kept = end;
+  }
+  return ordered;
+}
+
+/**
+ * Replaces a value where it stands.
+ * @param json the new value as JSON; the bare text of a multipart part takes a string without its quotes.
+ */
+export function replaceValue(found: Found, json: string): Edit {
+  return { start: found.start, end: found.end, text: found.bare ? bareText(json) : json };
+}
+
+function bareText(json: string): string {
+  const value: unknown = JSON.parse(json);
+  return typeof value === 'string' ? value : json;
+}
+
+/** Adds a member before the closing brace of an object of the body. */
+export function insertMember(
+  object: { readonly end: number; readonly empty: boolean },
+  name: string,
+  json: string,
+): Edit {
+  const at = object.end - 1;
+  return { start: at, end: at, text: `${object.empty ? '' : ','}${JSON.stringify(name)}:${json}` };
+}
+
+/** Sets an absent field of the root object: an explicit null is replaced in place, else it is inserted. */
+export function setRootField(scan: Scan, name: string, json: string): Edit {
+  const empty = scan.nulls.get(name);
+  return empty ? replaceValue(empty, json) : insertMember(scan.root, name, json);
+}
+
+const QUOTE = 0x22;
+
+/**
+ * Replaces the name of a member in place; its value, and the bytes between name and value, stay.
+ * @param found the member's value, in the JSON body of the scan.
+ */
+export function renameMember({ body }: Pick<Scan, 'body'>, { start }: Found, name: string): Edit {
+  // Only a colon and white space separate name and value, and a name that was read contains no quotes.
+  const close = body.lastIndexOf(QUOTE, start - 1);
+  const open = body.lastIndexOf(QUOTE, close - 1);
+  return { start: open, end: close + 1, text: JSON.stringify(name) };
+}

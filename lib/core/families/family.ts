@@ -1,0 +1,244 @@
+import type { Refusal } from '#lib/core/errors';
+import type { JobFacts, JobReader } from '#lib/core/facts/job';
+import type { ResourceKind, ResourceReference, ShownResource } from '#lib/core/facts/resource';
+import type { ModelFacts, OfferFacts } from '#lib/core/facts/snapshot';
+import type { FamilyId } from '#lib/core/families/ids';
+import type { QueryNames } from '#lib/core/families/query';
+import type { Fault } from '#lib/core/families/reading/fault';
+import type { FieldSpec, Found, Scan } from '#lib/core/families/scan';
+import type { UsageReport } from '#lib/core/metering/usage';
+
+/** Which checks of admission apply (contract: admission/which-steps). */
+export type Steps = 'generate' | 'count' | 'stored' | 'models';
+
+/** One operation, as data (contract: families/operations). */
+export interface Operation {
+  /** As the call log shows it: "chat.create". */
+  readonly name: string;
+  readonly family: FamilyId | 'models';
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /**
+   * Segments after the version prefix; `{x}` takes one segment, `{x+}` one or more (a slug may hold a
+   * slash), `{x+}:verb` ends in that verb. "chat/completions", "models/{model+}:generateContent".
+   */
+  readonly path: string;
+  readonly prefixes: readonly ('v1' | 'v1beta' | 'v1alpha')[];
+  readonly steps: Steps;
+  /** What the gateway reads of a JSON body; null for operations without one. */
+  readonly fields: FieldSpec | null;
+  /**
+   * The path parameter that names a resource of the workspace: unknown is 404 `not_found`, and the call
+   * is pinned to who keeps it. A remix takes its model from there.
+   */
+  readonly resource?: { readonly kind: ResourceKind; readonly param: string };
+  /** Query names that travel upstream; absent: none does (contract: body/query). */
+  readonly query?: QueryNames;
+  /** It generates text, up to an output budget that the request may name (contract: admission/output-budget). */
+  readonly budgeted?: true;
+  /** What a stored operation does to its resource beyond reading it. */
+  readonly resourceEffect?: 'delete' | 'cancel';
+  /**
+   * Its answer is a file: ranges and `if-*` go up, and only the pause between bytes is limited.
+   * `redirected`: the provider may send the gateway elsewhere for it (contract: jobs/downloads).
+   */
+  readonly download?: 'direct' | 'redirected';
+  /**
+   * Its answers never show a resource, though the family's others do (`Family.shown`): they are relayed
+   * as they come, where others are held until what they show is kept.
+   */
+  readonly shows?: false;
+  /**
+   * Its answer repeats what clients have sent, ids included: one that another workspace has does not
+   * become this one's by being shown here.
+   */
+  readonly repeats?: true;
+  /** The body may be multipart/form-data: its text parts are read as `fields`. */
+  readonly multipart?: boolean;
+  /**
+   * How long a provider may take to begin a whole answer, ms, where it usually takes less or more than others of its
+   * `steps` (contract: routing/time-limits).
+   */
+  readonly wholeMs?: number;
+}
+
+/** What a request asks for: values read once from the bytes that will be sent. */
+export interface Ask {
+  readonly operation: Operation;
+  /** Path parameters, decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  /** The model's slug; until names are resolved, the name as sent. */
+  readonly model: string;
+  /** The name as sent, where it is not the slug (contract: families/names). */
+  readonly requestedModel?: string;
+  /** Slugs that the name gives as fallbacks, in place of the policy's `fallbackModels`. */
+  readonly chain?: readonly string[];
+  readonly stream: boolean;
+  /** Largest output budget that the request names, tokens; null: none. */
+  readonly budget: number | null;
+  /** `budget` is of nested models alone: the request names none for its own. */
+  readonly budgetIsNested?: true;
+  /** `n` / `candidateCount`, at least 1. */
+  readonly choices: number;
+  readonly serviceTier: string | null;
+  /** What the input weighs, for the hold and for estimates (contract: money/hold). */
+  readonly weight: InputWeight;
+  /** It declares tools that the provider runs itself, after which the model reads again; absent: none. */
+  readonly serverTools?: true;
+  /**
+   * Slugs of further models that the body names, where they stand (contract: admission/nested-models); absent: none.
+   */
+  readonly nested?: readonly NestedModel[];
+  /** Media to be made; absent: text alone. */
+  readonly media?: AskedMedia;
+  /** Resources that the request continues: they pin it to who keeps them (contract: jobs/pinning). */
+  readonly references?: readonly ResourceReference[];
+  /** Its answer shows no resource, though those of its operation may; absent: it may show one. */
+  readonly shows?: false;
+  /** The request says that the provider keeps nothing of its answer (`store: false`); absent: it may. */
+  readonly unkept?: true;
+  /** The answer will be a job, charged when it completes: what its end is priced by. */
+  readonly job?: JobFacts;
+  /** The request caches its prompt for an hour; absent: read from the body. */
+  readonly cachesForHour?: boolean;
+  readonly scan: Scan;
+}
+
+/** Media that a request asks for, as its own parameters tell (contract: money/media-hold). */
+export interface AskedMedia {
+  /** Output tokens, which take the place of a text budget. */
+  readonly tokens: number;
+  /** What providers price by the piece. */
+  readonly unit: 'image' | 'videoSecond';
+  /** How many pieces; seconds may be estimated. */
+  readonly quantity: number;
+  /** Entries of a price map that fit its size or quality, the closest first. */
+  readonly names: readonly string[];
+}
+
+/** A model named inside the body beside `model`: an advisor, a fallback at the provider, an image tool. */
+export interface NestedModel {
+  readonly slug: string;
+  readonly at: Found;
+}
+
+export interface InputWeight {
+  /** Body bytes that are not inline media. */
+  readonly textBytes: number;
+  readonly images: number;
+  readonly audioVideoBytes: number;
+  readonly fileBytes: number;
+  /** Declared server-side search or fetch tools. */
+  readonly searchTools: number;
+}
+
+/** Replace the bytes [start, end) of the body by `text`; start = end inserts. Ranges never overlap. */
+export interface Edit {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+/** Reads the usage of a streamed answer, event by event. Pure but for its own state. */
+export interface StreamReader {
+  /** One SSE event: its `event:` name or null, its `data:` lines joined; or one element of a streamed array. */
+  event(name: string | null, data: string): void;
+  /** The usage as far as the stream has reported it; the newest object wins, by the family's own rule. */
+  report(): UsageReport | null;
+  /** UTF-8 bytes of output (text, reasoning, tool arguments) seen so far: the basis of an estimate. */
+  outputBytes(): number;
+  /** All that the stream will tell has been seen, usage included where it comes before the last event. */
+  finished(): boolean;
+  /**
+   * The family's own end was seen (contract: routing/own-end): `finish_reason` of every choice or `[DONE]`,
+   * `message_stop`, a terminal response event, `finishReason` of every candidate, a completed image.
+   */
+  ended(): boolean;
+  /**
+   * How many events so far have said something: a text, thinking, a tool call, a refusal, an image
+   * (contract: routing/begun). Role-only deltas, pings and events that only announce an answer have not.
+   */
+  said(): number;
+  /** The provider said why its answer ended, so that one without a word is an answer all the same. */
+  gaveReason(): boolean;
+  /** The stream carried an error of the provider. */
+  failed(): boolean;
+  /** The provider's newest error object, parsed; undefined: none, or an error event without one. */
+  error(): unknown;
+  /** Resources that the events so far have shown; absent: the family's streams show none. */
+  shown?(): readonly ShownResource[];
+  /** The newest object of the stream that shows a job's state, parsed; absent: none. */
+  jobAnswer?(): unknown;
+  /** The number after the last one that an event had; absent: events have none. */
+  nextNumber?(): number;
+}
+
+/**
+ * A protocol family: data plus small pure functions. It knows nothing of money, limits or workspaces.
+ */
+export interface Family {
+  readonly id: FamilyId;
+  readonly operations: readonly Operation[];
+  /** A stream that is asked for may also come as one JSON array, element by element. */
+  readonly streamsArrays?: boolean;
+  /** Values out of the scanned body. @returns a refusal (`invalid_body`) for wrong types. */
+  readAsk(operation: Operation, params: Readonly<Record<string, string>>, scan: Scan): Ask | Refusal;
+  /**
+   * In-place replacements for one target: the provider's model name, an injected budget (tokens, null
+   * for none), an injected `include_usage`. Nested names are replaced by the gateway, for every family
+   * alike. Nothing else of the body changes.
+   */
+  edits(ask: Ask, offer: OfferFacts, injectBudget: number | null): readonly Edit[];
+  /** True when `edits` makes the provider send a usage event that the client did not ask for. */
+  injectsUsage(ask: Ask, offer: OfferFacts): boolean;
+  /** Path after the provider's versioned root, "/chat/completions". */
+  upstreamPath(ask: Ask, offer: OfferFacts): string;
+  /** A header that its providers require, with the value to send when the client sends none. */
+  readonly requiredHeader?: readonly [name: string, value: string];
+  /** The header that carries the operator's credential, unless the provider's address takes another one. */
+  credentialHeader(secret: string): readonly [name: string, value: string];
+  /** Usage of a whole answer (parsed JSON); null when it has none (contract: families/usage-readers). */
+  readUsage(ask: Ask, answer: unknown): UsageReport | null;
+  /** The parts of the ask that `readUsage` and `streamReader` need after the body is freed; absent: none. */
+  remembered?(ask: Ask): Partial<Ask>;
+  /** UTF-8 bytes of output in a whole answer, for an estimate. */
+  outputBytes(answer: unknown): number;
+  /** The error in a whole answer of status 2xx, parsed; undefined: none. Absent: its `error` member. */
+  errorIn?(answer: unknown): unknown;
+  streamReader(ask: Ask): StreamReader;
+  /**
+   * Whose fault an error is (contract: families/faults).
+   * @param status null: an error object inside a 200, or an error event of a stream.
+   * @param body parsed JSON; null where it is none.
+   */
+  faultOf(status: number | null, body: unknown): Fault;
+  /**
+   * The in-band end of a stream that broke (contract: routing/broken-stream); null: cut the connection instead.
+   * @param sequence number of the next event, where events are numbered.
+   * @param shown the newest object that the client has seen, as `jobAnswer` gives it; undefined: none.
+   */
+  breakFrame(error: { code: string; message: string }, sequence: number, shown: unknown): string | null;
+  /** An event or comment that says nothing, for clients of a silent stream (contract: routing/sign-of-life); null: none. */
+  readonly signOfLife: string | null;
+  /** Resources that a whole answer (parsed JSON) shows; absent: the family keeps none. */
+  shown?(operation: Operation, answer: unknown): readonly ShownResource[];
+  /** How the family's jobs are read; absent: it has none. */
+  readonly jobs?: JobReader;
+  /** Where a client that asked for a model without an offer in this family should go instead. */
+  readonly clientPath: string;
+  /** The least body that its first operation accepts, without the model: for a plan without a request. */
+  readonly leastBody: object;
+}
+
+/**
+ * Whether a key's maximum must be written into the request (contract: admission/budget-injection): divided among its
+ * choices, where the request names no budget and the model could write more than the key allows.
+ * @returns tokens for each choice, at least 1 once `checkBudget` has passed; null: nothing is written.
+ */
+export function budgetToInject(ask: Ask, keyMaximum: number | null, model: ModelFacts): number | null {
+  const { operation, budget, budgetIsNested, choices } = ask;
+  if (keyMaximum === null || operation.budgeted !== true || operation.steps !== 'generate') return null;
+  if (budget !== null && !budgetIsNested) return null;
+  // 0: unknown to the catalogue, so it is no bound.
+  const bounded = model.maxOutputTokens > 0 && model.maxOutputTokens * choices <= keyMaximum;
+  return bounded ? null : Math.floor(keyMaximum / choices);
+}

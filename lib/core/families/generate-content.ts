@@ -1,0 +1,129 @@
+import type { OfferFacts } from '#lib/core/facts/snapshot';
+import type { Ask, Family, Operation } from '#lib/core/families/family';
+import { readContentAsk } from '#lib/core/families/generate-content/ask';
+import { contentEdits } from '#lib/core/families/generate-content/edits';
+import { countFields, generateFields } from '#lib/core/families/generate-content/fields';
+import { operationJobs, operationPath, shownIn } from '#lib/core/families/generate-content/operation';
+import { contentOutputBytes } from '#lib/core/families/generate-content/output';
+import { predictFields, readPredictAsk } from '#lib/core/families/generate-content/predict';
+import { resourceName, resourcePath } from '#lib/core/families/generate-content/resource';
+import { contentStreamReader } from '#lib/core/families/generate-content/stream';
+import { readContentUsage } from '#lib/core/families/generate-content/usage';
+import { faultReader } from '#lib/core/families/reading/fault';
+
+/** The newest SDK asks under `/v1`, older ones under the other two (contract: families/prefixes). */
+const prefixes: Operation['prefixes'] = ['v1', 'v1beta', 'v1alpha'];
+
+/** Query names for the format of an answer; field masks and protobuf are left out, since they would hide the usage. */
+const framing = /^(sse|json)(;enum-encoding=int)?$/i;
+const written = { alt: framing, $alt: framing };
+/** `alt=media` asks for the bytes of a file, `alt=json` for its description. */
+const fileKind = /^(media|json)$/i;
+
+const posted = { family: 'generate-content', method: 'POST', prefixes, query: written } as const;
+/** What an operation made: read at who keeps it. */
+const stored = {
+  family: 'generate-content',
+  method: 'GET',
+  prefixes,
+  steps: 'stored',
+  fields: null,
+  query: written,
+} as const;
+const operation = { kind: 'operation', param: 'id' } as const;
+
+const operations: readonly Operation[] = [
+  {
+    ...posted,
+    name: 'content.generate',
+    path: 'models/{model+}:generateContent',
+    steps: 'generate',
+    budgeted: true,
+    fields: generateFields,
+    shows: false,
+  },
+  {
+    ...posted,
+    name: 'content.stream',
+    path: 'models/{model+}:streamGenerateContent',
+    steps: 'generate',
+    budgeted: true,
+    fields: generateFields,
+    shows: false,
+  },
+  {
+    ...posted,
+    name: 'content.count',
+    path: 'models/{model+}:countTokens',
+    steps: 'count',
+    fields: countFields,
+    shows: false,
+  },
+  {
+    ...posted,
+    name: 'content.predictLongRunning',
+    path: 'models/{model+}:predictLongRunning',
+    steps: 'generate',
+    fields: predictFields,
+  },
+  {
+    ...stored,
+    name: 'content.model_operation',
+    path: 'models/{model+}/operations/{id}',
+    resource: operation,
+  },
+  { ...stored, name: 'content.operation', path: 'operations/{id}', resource: operation },
+  {
+    ...stored,
+    name: 'content.file',
+    path: 'files/{id}:download',
+    resource: { kind: 'file', param: 'id' },
+    download: 'redirected',
+    query: { alt: fileKind, $alt: fileKind },
+    shows: false,
+  },
+];
+
+/** The generate-content family: the model stands in the path, and the method's name says whether to stream. */
+export const generateContent: Family = {
+  id: 'generate-content',
+  operations,
+  streamsArrays: true,
+  readAsk: (asked, params, scan) =>
+    asked.name === 'content.predictLongRunning'
+      ? readPredictAsk(asked, params, scan)
+      : readContentAsk(asked, params, scan),
+  edits: contentEdits,
+  injectsUsage: () => false,
+  upstreamPath: (ask, offer) =>
+    storedPath(ask, offer) ?? `${resourcePath(resourceName(offer))}${verbOf(ask.operation)}`,
+  credentialHeader: (secret) => ['x-goog-api-key', secret],
+  readUsage: (_ask, answer) => readContentUsage(answer),
+  outputBytes: contentOutputBytes,
+  streamReader: contentStreamReader,
+  faultOf: faultReader({ sayings: [], notFound: /^not_found$/ }),
+  // Its SDKs fail on anything that is not theirs, so a stream that broke is cut
+  // (contract: routing/broken-stream, routing/generate-content-clean).
+  breakFrame: () => null,
+  shown: shownIn,
+  jobs: operationJobs,
+  signOfLife: null,
+  clientPath: '/v1beta/models/{model}:generateContent',
+  leastBody: { contents: [{ parts: [{ text: 'hello' }] }] },
+};
+
+/** ":generateContent": what stands after the model in the operation's path. */
+function verbOf({ path }: Operation): string {
+  return path.slice(path.lastIndexOf(':'));
+}
+
+/** Where something that is kept is read; null for a call of a model. */
+function storedPath(
+  { operation: { steps, resource }, params: { id = '' } }: Ask,
+  offer: OfferFacts,
+): string | null {
+  if (steps !== 'stored') return null;
+  return resource?.kind === 'file'
+    ? `/files/${encodeURIComponent(id)}:download`
+    : operationPath(resourceName(offer), id);
+}

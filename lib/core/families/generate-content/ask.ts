@@ -1,0 +1,54 @@
+import { isRefusal, type Refusal } from '#lib/core/errors';
+import type { Ask, Operation } from '#lib/core/families/family';
+import { readReferences } from '#lib/core/families/generate-content/references';
+import { readObject, readText, readWhole } from '#lib/core/families/reading/fields';
+import { weigh } from '#lib/core/families/reading/weight';
+import type { Scan } from '#lib/core/families/scan';
+
+/** Where a body of this family carries inline media (`inlineData.data`). */
+const mediaKeys: ReadonlySet<string> = new Set(['data']);
+
+/** Tools that the provider runs without reading anything new from outside. */
+const searchless = /\.(codeExecution|mcpServers)$/;
+
+/**
+ * What a call of this family asks for: the model by its path, the rest by its body. Of countTokens there
+ * is nothing more to read than the model (contract: families/path-model).
+ */
+export function readContentAsk(
+  operation: Operation,
+  params: Readonly<Record<string, string>>,
+  scan: Scan,
+): Ask | Refusal {
+  // The path decides; a name in the body is replaced with it, so it only has to be one.
+  const named = readText(scan, 'model');
+  if (isRefusal(named)) return named;
+  const counted = readObject(scan, 'generateContentRequest');
+  if (isRefusal(counted)) return counted;
+  const nested = readText(scan, 'generateContentRequest.model');
+  if (isRefusal(nested)) return nested;
+  const config = readObject(scan, 'generationConfig');
+  if (isRefusal(config)) return config;
+  const budget = readWhole(scan, 'generationConfig.maxOutputTokens', 0);
+  if (isRefusal(budget)) return budget;
+  const choices = readWhole(scan, 'generationConfig.candidateCount', 1);
+  if (isRefusal(choices)) return choices;
+  const serviceTier = readText(scan, 'serviceTier');
+  if (isRefusal(serviceTier)) return serviceTier;
+  const references = readReferences(scan);
+  if (isRefusal(references)) return references;
+  const serverTools = scan.collected.map(({ path }) => path).filter((path) => path.startsWith('tools[]'));
+  return {
+    operation,
+    params,
+    model: params.model ?? '',
+    stream: operation.name === 'content.stream',
+    budget,
+    choices: choices ?? 1,
+    serviceTier,
+    weight: weigh(scan, mediaKeys, serverTools.filter((path) => !searchless.test(path)).length),
+    ...(serverTools.length > 0 ? { serverTools: true } : {}),
+    ...(references.length > 0 ? { references } : {}),
+    scan,
+  };
+}

@@ -1,0 +1,76 @@
+import type { Family, Operation } from '#lib/core/families/family';
+import { providerTool, readCountAsk, readMessagesAsk } from '#lib/core/families/messages/ask';
+import { asksForHour } from '#lib/core/families/messages/cache-time';
+import { containerIn } from '#lib/core/families/messages/container';
+import { messagesEdits } from '#lib/core/families/messages/edits';
+import { messagesFault } from '#lib/core/families/messages/fault';
+import { messageOutputBytes } from '#lib/core/families/messages/output';
+import { messagesStreamReader } from '#lib/core/families/messages/stream';
+import { readMessageUsage } from '#lib/core/families/messages/usage';
+import { stateFields } from '#lib/core/families/reading/stored-state';
+
+const nestedName = { guarded: true } as const;
+
+const create: Operation = {
+  name: 'messages.create',
+  family: 'messages',
+  method: 'POST',
+  path: 'messages',
+  query: { beta: true },
+  prefixes: ['v1'],
+  steps: 'generate',
+  budgeted: true,
+  fields: {
+    ...stateFields,
+    model: {},
+    stream: {},
+    max_tokens: {},
+    service_tier: {},
+    speed: {},
+    inference_geo: {},
+    metadata: { fields: { user_id: {} } },
+    fallbacks: { each: { model: nestedName, max_tokens: nestedName, speed: nestedName } },
+    tools: { each: { type: { only: providerTool }, model: nestedName, max_tokens: nestedName } },
+  },
+};
+
+/** Counts without generating: costs nothing (contract: admission/which-steps). */
+const countTokens: Operation = {
+  ...create,
+  name: 'messages.count_tokens',
+  path: 'messages/count_tokens',
+  steps: 'count',
+  shows: false,
+  fields: {
+    ...stateFields,
+    model: {},
+    fallbacks: { each: { model: nestedName } },
+    tools: { each: { model: nestedName } },
+  },
+};
+
+/** The messages family: create, streamed or whole, and the free count of input tokens. */
+export const messages: Family = {
+  id: 'messages',
+  operations: [create, countTokens],
+  readAsk: (operation, params, scan) =>
+    operation.steps === 'count'
+      ? readCountAsk(operation, params, scan)
+      : readMessagesAsk(operation, params, scan),
+  edits: messagesEdits,
+  injectsUsage: () => false,
+  upstreamPath: (ask) => `/${ask.operation.path}`,
+  requiredHeader: ['anthropic-version', '2023-06-01'],
+  credentialHeader: (secret) => ['x-api-key', secret],
+  readUsage: readMessageUsage,
+  remembered: ({ scan }) => ({ cachesForHour: asksForHour(scan.body) }),
+  outputBytes: messageOutputBytes,
+  streamReader: messagesStreamReader,
+  faultOf: messagesFault,
+  breakFrame: ({ message, code }) =>
+    `event: error\ndata: ${JSON.stringify({ type: 'error', error: { message, code } })}\n\n`,
+  shown: (_operation, answer) => containerIn(answer),
+  signOfLife: 'event: ping\ndata: {"type": "ping"}\n\n',
+  clientPath: '/v1/messages',
+  leastBody: { max_tokens: 16, messages: [{ role: 'user', content: 'hello' }] },
+};

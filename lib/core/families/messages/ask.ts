@@ -1,0 +1,90 @@
+import { isRefusal, type Refusal } from '#lib/core/errors';
+import type { Ask, InputWeight, NestedModel, Operation } from '#lib/core/families/family';
+import { mayShowContainer } from '#lib/core/families/messages/container';
+import { readNested } from '#lib/core/families/nested';
+import { readCount, readFlag, readModel, readTier, readWhole } from '#lib/core/families/reading/fields';
+import { referencesIn } from '#lib/core/families/reading/stored-state';
+import { weigh } from '#lib/core/families/reading/weight';
+import type { Scan } from '#lib/core/families/scan';
+
+type Params = Readonly<Record<string, string>>;
+
+/** Images and documents are blocks with a `source` that holds `data`; all else is text. */
+const mediaKeys: ReadonlySet<string> = new Set(['data']);
+
+/** Where further models stand: fallbacks that the provider tries itself, and advisor tools. */
+const nestedPaths = ['fallbacks[].model', 'tools[].model'];
+const nestedBudgets = ['fallbacks[].max_tokens', 'tools[].max_tokens'];
+
+/** Types of tools that the provider runs itself, which others of the vendor's are not; no others are collected. */
+export const providerTool = /^(?!(custom|bash|text_editor|computer|memory)(_|$))/;
+
+/** What a messages body asks for (contract: admission/output-budget); a budget of 0 is legal and warms the cache. */
+export function readMessagesAsk(operation: Operation, params: Params, scan: Scan): Ask | Refusal {
+  const named = readNames(scan);
+  if (isRefusal(named)) return named;
+  const stream = readFlag(scan, 'stream');
+  if (isRefusal(stream)) return stream;
+  const budget = readBudget(scan);
+  if (isRefusal(budget)) return budget;
+  // A fallback at the provider may be asked to be fast by itself; a region of choice costs more, too.
+  const speeds = scan.collected.filter(({ path }) => path === 'fallbacks[].speed');
+  const serviceTier = readTier(scan, [...speeds, scan.found.get('inference_geo')]);
+  if (isRefusal(serviceTier)) return serviceTier;
+  const references = referencesIn(scan, [], []);
+  if (isRefusal(references)) return references;
+  return {
+    operation,
+    params,
+    ...named,
+    stream,
+    budget,
+    choices: 1,
+    serviceTier,
+    weight: weightOf(scan),
+    ...(budget !== null && !scan.found.has('max_tokens') ? { budgetIsNested: true } : {}),
+    ...(scan.collected.some(({ path }) => path === 'tools[].type') ? { serverTools: true } : {}),
+    ...references,
+    ...(mayShowContainer(scan) ? {} : { shows: false }),
+    scan,
+  };
+}
+
+/** What a count asks for: it has no budget and is never streamed. */
+export function readCountAsk(operation: Operation, params: Params, scan: Scan): Ask | Refusal {
+  const named = readNames(scan);
+  if (isRefusal(named)) return named;
+  const references = referencesIn(scan, [], []);
+  if (isRefusal(references)) return references;
+  const silent = { stream: false, budget: null, choices: 1, serviceTier: null };
+  return { operation, params, ...named, ...silent, ...references, weight: weightOf(scan), scan };
+}
+
+function readNames(scan: Scan): { model: string; nested?: readonly NestedModel[] } | Refusal {
+  const model = readModel(scan);
+  if (isRefusal(model)) return model;
+  const nested = readNested(scan, nestedPaths);
+  if (nested === undefined) return { model };
+  return isRefusal(nested) ? nested : { model, nested };
+}
+
+/** The largest budget that any model in the request is given: a nested one generates too. */
+function readBudget(scan: Scan): number | null | Refusal {
+  let largest = readWhole(scan, 'max_tokens', 0);
+  if (isRefusal(largest)) return largest;
+  for (const found of scan.collected) {
+    if (!nestedBudgets.includes(found.path)) continue;
+    const budget = readCount(found, 0);
+    if (isRefusal(budget)) return budget;
+    largest = Math.max(largest ?? 0, budget);
+  }
+  return largest;
+}
+
+function weightOf(scan: Scan): InputWeight {
+  const searches = scan.collected.filter(
+    ({ path, value }) =>
+      path === 'tools[].type' && typeof value === 'string' && /^web_(search|fetch)(_|$)/.test(value),
+  );
+  return weigh(scan, mediaKeys, searches.length);
+}

@@ -1,0 +1,85 @@
+import type { ModelFacts } from '#lib/core/facts/snapshot';
+import type { Rates } from '#lib/core/metering/price-list';
+
+/** Rates are nano-dollars per million units, so dollars per unit have this many decimals. */
+const DECIMALS = 15;
+
+/**
+ * An entry that clients of the chat family, of the messages family and of OpenRouter read alike
+ * (contract: families/list-shape, families/entry-facts). A figure that the catalogue does not know (0) is null.
+ * @param model its offers are those that can be routed to; the first one's price is shown.
+ */
+export function sharedEntry(model: ModelFacts): object {
+  const price = model.offers.find((offer) => offer.price !== null)?.price;
+  return {
+    id: model.id,
+    object: 'model',
+    created: Math.floor(model.createdAtMs / 1000),
+    owned_by: ownerOf(model),
+    type: 'model',
+    name: model.name,
+    display_name: model.name,
+    created_at: new Date(model.createdAtMs).toISOString(),
+    context_length: model.contextTokens || null,
+    max_input_tokens: model.contextTokens || null,
+    max_tokens: model.maxOutputTokens || null,
+    architecture: {
+      input_modalities: modalities(model.input),
+      output_modalities: modalities(model.output),
+    },
+    ...(price ? { pricing: pricingOf(price.price.base) } : {}),
+  };
+}
+
+/** An entry of the generate-content family. */
+export function contentEntry(model: ModelFacts): object {
+  return {
+    name: `models/${model.id}`,
+    version: 'default',
+    displayName: model.name,
+    description: `${model.name} (${model.id})`,
+    inputTokenLimit: model.contextTokens,
+    outputTokenLimit: model.maxOutputTokens,
+    supportedGenerationMethods: methodsOf(model),
+  };
+}
+
+/** The vendor in front of the slug's slash, else the first provider. */
+function ownerOf(model: ModelFacts): string {
+  const slash = model.id.indexOf('/');
+  return slash > 0 ? model.id.slice(0, slash) : (model.offers[0]?.provider.id ?? 'unknown');
+}
+
+/** Methods of the generate-content family; none for a model that no offer serves in it. */
+function methodsOf(model: ModelFacts): readonly string[] {
+  if (!model.offers.some((offer) => offer.families.has('generate-content'))) return [];
+  return model.output.includes('video') ? ['predictLongRunning'] : ['generateContent', 'countTokens'];
+}
+
+/** Names of modalities as OpenRouter uses them: a PDF is a file. */
+function modalities(kinds: readonly string[]): readonly string[] {
+  return [...new Set(kinds.map((kind) => (kind === 'pdf' ? 'file' : kind)))];
+}
+
+/** Dollars per token or unit as exact decimal strings; a class without a price of its own is left out. */
+function pricingOf(rates: Rates): Readonly<Record<string, string>> {
+  const { input = 0n, output = 0n, cachedInput, cacheWrite5m, image, request, webSearch } = rates;
+  const classes = {
+    prompt: input,
+    completion: output,
+    input_cache_read: cachedInput,
+    input_cache_write: cacheWrite5m,
+    image: typeof image === 'object' ? image.default : image,
+    request,
+    web_search: webSearch,
+  };
+  return Object.fromEntries(
+    Object.entries(classes).flatMap(([name, rate]) => (rate === undefined ? [] : [[name, perUnit(rate)]])),
+  );
+}
+
+function perUnit(rate: bigint): string {
+  const digits = rate.toString().padStart(DECIMALS + 1, '0');
+  const fraction = digits.slice(-DECIMALS).replace(/0+$/, '');
+  return fraction === '' ? digits.slice(0, -DECIMALS) : `${digits.slice(0, -DECIMALS)}.${fraction}`;
+}

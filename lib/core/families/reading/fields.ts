@@ -1,0 +1,72 @@
+import { isRefusal, type Refusal, refusal } from '#lib/core/errors';
+import type { Found, Scan } from '#lib/core/families/scan';
+import { tierOf } from '#lib/core/metering/service-tier';
+
+/**
+ * Guarded values by type. Each gives `absent` for a field that is missing or null and a refusal, `invalid_body`, for
+ * one of another type; the message names the field and its byte (contract: body/null-and-numbers).
+ */
+
+/** The model's slug: the one field that no request may lack. */
+export function readModel(scan: Scan): string | Refusal {
+  const found = scan.found.get('model');
+  if (found === undefined) {
+    return refusal('invalid_body', 'Field "model" is missing; name a model that GET /v1/models lists.');
+  }
+  return readSlug(found);
+}
+
+/** A slug where it stands: of the model or of a nested one. */
+export function readSlug(found: Found): string | Refusal {
+  return typeof found.value === 'string' ? found.value : wrong(found, 'a string');
+}
+
+export function readText(scan: Scan, path: string): string | null | Refusal {
+  const found = scan.found.get(path);
+  if (found === undefined) return null;
+  return typeof found.value === 'string' ? found.value : wrong(found, 'a string');
+}
+
+/**
+ * The service tier and the speed that a request asks for: some providers take the field of another family.
+ * @param more further places that name what costs more.
+ * @returns as `tierOf` names them together, or the standard name that was written.
+ */
+export function readTier(scan: Scan, more: readonly (Found | undefined)[] = []): string | null | Refusal {
+  const serviceTier = readText(scan, 'service_tier');
+  if (isRefusal(serviceTier)) return serviceTier;
+  const asked = [scan.found.get('speed'), ...more].map((found) =>
+    typeof found?.value === 'string' ? found.value : null,
+  );
+  return tierOf(...asked, serviceTier) ?? serviceTier;
+}
+
+export function readFlag(scan: Scan, path: string): boolean | Refusal {
+  const found = scan.found.get(path);
+  if (found === undefined) return false;
+  return typeof found.value === 'boolean' ? found.value : wrong(found, 'true or false');
+}
+
+/** @param least the smallest value that is allowed: 0 for a budget, 1 for a count. */
+export function readWhole(scan: Scan, path: string, least: 0 | 1): number | null | Refusal {
+  const found = scan.found.get(path);
+  return found === undefined ? null : readCount(found, least);
+}
+
+/** The same of a value that stands in an array. */
+export function readCount(found: Found, least: 0 | 1): number | Refusal {
+  const { value } = found;
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= least) return value + 0;
+  return wrong(found, least === 0 ? 'a whole number, 0 or more' : 'a whole number, 1 or more');
+}
+
+/** An object whose inside the gateway reads. @returns null when it is absent. */
+export function readObject(scan: Scan, path: string): Found | null | Refusal {
+  const found = scan.found.get(path);
+  if (found === undefined) return null;
+  return found.type === 'object' ? found : wrong(found, 'an object');
+}
+
+function wrong({ path, start }: Found, expected: string): Refusal {
+  return refusal('invalid_body', `Field "${path}" (byte ${start}) must be ${expected}.`);
+}

@@ -1,0 +1,95 @@
+import type { Ask, Family, Operation } from '#lib/core/families/family';
+import { faultReader } from '#lib/core/families/reading/fault';
+import { readResponsesAsk } from '#lib/core/families/responses/ask';
+import { breakFrame } from '#lib/core/families/responses/break-frame';
+import { responsesEdits } from '#lib/core/families/responses/edits';
+import { createFields } from '#lib/core/families/responses/fields';
+import { imageModelIn } from '#lib/core/families/responses/image-model';
+import { responseJobs } from '#lib/core/families/responses/jobs';
+import { responseOutputBytes } from '#lib/core/families/responses/output';
+import { shownIn } from '#lib/core/families/responses/shown';
+import { responsesStreamReader } from '#lib/core/families/responses/stream';
+import { usageOfResponse } from '#lib/core/families/responses/usage';
+
+const create: Operation = {
+  name: 'responses.create',
+  family: 'responses',
+  method: 'POST',
+  path: 'responses',
+  prefixes: ['v1'],
+  steps: 'generate',
+  budgeted: true,
+  fields: createFields,
+};
+
+/** An operation on a response that the provider keeps (contract: admission/which-steps). */
+const stored = {
+  family: 'responses',
+  prefixes: ['v1'],
+  steps: 'stored',
+  fields: null,
+  resource: { kind: 'response', param: 'id' },
+} as const;
+
+/** SDKs write a list's name with brackets behind it. */
+const included = { include: true, 'include[]': true } as const;
+
+const operations: readonly Operation[] = [
+  create,
+  {
+    ...stored,
+    name: 'responses.retrieve',
+    method: 'GET',
+    path: 'responses/{id}',
+    query: { ...included, include_obfuscation: true, starting_after: true, stream: true },
+  },
+  {
+    ...stored,
+    name: 'responses.delete',
+    method: 'DELETE',
+    path: 'responses/{id}',
+    resourceEffect: 'delete',
+    shows: false,
+  },
+  {
+    ...stored,
+    name: 'responses.cancel',
+    method: 'POST',
+    path: 'responses/{id}/cancel',
+    resourceEffect: 'cancel',
+  },
+  {
+    ...stored,
+    name: 'responses.input_items',
+    method: 'GET',
+    path: 'responses/{id}/input_items',
+    repeats: true,
+    query: { ...included, after: true, before_id: true, limit: true, order: true },
+  },
+];
+
+/** The responses family: create, whole, streamed or in the background, and what is kept of it. */
+export const responses: Family = {
+  id: 'responses',
+  operations,
+  readAsk: readResponsesAsk,
+  edits: responsesEdits,
+  injectsUsage: () => false,
+  upstreamPath,
+  credentialHeader: (secret) => ['authorization', `Bearer ${secret}`],
+  readUsage: (ask, answer) => usageOfResponse(answer, imageModelIn(ask)),
+  outputBytes: responseOutputBytes,
+  streamReader: responsesStreamReader,
+  faultOf: faultReader({ sayings: [] }),
+  breakFrame,
+  shown: (_operation, answer) => shownIn(answer),
+  jobs: responseJobs,
+  signOfLife: ': keep-alive\n\n',
+  clientPath: '/v1/responses',
+  leastBody: { input: 'hello' },
+};
+
+/** The operation's own path, with the id of what it reads in its place. */
+function upstreamPath({ operation, params }: Ask): string {
+  return `/${operation.path.replace('{id}', encodeURIComponent(params.id ?? ''))}`;
+}

@@ -1,0 +1,80 @@
+import { isRefusal, type Refusal } from '#lib/core/errors';
+import type { Ask, InputWeight, Operation } from '#lib/core/families/family';
+import { readNested } from '#lib/core/families/nested';
+import { readFlag, readModel, readTier, readWhole } from '#lib/core/families/reading/fields';
+import { referencesIn } from '#lib/core/families/reading/stored-state';
+import { weigh } from '#lib/core/families/reading/weight';
+import { readReferences } from '#lib/core/families/responses/references';
+import type { Found, Scan } from '#lib/core/families/scan';
+
+/** Where a request carries inline media; `result` is a picture that an earlier answer made. */
+const mediaKeys: ReadonlySet<string> = new Set(['image_url', 'file_data', 'data', 'result']);
+
+const toolPaths = ['tools[]', 'input[].tools[]'];
+const toolTypePaths = toolPaths.map((path) => `${path}.type`);
+
+/** Tools with which the provider searches or fetches by itself, with their dated and preview names. */
+const searchTool = /^(web_search|file_search|x_search|collections_search|web_fetch)(_|$)/;
+
+/** What a request for a response asks for (contract: admission/output-budget). */
+export function readResponsesAsk(
+  operation: Operation,
+  params: Readonly<Record<string, string>>,
+  scan: Scan,
+): Ask | Refusal {
+  const model = readModel(scan);
+  if (isRefusal(model)) return model;
+  const stream = readFlag(scan, 'stream');
+  if (isRefusal(stream)) return stream;
+  const background = readFlag(scan, 'background');
+  if (isRefusal(background)) return background;
+  const kept = readKept(scan);
+  if (isRefusal(kept)) return kept;
+  const budget = readWhole(scan, 'max_output_tokens', 0);
+  if (isRefusal(budget)) return budget;
+  const serviceTier = readTier(scan);
+  if (isRefusal(serviceTier)) return serviceTier;
+  const nested = readNested(
+    scan,
+    toolPaths.map((path) => `${path}.model`),
+  );
+  if (isRefusal(nested)) return nested;
+  const continued = readReferences(scan);
+  if (isRefusal(continued)) return continued;
+  const references = referencesIn(scan, ['previous_response_id', 'conversation'], continued);
+  if (isRefusal(references)) return references;
+  const imageModel = nested?.[0]?.slug;
+  const tools = scan.collected.filter(({ path }) => toolTypePaths.includes(path));
+  const makesContainer = tools.some(({ value }) => value === 'code_interpreter' || value === 'shell');
+  return {
+    operation,
+    params,
+    model,
+    stream,
+    budget,
+    choices: 1,
+    serviceTier,
+    weight: weightOf(scan, tools),
+    ...(tools.length > 0 ? { serverTools: true } : {}),
+    ...(nested ? { nested } : {}),
+    ...references,
+    // What is not stored cannot run in the background; the provider refuses it itself.
+    ...(kept || makesContainer ? {} : { unkept: true }),
+    ...(background && kept ? { job: imageModel === undefined ? {} : { imageModel } } : {}),
+    scan,
+  };
+}
+
+/** Responses are kept unless the request says otherwise. */
+function readKept(scan: Scan): boolean | Refusal {
+  return scan.found.has('store') ? readFlag(scan, 'store') : true;
+}
+
+/** @param tools the types of those that the provider runs. */
+function weightOf(scan: Scan, tools: readonly Found[]): InputWeight {
+  const searches = tools.filter(({ value }) => searchTool.test(String(value)));
+  const longStrings = scan.longStrings.map((long) =>
+    long.key === 'result' && long.mediaType === null ? { ...long, mediaType: 'image/*' } : long,
+  );
+  return weigh({ ...scan, longStrings }, mediaKeys, searches.length);
+}

@@ -1,0 +1,42 @@
+import { stateFields } from '#lib/core/families/reading/stored-state';
+import { keptOfItem } from '#lib/core/families/responses/references';
+import type { FieldSpec } from '#lib/core/families/scan';
+
+/** Types of tools that the provider runs; only these are collected. */
+const providerTool = /^(?!(function|custom|local_shell|apply_patch|computer|computer_use_preview)$)/;
+
+const once = { guarded: true } as const;
+const unread = { guarded: true, unread: true } as const;
+
+const environment = { fields: { container_id: once } } as const;
+
+/** Tools stand in the request itself and in items that load more of them. */
+const tool: FieldSpec = { type: { only: providerTool }, model: once, container: once, environment };
+
+/** What the gateway reads of a request that creates a response (contract: body/guarded-names). */
+export const createFields: FieldSpec = {
+  ...stateFields,
+  model: {},
+  stream: {},
+  background: {},
+  store: {},
+  max_output_tokens: {},
+  service_tier: {},
+  speed: {},
+  prompt_cache_key: {},
+  prompt_cache_options: { fields: { comparison_response_id: {} } },
+  tools: { each: tool },
+  input: {
+    elements: keptOfItem,
+    each: {
+      id: once,
+      type: once,
+      role: once,
+      encrypted_content: unread,
+      result: unread,
+      container_id: once,
+      environment,
+      tools: { each: tool },
+    },
+  },
+};

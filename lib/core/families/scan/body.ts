@@ -1,0 +1,94 @@
+import { broken, encodingFault } from '#lib/core/families/scan/faults';
+import { Reading } from '#lib/core/families/scan/read';
+import type { FieldSpec, Scan, ScanFault } from '#lib/core/families/scan/shape';
+import { compileSpec } from '#lib/core/families/scan/spec';
+import { skipSpace } from '#lib/core/families/scan/text';
+import { Walk } from '#lib/core/families/scan/walk';
+
+const OPEN_OBJECT = 0x7b;
+
+/** Bytes of a large body that are scanned before other work runs: less than a millisecond. */
+const SLICE_BYTES = 32 * 1024;
+
+/** Limit of the white space before and after the object, which is not scanned in slices. */
+const MAX_SPACE_BYTES = 1024 * 1024;
+
+/** Yields to other work. @param leftBytes bytes of the body that are still to be scanned. */
+export type ScanTurn = (leftBytes: number) => Promise<void>;
+
+/**
+ * Validates a request body and finds the values that the gateway reads, in one pass without recursion:
+ * strict JSON (RFC 8259) in strict UTF-8, an object of at most 512 levels, each guarded name once
+ * (contract: body/one-pass).
+ * @returns byte ranges and values; or one sentence that names the byte and what to change.
+ */
+export function scan(body: Uint8Array, spec: FieldSpec): Scan | ScanFault {
+  const pass = openPass(body, spec, false);
+  if ('fault' in pass) return pass;
+  const end = pass.reading.advance(body.length);
+  return typeof end === 'number' ? closePass(pass, body, end) : end;
+}
+
+/** `scan` for a large body, in slices: other calls wait for one slice at most. */
+export async function scanInSlices(
+  body: Uint8Array,
+  spec: FieldSpec,
+  turn: ScanTurn,
+  sliceBytes = SLICE_BYTES,
+): Promise<Scan | ScanFault> {
+  await turn(body.length);
+  const pass = openPass(body, spec, true);
+  if ('fault' in pass) return pass;
+  for (;;) {
+    await turn(body.length - pass.reading.pos);
+    const end = pass.reading.advance(Math.min(body.length, pass.reading.pos + sliceBytes));
+    if (typeof end !== 'number') return end;
+    if (end >= 0) return closePass(pass, body, end);
+  }
+}
+
+interface Pass {
+  readonly bytes: Buffer;
+  readonly walk: Walk;
+  readonly reading: Reading;
+  readonly start: number;
+}
+
+function openPass(body: Uint8Array, spec: FieldSpec, interrupted: boolean): Pass | ScanFault {
+  const bytes = bufferOf(body);
+  const start = skipSpace(bytes, 0, Math.min(bytes.length, MAX_SPACE_BYTES));
+  if (start >= bytes.length) return { fault: 'The body is empty; send a JSON object.' };
+  if (start >= MAX_SPACE_BYTES) return spacious(0);
+  const fault = encodingFault(bytes);
+  if (fault) return fault;
+  if (bytes[start] !== OPEN_OBJECT) {
+    return { fault: `The body must be a JSON object, which starts with "{" (byte ${start}).` };
+  }
+  const walk = new Walk(bytes, interrupted);
+  walk.open(true, start, compileSpec(spec));
+  return { bytes, walk, reading: new Reading(walk, start + 1), start };
+}
+
+/** @param end the offset after the root object. */
+function closePass({ bytes, walk, reading, start }: Pass, body: Uint8Array, end: number): Scan | ScanFault {
+  const rest = skipSpace(bytes, end, Math.min(bytes.length, end + MAX_SPACE_BYTES));
+  if (rest >= end + MAX_SPACE_BYTES) return spacious(end);
+  if (rest < bytes.length) return broken(bytes, rest, 'nothing may follow the JSON object');
+  return {
+    body,
+    root: { start, end, empty: reading.empty },
+    found: walk.found,
+    nulls: walk.nulls,
+    collected: walk.collection.kept,
+    longStrings: walk.longStrings,
+  };
+}
+
+function spacious(pos: number): ScanFault {
+  return { fault: `The body has over 1 MiB of white space at byte ${pos}; send the JSON object alone.` };
+}
+
+/** The same memory as a Buffer: its decoders are native. */
+function bufferOf(body: Uint8Array): Buffer {
+  return Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+}

@@ -1,0 +1,46 @@
+import { isUtf8 } from 'node:buffer';
+import type { ScanFault } from '#lib/core/families/scan/shape';
+import { byteAt } from '#lib/core/families/scan/text';
+
+/** The body is not valid JSON at byte `pos`. @param what is expected there. */
+export function broken(body: Uint8Array, pos: number, what: string): ScanFault {
+  const where = pos >= body.length ? `it ends at byte ${body.length} too early` : `at byte ${pos}`;
+  return { fault: `The body is not valid JSON: ${where}; ${what}.` };
+}
+
+export function brokenString(body: Uint8Array, pos: number): ScanFault {
+  if (pos >= body.length) return broken(body, pos, 'a string is not closed');
+  return byteAt(body, pos) === 0x5c
+    ? broken(body, pos, 'this escape does not exist')
+    : broken(body, pos, 'a control character inside a string must be escaped');
+}
+
+/** A key or value at byte `pos` is refused. @param what is wrong with it, without a full stop. */
+export function unfit(pos: number, what: string): ScanFault {
+  return { fault: `In the body, at byte ${pos}, ${what}.` };
+}
+
+/** Why the body is no UTF-8 text without a byte order mark; null: it is. */
+export function encodingFault(bytes: Buffer): ScanFault | null {
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
+    return { fault: 'The body starts with a byte order mark; send the JSON object without it.' };
+  }
+  return isUtf8(bytes)
+    ? null
+    : { fault: `The body is not valid UTF-8 at byte ${firstInvalidByte(bytes)}; encode it as UTF-8.` };
+}
+
+/** Offset of the character that is not UTF-8: the longest valid prefix, found by halving. */
+function firstInvalidByte(bytes: Buffer): number {
+  let valid = 0;
+  let invalid = bytes.length;
+  while (invalid - valid > 4) {
+    let middle = (valid + invalid) >>> 1;
+    for (let back = 0; back < 3 && (byteAt(bytes, middle) & 0xc0) === 0x80; back++) middle--;
+    if (middle <= valid) break;
+    if (isUtf8(bytes.subarray(valid, middle))) valid = middle;
+    else invalid = middle;
+  }
+  while (valid < invalid && isUtf8(bytes.subarray(0, valid + 1))) valid++;
+  return valid;
+}

@@ -1,0 +1,94 @@
+import { replaceValue } from '#lib/core/families/edits';
+import type { Ask, Family, Operation } from '#lib/core/families/family';
+import { faultReader } from '#lib/core/families/reading/fault';
+import { readVideosAsk } from '#lib/core/families/videos/ask';
+import { shownVideos, videoJobs } from '#lib/core/families/videos/job';
+
+const video = { kind: 'video', param: 'id' } as const;
+const stored = { family: 'videos', method: 'GET', prefixes: ['v1'], steps: 'stored', fields: null } as const;
+const made = { family: 'videos', method: 'POST', prefixes: ['v1'], steps: 'generate' } as const;
+
+const operations: readonly Operation[] = [
+  {
+    ...made,
+    name: 'videos.create',
+    path: 'videos',
+    multipart: true,
+    fields: {
+      model: {},
+      service_tier: {},
+      seconds: {},
+      size: {},
+      input_reference: { fields: { file_id: {} }, part: 'file' },
+    },
+  },
+  {
+    ...made,
+    name: 'videos.remix',
+    path: 'videos/{id}/remix',
+    resource: video,
+    // It has no model field; a provider that read one must find the model that was checked and priced.
+    fields: { model: {}, service_tier: {}, seconds: {}, size: {} },
+  },
+  // Answered by the gateway itself: a provider's list would show other workspaces' videos.
+  { ...stored, name: 'videos.list', path: 'videos' },
+  { ...stored, name: 'videos.retrieve', path: 'videos/{id}', resource: video },
+  {
+    ...stored,
+    name: 'videos.delete',
+    method: 'DELETE',
+    path: 'videos/{id}',
+    resource: video,
+    resourceEffect: 'delete',
+  },
+  {
+    ...stored,
+    name: 'videos.content',
+    path: 'videos/{id}/content',
+    resource: video,
+    download: 'direct',
+    query: { variant: true },
+  },
+];
+
+/** The asynchronous videos family: whatever makes a video answers with a job (contract: jobs/jobs). */
+export const videos: Family = {
+  id: 'videos',
+  operations,
+  readAsk: readVideosAsk,
+  edits: ({ scan }, offer) => {
+    const named = scan.found.get('model');
+    return named && named.value !== offer.upstreamModel
+      ? [replaceValue(named, JSON.stringify(offer.upstreamModel))]
+      : [];
+  },
+  injectsUsage: () => false,
+  upstreamPath: pathOf,
+  credentialHeader: (secret) => ['authorization', `Bearer ${secret}`],
+  // A job is charged at its end; its create call and whatever reads it are free.
+  readUsage: () => null,
+  outputBytes: () => 0,
+  streamReader: () => ({
+    event: () => {},
+    report: () => null,
+    outputBytes: () => 0,
+    finished: () => false,
+    ended: () => false,
+    said: () => 0,
+    gaveReason: () => false,
+    failed: () => false,
+    error: () => undefined,
+  }),
+  faultOf: faultReader({ sayings: [] }),
+  breakFrame: () => null,
+  shown: ({ steps }, answer) => (steps === 'generate' ? shownVideos(answer) : []),
+  jobs: videoJobs,
+  signOfLife: null,
+  clientPath: '/v1/videos',
+  leastBody: { prompt: 'hello' },
+};
+
+/** "/videos/{id}/content" with the id that the provider gave. */
+function pathOf({ operation, params }: Ask): string {
+  return `/${operation.path.replace('{id}', encodeURIComponent(params.id ?? ''))}`;
+}

@@ -1,0 +1,40 @@
+import type { Ask, Family } from '#lib/core/families/family';
+import type { Meter } from '#lib/core/metering/meter';
+import { elementMeter, streamMeter } from '#lib/core/metering/stream-meter';
+import { wholeMeter } from '#lib/core/metering/whole-meter';
+import { type Framing, framingOf } from '#lib/core/relay/framing';
+
+/** How one answer is read: in which form it comes, and what it used. */
+export interface Reading {
+  readonly framing: Framing;
+  readonly meter: Meter;
+}
+
+/**
+ * @param answer contentType decides how the answer is read, since a stream may be answered by a whole
+ * body and the reverse; without a telling one, `streamed` does (default: as asked).
+ */
+export function createReading(
+  family: Family,
+  ask: Ask,
+  answer: { readonly contentType?: string | null; readonly streamed?: boolean },
+): Reading {
+  const type = answer.contentType?.toLowerCase() ?? '';
+  const framing = framingOfAnswer(family, ask, type, answer.streamed ?? ask.stream);
+  if (framing === 'events') return { framing, meter: streamMeter(family, ask) };
+  if (framing === 'elements') return { framing, meter: elementMeter(family, ask) };
+  return { framing, meter: wholeMeter(family, ask, !/^(image|audio|video)\//.test(type)) };
+}
+
+/** Of an answer whose coding cannot be undone here: its bytes are counted. */
+export function sealedReading(family: Family, ask: Ask): Reading {
+  return { framing: 'whole', meter: wholeMeter(family, ask, false) };
+}
+
+function framingOfAnswer(family: Family, ask: Ask, type: string, streamed: boolean): Framing {
+  // A JSON answer may be a stream of its own: of an array's elements.
+  const framing = framingOf(type, ask.stream && family.streamsArrays === true);
+  // An error page is never a stream, whatever was asked for.
+  const telling = type.includes('json') || /^(image|audio|video|text\/html)/.test(type);
+  return framing === 'whole' && streamed && !telling ? 'events' : framing;
+}

@@ -1,0 +1,135 @@
+import type { ShownResource } from '#lib/core/facts/resource';
+import type { Ask, Family } from '#lib/core/families/family';
+import type { AnswerState, Meter } from '#lib/core/metering/meter';
+import type { UsageReport } from '#lib/core/metering/usage';
+import { isInsideString, KEPT_AS_IT_COMES } from '#lib/core/relay/long-strings';
+
+/** Bytes of a whole answer that are kept to be read at its end. */
+export const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+
+const decoder = new TextDecoder();
+
+/** Meters an answer that is one JSON body, read once it is over; one that is not `readable` is only counted. */
+export function wholeMeter(family: Family, ask: Ask, readable: boolean): Meter {
+  return new WholeMeter(family, ask, readable);
+}
+
+class WholeMeter implements Meter {
+  readonly #family: Family;
+  readonly #ask: Ask;
+  readonly #readable: boolean;
+  #keeping: boolean;
+  #chunks: Uint8Array[] = [];
+  #bytes = 0;
+  #keptBytes = 0;
+  #tooLong = false;
+  #outputBytes: number | null = null;
+  #report: UsageReport | null = null;
+  #said = 0;
+  #error: unknown;
+  #answer: unknown;
+
+  constructor(family: Family, ask: Ask, readable: boolean) {
+    this.#family = family;
+    this.#ask = ask;
+    this.#readable = readable;
+    this.#keeping = readable;
+  }
+
+  push(chunk: Uint8Array): void {
+    this.#bytes += chunk.length;
+    if (chunk.some((byte) => byte > 0x20)) this.#said += 1;
+    if (!this.#keeping || (this.#keptBytes > KEPT_AS_IT_COMES && isInsideString(chunk))) return;
+    this.#keptBytes += chunk.length;
+    if (this.#keptBytes > MAX_ANSWER_BYTES) {
+      this.#tooLong = true;
+      this.#keeping = false;
+      this.#chunks = [];
+    } else {
+      this.#chunks.push(chunk);
+    }
+  }
+
+  end(): void {
+    if (!this.#keeping) return;
+    this.#keeping = false;
+    const [only] = this.#chunks;
+    const text = decoder.decode(this.#chunks.length === 1 ? only : Buffer.concat(this.#chunks));
+    this.#chunks = [];
+    let answer: unknown;
+    try {
+      answer = JSON.parse(text);
+    } catch {
+      return;
+    }
+    this.#answer = answer;
+    this.#report = this.#family.readUsage(this.#ask, answer);
+    this.#outputBytes = this.#family.outputBytes(answer);
+    this.#error = (this.#family.errorIn ?? errorMember)(answer);
+  }
+
+  report(): UsageReport | null {
+    return this.#report;
+  }
+
+  /** Of an answer that was cut or could not be read, all its bytes: an estimate may not be too low. */
+  outputBytes(): number {
+    return this.#outputBytes ?? this.#bytes;
+  }
+
+  finished(): boolean {
+    return this.#answer !== undefined;
+  }
+
+  said(): number {
+    return this.#said;
+  }
+
+  state(): AnswerState {
+    if (this.#tooLong || !this.#readable) return 'unread';
+    if (this.#answer === undefined) return 'cut';
+    if (this.#error !== undefined) return 'error';
+    return isEmpty(this.#answer) ? 'empty' : 'complete';
+  }
+
+  failed(): boolean {
+    return this.#error !== undefined;
+  }
+
+  error(): unknown {
+    return this.#error;
+  }
+
+  events(): number {
+    return 0;
+  }
+
+  takeTerminal(): boolean {
+    return false;
+  }
+
+  shown(): readonly ShownResource[] {
+    if (this.#answer === undefined) return [];
+    return this.#family.shown?.(this.#ask.operation, this.#answer) ?? [];
+  }
+
+  answer(): unknown {
+    return this.#answer;
+  }
+
+  flags(): readonly string[] {
+    return this.#tooLong ? ['answer_too_long'] : [];
+  }
+}
+
+function errorMember(body: unknown): unknown {
+  const answer: unknown = Array.isArray(body) ? body[0] : body;
+  if (typeof answer !== 'object' || answer === null) return undefined;
+  if ('error' in answer && answer.error !== null) return answer.error;
+  return 'type' in answer && answer.type === 'error' ? answer : undefined;
+}
+
+/** `{}`, `[]`, or no object at all. */
+function isEmpty(answer: unknown): boolean {
+  return typeof answer !== 'object' || answer === null || Object.keys(answer).length === 0;
+}

@@ -1,0 +1,139 @@
+import { z } from 'zod';
+import { familyIds } from '#lib/core/families/ids';
+import { filePriceShape } from '#lib/core/schemas/price';
+import { simulatedAddress, simulatedProvider } from '#lib/core/simulated';
+
+const modalities = ['text', 'image', 'audio', 'video', 'pdf', 'file'] as const;
+const MOST = 2_147_483_647;
+
+const providerId = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'is no provider id: use lower-case letters, digits, ".", "_", "-"');
+/** A model's slug in bytes, which are all ASCII. What is longer names no model, and no index would take it. */
+export const LONGEST_SLUG = 200;
+/** A slug may hold slashes; it stands in paths, so no empty or dot segment. */
+const modelId = z
+  .string()
+  .max(LONGEST_SLUG)
+  .regex(
+    /^(?!.*(^|\/)\.{1,2}(\/|$))[A-Za-z0-9][A-Za-z0-9._:-]*(\/[A-Za-z0-9._:-]+)*$/,
+    'is no model id: use letters, digits, ".", "_", ":", "-", parts joined by "/"',
+  );
+const envName = z
+  .string()
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is no name of an environment variable, like OPENAI_API_KEY');
+const envReference = z.strictObject({ env: envName });
+
+/** The versioned root of a provider's family: the operation's path is appended to it. */
+const address = z.string().refine(isAddress, {
+  error: 'is no usable address: write an http or https URL without credentials, query or fragment',
+});
+
+function isAddress(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const url = new URL(text);
+  return /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash;
+}
+
+const family = z.enum(familyIds, { error: `is no family: use one of ${familyIds.join(', ')}` });
+const familyAddress = z.union([address, envReference], {
+  error: 'is no usable address: write an http or https URL without credentials or query, or { env: NAME }',
+});
+const families = z
+  .partialRecord(family, familyAddress)
+  .refine((map) => Object.keys(map).length > 0, 'names no family: give at least one with its address');
+
+/** Headers in which providers take a credential; `authorization`: as bearer token. */
+const credentialHeaderNames = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key'] as const;
+const credentialHeader = z.enum(credentialHeaderNames, {
+  error: `is no header for a credential: use one of ${credentialHeaderNames.join(', ')}`,
+});
+const day = z.iso.date('is no date like 2027-01-31');
+
+const provider = z
+  .strictObject({
+    id: providerId,
+    name: z.string().min(1).max(100),
+    families,
+    credential: z
+      .union([envReference, z.strictObject({ value: z.string().min(1) })], {
+        error: 'is neither { env: NAME } nor { value: … }',
+      })
+      .optional(),
+    /** Of families whose address takes the credential in another header than the family's own. */
+    credentialHeaders: z.partialRecord(family, credentialHeader).default({}),
+    onDisconnect: z.enum(['abort', 'drain']).default('drain'),
+    /** The page where it publishes its prices, for people. */
+    pricesFrom: z
+      .string()
+      .max(500)
+      .refine(isAddress, 'is no address of a web page: write an http or https URL without query or fragment')
+      .optional(),
+  })
+  .refine((one) => Object.keys(one.credentialHeaders).every((name) => name in one.families), {
+    path: ['credentialHeaders'],
+    error: 'names a family without an address: add it under families, or leave it out here',
+  })
+  .refine(({ id, families }) => id !== simulatedProvider || Object.values(families).every(isSimulated), {
+    path: ['families'],
+    error: `the provider "${simulatedProvider}" is the simulated one, which simulated money pays: its address is { env: ${simulatedAddress} }; give a real provider another id`,
+  });
+
+function isSimulated(address: z.output<typeof familyAddress>): boolean {
+  return typeof address === 'object' && address.env === simulatedAddress;
+}
+
+const offer = z.strictObject({
+  provider: providerId,
+  upstreamModel: z.string().min(1).max(300),
+  families: z.array(family).min(1, 'names no family: list those that the provider speaks for this model'),
+  price: filePriceShape.optional(),
+  /** The day on which its provider stops serving it (contract: routing/retired). */
+  retires: day.optional(),
+  outputBudgetField: z.enum(['max_tokens', 'max_completion_tokens']).optional(),
+  streamUsage: z.literal('never').optional(),
+  streamEnd: z.literal('none').optional(),
+  denyBetas: z.array(z.string().min(1)).default([]),
+});
+
+const tokens = z.int('is no whole number of tokens').min(0).max(MOST);
+
+const model = z.strictObject({
+  id: modelId,
+  name: z.string().min(1).max(200),
+  /** Further names that clients send; each names one model of the whole catalogue. */
+  aliases: z.array(modelId).max(50).default([]),
+  contextTokens: tokens,
+  maxOutputTokens: tokens,
+  input: z.array(z.enum(modalities)).min(1),
+  output: z.array(z.enum(modalities)).min(1),
+  /** Its output may hold thinking that the client does not see, but the provider charges. */
+  reasoning: z.boolean('is neither true nor false').default(false),
+  released: z
+    .string()
+    .regex(/^\d{4}-\d{2}(-\d{2})?$/, 'is no date like 2026-07-02')
+    .optional(),
+  /** That of each of its offers that has none of its own. */
+  retires: day.optional(),
+  offers: z.array(offer),
+});
+
+/** The catalogue file (contract: operations/catalogue-file): unknown keys are refused. */
+export const catalogueShape = z.strictObject({
+  providers: z.array(provider).default([]),
+  models: z.array(model).default([]),
+});
+
+export type CatalogueFile = z.infer<typeof catalogueShape>;
+export type FileProvider = CatalogueFile['providers'][number];
+export type FileModel = CatalogueFile['models'][number];
+export type FileOffer = FileModel['offers'][number];
+
+/** `provider.families` as stored: as in the file. */
+export const storedFamiliesShape = z.partialRecord(family, z.union([z.string(), envReference]));
+/** `provider.credential` as stored: a variable's name, or sealed under `credentialContext(provider id)`. */
+export const storedCredentialShape = z.union([envReference, z.strictObject({ sealed: z.string() })]);
+export type StoredFamilies = z.infer<typeof storedFamiliesShape>;
+export type CredentialHeaderName = z.infer<typeof credentialHeader>;
+/** `provider.credential_headers` as stored: as in the file. */
+export const storedCredentialHeadersShape = z.partialRecord(family, credentialHeader);

@@ -1,0 +1,184 @@
+import { z } from 'zod';
+import type { ContextTier, Price, Rates } from '#lib/core/metering/price-list';
+import { tierOf } from '#lib/core/metering/service-tier';
+import { tokenClasses } from '#lib/core/metering/usage';
+import { parseUsd } from '#lib/core/money';
+
+/** Classes counted in pieces: a catalogue gives USD per one; stored per million, as all rates are. */
+const pieceClasses = ['request', 'webSearch'] as const;
+/** Pieces whose price may depend on size, quality or resolution. */
+const mappedClasses = ['image', 'videoSecond'] as const;
+
+const PIECES_PER_RATE = 1_000_000n;
+
+const usd = z
+  .string({ error: 'write the price as a decimal string in dollars, like "0.25"' })
+  .regex(/^\d{1,9}(\.\d{1,9})?$/, 'is not a price: write dollars as a decimal string, like "0.25"');
+
+/** Tokens are priced in USD per million. */
+const rateFields = {
+  ...optionalEach(tokenClasses, usd, 'Dollars per million tokens.'),
+  ...optionalEach(pieceClasses, usd, 'Dollars for one.'),
+  ...optionalEach(
+    mappedClasses,
+    z.union([usd, z.record(z.string().min(1), usd)], {
+      error: 'write a decimal string in dollars, or a map of them by size, quality or resolution',
+    }),
+    'Dollars for one, or a map of them by size, quality or resolution.',
+  ),
+};
+type FileRates = z.infer<z.ZodObject<typeof rateFields>>;
+
+const contextTiers = z
+  .array(z.strictObject({ aboveInputTokens: z.int().positive(), ...rateFields }))
+  .refine(
+    (tiers) => tiers.every((tier, at) => at === 0 || tier.aboveInputTokens > aboveOf(tiers[at - 1])),
+    'list the tiers by rising aboveInputTokens',
+  )
+  .optional();
+
+/** A tier is looked up by the name that requests and answers give it; the standard service is the base. */
+const tierName = z
+  .string()
+  .refine(
+    (name) => tierOf(name) === name,
+    'is no service tier: write the name in lower case, not the standard one',
+  );
+
+/** `price:` of an offer in the catalogue file (contract: operations/catalogue-price): decimal strings of USD. */
+export const filePriceShape = z.strictObject({
+  ...rateFields,
+  tiers: contextTiers.meta({ description: 'Rates from a number of input tokens on, for the whole call.' }),
+  serviceTiers: z
+    .record(tierName, z.strictObject({ ...rateFields, tiers: contextTiers }))
+    .optional()
+    .meta({ description: 'Rates by service tier.' }),
+});
+export type FilePrice = z.infer<typeof filePriceShape>;
+
+/** A catalogue's price as the meter reads it. Pure; the shape was checked by `filePriceShape`. */
+export function readFilePrice(price: FilePrice): Price {
+  const { tiers = [], serviceTiers = {}, ...base } = price;
+  return {
+    base: readRates(base),
+    tiers: readContextTiers(tiers),
+    serviceTiers: mapValues(serviceTiers, ({ tiers: own, ...rates }) => ({
+      ...readRates(rates),
+      ...(own === undefined ? {} : { tiers: readContextTiers(own) }),
+    })),
+  };
+}
+
+function readContextTiers(tiers: NonNullable<FilePrice['tiers']>): ContextTier[] {
+  return tiers.map(({ aboveInputTokens, ...rates }) => ({ aboveInputTokens, rates: readRates(rates) }));
+}
+
+function readRates(rates: FileRates): Rates {
+  const read: Record<string, bigint | Record<string, bigint>> = {};
+  for (const name of tokenClasses) {
+    const value = rates[name];
+    if (value !== undefined) read[name] = parseUsd(value);
+  }
+  for (const name of [...pieceClasses, ...mappedClasses]) {
+    const value = rates[name];
+    if (typeof value === 'string') read[name] = parseUsd(value) * PIECES_PER_RATE;
+    else if (value !== undefined) read[name] = mapValues(value, (one) => parseUsd(one) * PIECES_PER_RATE);
+  }
+  return read;
+}
+
+const nano = z.string().regex(/^\d{1,24}$/);
+const storedRatesShape = z.strictObject({
+  ...optionalEach(tokenClasses, nano),
+  ...optionalEach(pieceClasses, nano),
+  ...optionalEach(mappedClasses, z.union([nano, z.record(z.string(), nano)])),
+});
+const storedTiers = z.array(
+  z.strictObject({ aboveInputTokens: z.int().positive(), rates: storedRatesShape }),
+);
+const storedPriceShape = z.strictObject({
+  base: storedRatesShape,
+  tiers: storedTiers,
+  serviceTiers: z.record(z.string(), storedRatesShape.extend({ tiers: storedTiers.optional() })),
+});
+export type StoredPrice = z.infer<typeof storedPriceShape>;
+
+/**
+ * `price_version.price` back into a price: nano-dollars per million units.
+ * @throws ZodError when the row holds anything else than `storePrice` wrote.
+ */
+export function parsePrice(json: unknown): Price {
+  const stored = storedPriceShape.parse(json);
+  return {
+    base: ratesFrom(stored.base),
+    tiers: tiersFrom(stored.tiers),
+    serviceTiers: mapValues(stored.serviceTiers, ({ tiers, ...rates }) => ({
+      ...ratesFrom(rates),
+      ...(tiers === undefined ? {} : { tiers: tiersFrom(tiers) }),
+    })),
+  };
+}
+
+/**
+ * Whether a price prices nothing: such an offer is listed as unpriced and never routed to
+ * (contract: money/unpriced-offer).
+ */
+export function isUnpriced(price: Price): boolean {
+  return Object.keys(price.base).length === 0;
+}
+
+/** A price as JSON for `price_version.price`: every rate a decimal string of nano-dollars per million. */
+export function storePrice(price: Price): StoredPrice {
+  return {
+    base: ratesTo(price.base),
+    tiers: tiersTo(price.tiers),
+    serviceTiers: mapValues(price.serviceTiers, ({ tiers, ...rates }) => ({
+      ...ratesTo(rates),
+      ...(tiers === undefined ? {} : { tiers: tiersTo(tiers) }),
+    })),
+  };
+}
+
+type StoredRates = z.infer<typeof storedRatesShape>;
+type StoredTiers = z.infer<typeof storedTiers>;
+
+function tiersFrom(stored: StoredTiers): ContextTier[] {
+  return stored.map((tier) => ({ ...tier, rates: ratesFrom(tier.rates) }));
+}
+
+function tiersTo(tiers: readonly ContextTier[]): StoredTiers {
+  return tiers.map((tier) => ({ aboveInputTokens: tier.aboveInputTokens, rates: ratesTo(tier.rates) }));
+}
+
+function ratesFrom(stored: StoredRates): Rates {
+  return mapValues(stored, (rate) =>
+    rate === undefined ? undefined : typeof rate === 'string' ? BigInt(rate) : mapValues(rate, BigInt),
+  ) as Rates;
+}
+
+function ratesTo(rates: Rates): StoredRates {
+  return mapValues({ ...rates }, (rate) =>
+    rate === undefined ? undefined : typeof rate === 'bigint' ? String(rate) : mapValues(rate, String),
+  ) as StoredRates;
+}
+
+function aboveOf(tier: { aboveInputTokens: number } | undefined): number {
+  return tier?.aboveInputTokens ?? 0;
+}
+
+function optionalEach<Name extends string, Shape extends z.ZodType>(
+  names: readonly Name[],
+  shape: Shape,
+  description?: string,
+): Record<Name, z.ZodOptional<Shape>> {
+  const optional = shape.optional();
+  const told = description === undefined ? optional : optional.meta({ description });
+  return Object.fromEntries(names.map((name) => [name, told])) as Record<Name, z.ZodOptional<Shape>>;
+}
+
+function mapValues<From, To>(
+  source: Readonly<Record<string, From>>,
+  map: (value: From) => To,
+): Record<string, To> {
+  return Object.fromEntries(Object.entries(source).map(([name, value]) => [name, map(value)]));
+}

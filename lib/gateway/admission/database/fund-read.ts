@@ -1,0 +1,158 @@
+import type { QueryResult } from 'pg';
+import { endingSeconds, type FundRequest } from '#lib/gateway/admission/money-store';
+import { type CapRoom, type LockedFunds, noneSimulated } from '#lib/gateway/admission/pure/apportion';
+import { moment, text, uuid } from '#lib/platform/data/literals';
+
+/** Locks workspace, then capped keys, and reads what they hold; rows are always locked in this order. */
+export function lockAndRead(request: FundRequest, ownerId: string, epoch: number): string {
+  const me = uuid(ownerId);
+  const workspace = uuid(request.workspaceId);
+  const keys = request.keys.map((key) => uuid(key.subjectId)).join(', ');
+  const lockKeys = keys ? `SELECT 1 FROM api_key WHERE id IN (${keys}) ORDER BY id FOR NO KEY UPDATE;` : '';
+  return `BEGIN;
+    SET LOCAL lock_timeout = '2s'; SET LOCAL statement_timeout = '3s';
+    SELECT 1 FROM workspace WHERE id = ${workspace} FOR NO KEY UPDATE;
+    ${lockKeys}
+    SELECT 1 FROM owner WHERE id = ${me} FOR KEY SHARE;
+    SELECT 'workspace' AS funds, w.balance_nano + w.credit_nano - ${expiring(0)} AS settled,
+      ${expiring(endingSeconds)} - ${expiring(0)} AS ending, w.simulated_nano, open.*, leases.*,
+      (SELECT count(*) FROM owner WHERE expires_at > now()) AS owners,
+      EXISTS (SELECT 1 FROM owner WHERE id = ${me} AND epoch = ${epoch} AND expires_at > now()) AS alive
+    FROM workspace w ${leased('workspace', 'w.id', me)}
+    CROSS JOIN LATERAL (
+      SELECT coalesce(sum(amount_nano), 0) AS rows_all,
+        coalesce(sum(amount_nano) FILTER (WHERE simulated), 0) AS rows_simulated
+      FROM hold WHERE workspace_id = w.id
+    ) AS open
+    WHERE w.id = ${workspace};
+    ${keys ? readKeys(keys, request, me) : ''}`;
+}
+
+/** What is left of promo credits that have expired, or will so many seconds from now; most workspaces have none. */
+function expiring(seconds: number): string {
+  const until = `now() + interval '${seconds} seconds'`;
+  return `(CASE WHEN w.promo_ends_at <= ${until} THEN promo_left(w.id, ${until}) ELSE 0 END)`;
+}
+
+/** Joined: what is leased to this owner and to all others, and what of it was granted out of simulated money too. */
+function leased(kind: string, subject: string, me: string): string {
+  const sum = (which: string) => `coalesce(sum(granted_nano) FILTER (WHERE ${which}), 0)`;
+  return `CROSS JOIN LATERAL (
+      SELECT ${sum(`owner_id = ${me}`)} AS own, ${sum(`owner_id <> ${me}`)} AS others,
+        ${sum(`owner_id = ${me} AND simulated`)} AS own_simulated,
+        ${sum(`owner_id <> ${me} AND simulated`)} AS others_simulated
+      FROM lease WHERE kind = '${kind}' AND subject_id = ${subject}
+    ) AS leases`;
+}
+
+/**
+ * Sliding windows keep a whole minute until all of it is out, so they never count short. A day starts
+ * at local midnight; where the clock is turned back across midnight there are two, and the first counts.
+ */
+function readKeys(keys: string, request: FundRequest, me: string): string {
+  const at = moment(request.atMs);
+  const zone = text(request.timeZone);
+  const since = (hours: number): string => `${at} - interval '${hours} hours' - interval '1 minute'`;
+  return `WITH midnight AS (
+      SELECT local, local AT TIME ZONE ${zone} AS start, (local + interval '1 day') AT TIME ZONE ${zone} AS next
+      FROM (SELECT date_trunc('day', ${at} AT TIME ZONE ${zone}) AS local) AS here
+    ), today AS (
+      SELECT next, CASE WHEN (start - interval '1 hour') AT TIME ZONE ${zone} = local
+        THEN start - interval '1 hour' ELSE start END AS start
+      FROM midnight
+    )
+    SELECT 'key' AS funds, k.id, k.daily_cap_nano, k.d7_cap_nano, k.d30_cap_nano, k.quota_nano, k.spent_nano,
+      extract(epoch FROM today.next) * 1000 AS day_ends_ms, spend.*, open.*, leases.*
+    FROM api_key k CROSS JOIN today ${leased('key', 'k.id', me)}
+    CROSS JOIN LATERAL (
+      SELECT coalesce(sum(spent_nano) FILTER (WHERE minute >= today.start), 0) AS spent_day,
+        coalesce(sum(spent_nano) FILTER (WHERE minute > ${since(168)}), 0) AS spent_d7,
+        coalesce(sum(spent_nano) FILTER (WHERE minute > ${since(720)}), 0) AS spent_d30
+      FROM spend_minute s WHERE s.key_id = k.id AND s.minute >= CASE
+        WHEN k.d30_cap_nano IS NOT NULL THEN ${since(720)}
+        WHEN k.d7_cap_nano IS NOT NULL THEN ${since(168)} ELSE today.start END
+    ) AS spend
+    CROSS JOIN LATERAL (
+      SELECT coalesce(sum(amount_nano) FILTER (WHERE admitted_at >= today.start), 0) AS rows_day,
+        coalesce(sum(amount_nano), 0) AS rows_all
+      FROM hold h WHERE h.key_id = k.id
+    ) AS open
+    WHERE k.id IN (${keys});`;
+}
+
+export interface Read {
+  readonly alive: boolean;
+  readonly owners: number;
+  readonly workspace: LockedFunds;
+  readonly keys: ReadonlyMap<string, LockedFunds>;
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** pg gives an array of results for a query of several statements, its types do not say so. */
+function resultsOf(answer: unknown): readonly QueryResult<Row>[] {
+  return answer as readonly QueryResult<Row>[];
+}
+
+/** Reads the answer of `lockAndRead`; a workspace that is gone owns nothing. */
+export function readFunds(answer: unknown, request: FundRequest): Read {
+  const rows = resultsOf(answer).flatMap((result) => result.rows);
+  const row = rows.find((one) => one.funds === 'workspace');
+  const keys = rows.filter((one) => one.funds === 'key').map(keyFunds);
+  return {
+    alive: row === undefined || row.alive === true,
+    owners: Number(row?.owners ?? 1),
+    workspace: {
+      kind: 'workspace',
+      subjectId: request.workspaceId,
+      ownNano: amount(row?.own),
+      othersNano: amount(row?.others),
+      settledNano: amount(row?.settled),
+      endingNano: amount(row?.ending),
+      rowsNano: amount(row?.rows_all),
+      simulated: {
+        settledNano: amount(row?.simulated_nano),
+        rowsNano: amount(row?.rows_simulated),
+        ownNano: amount(row?.own_simulated),
+        othersNano: amount(row?.others_simulated),
+      },
+      caps: [],
+    },
+    keys: new Map(keys.map((funds) => [funds.subjectId, funds])),
+  };
+}
+
+function keyFunds(row: Row): LockedFunds {
+  const cap = (
+    code: CapRoom['code'],
+    bound: unknown,
+    spent: unknown,
+    { rows, freesAtMs }: { readonly rows: unknown; readonly freesAtMs: number | null },
+  ): CapRoom[] =>
+    bound === null
+      ? []
+      : [{ code, capNano: amount(bound), settledNano: amount(spent), rowsNano: amount(rows), freesAtMs }];
+  const today = { rows: row.rows_day, freesAtMs: Number(row.day_ends_ms) };
+  const all = { rows: row.rows_all, freesAtMs: null };
+  return {
+    kind: 'key',
+    subjectId: String(row.id),
+    ownNano: amount(row.own),
+    othersNano: amount(row.others),
+    settledNano: 0n,
+    endingNano: 0n,
+    rowsNano: 0n,
+    simulated: noneSimulated,
+    caps: [
+      ...cap('day_limit_reached', row.daily_cap_nano, row.spent_day, today),
+      ...cap('d7_limit_reached', row.d7_cap_nano, row.spent_d7, all),
+      ...cap('d30_limit_reached', row.d30_cap_nano, row.spent_d30, all),
+      ...cap('quota_exceeded', row.quota_nano, row.spent_nano, all),
+    ],
+  };
+}
+
+/** pg gives BIGINT and sums as decimal strings. */
+function amount(value: unknown): bigint {
+  return value === undefined || value === null ? 0n : BigInt(String(value));
+}

@@ -1,0 +1,69 @@
+import { type Refusal, refusal } from '#lib/core/errors';
+import { formatUsd } from '#lib/core/money';
+import type { Shortage, Want } from '#lib/gateway/admission/money-store';
+
+const caps = {
+  day_limit_reached: 'daily spend cap',
+  d7_limit_reached: '7-day spend cap',
+  d30_limit_reached: '30-day spend cap',
+  quota_exceeded: 'lifetime quota',
+} as const;
+
+/** Length of the sliding caps, hours (contract: money/sliding-caps). */
+export const slidingHours: Partial<Record<Shortage['code'], number>> = {
+  d7_limit_reached: 168,
+  d30_limit_reached: 720,
+};
+
+/**
+ * A 402 (contract: money/cap-message, request/should-retry): says when it frees up. Where settled spend alone would
+ * admit, only running calls stand in the way: then a retry helps, and the answer says so.
+ * @param freesAtMs ms since the epoch, null when no time can be named.
+ */
+export function refuseShort(shortage: Shortage, want: Want, freesAtMs: number | null): Refusal {
+  const { code, runningOnly } = shortage;
+  const bound = formatUsd(shortage.boundNano);
+  const what =
+    code === 'insufficient_balance'
+      ? funds(shortage, want)
+      : `This API key has reached its ${caps[code]} of $${bound}`;
+  if (runningOnly) {
+    const fit = want.mustFit ? ` This request needs $${formatUsd(want.amountNano)}.` : '';
+    return refusal(code, `${what}, but only with calls that still run; retry when they have ended.${fit}`, {
+      shouldRetry: true,
+    });
+  }
+  return refusal(code, `${what}; ${shortage.besideSimulated ? ofSimulated : remedy(code, freesAtMs)}.`);
+}
+
+/** Test payments would only add more of it. */
+const ofSimulated =
+  'call one of those (provider sandbox), or ask the people who run this gateway for other credit, then retry';
+
+function funds({ boundNano, besideSimulated }: Shortage, want: Want): string {
+  if (boundNano <= 0n) {
+    return besideSimulated
+      ? 'This balance is simulated money and pays only simulated models'
+      : 'This workspace has no funds left';
+  }
+  const rest = besideSimulated ? ', without simulated money, which pays only simulated models,' : '';
+  return want.mustFit && boundNano < want.amountNano
+    ? `This workspace has $${formatUsd(boundNano)} left${rest} and this request may cost $${formatUsd(want.amountNano)}`
+    : `All of this workspace's funds${rest} are in use`;
+}
+
+function remedy(code: Shortage['code'], freesAtMs: number | null): string {
+  const when = freesAtMs === null ? null : new Date(freesAtMs).toISOString().replace('.000Z', 'Z');
+  switch (code) {
+    case 'insufficient_balance':
+      return 'add funds on the Billing page of the console, or ask whoever runs this gateway, then retry';
+    case 'quota_exceeded':
+      return 'raise the quota in the console; it does not reset by itself';
+    case 'day_limit_reached':
+      return when ? `it resets at ${when}, or raise the cap` : 'it resets at midnight, or raise the cap';
+    default:
+      return when
+        ? `it frees up from ${when} on, or raise the cap`
+        : 'wait for older spend to leave it, or raise the cap';
+  }
+}

@@ -1,0 +1,287 @@
+import type {
+  Free,
+  FundRequest,
+  Grant,
+  LeaseRef,
+  LeaseState,
+  Shortage,
+  Verdict,
+  Want,
+} from '#lib/gateway/admission/money-store';
+
+/** What a lease may leave free at least: this many of the largest holds (contract: money/lease-floor). */
+const FLOOR_HOLDS = 20n;
+/** A lease smaller than this many holds would be asked for again at once. */
+const USEFUL_HOLDS = 4n;
+
+/** One cap of a key as the database has it, nano-dollars. */
+export interface CapRoom {
+  readonly code: Exclude<Shortage['code'], 'insufficient_balance'>;
+  readonly capNano: bigint;
+  /** Settled spend inside the cap's window. */
+  readonly settledNano: bigint;
+  /** Hold rows inside the cap's window. */
+  readonly rowsNano: bigint;
+  readonly freesAtMs: number | null;
+}
+
+/** A workspace or a key as the database has it under its row lock. */
+export interface LockedFunds extends LeaseRef {
+  /** Leased to this owner, and to all others. */
+  readonly ownNano: bigint;
+  readonly othersNano: bigint;
+  /** Balance + credit, and hold rows; for a key, its caps. */
+  readonly settledNano: bigint;
+  readonly rowsNano: bigint;
+  /** Of what is settled: promo credit that expires soon. Calls may spend it, and no lease may have it. */
+  readonly endingNano: bigint;
+  readonly simulated: Simulated;
+  readonly caps: readonly CapRoom[];
+}
+
+/**
+ * Of the figures of the same names: simulated money, and what only calls hold or may hold whose targets are all
+ * simulated. Such calls spend it first and then everything else; no other call may touch it.
+ */
+export interface Simulated {
+  readonly settledNano: bigint;
+  readonly rowsNano: bigint;
+  readonly ownNano: bigint;
+  readonly othersNano: bigint;
+}
+
+export const noneSimulated: Simulated = { settledNano: 0n, rowsNano: 0n, ownNano: 0n, othersNano: 0n };
+
+export interface Apportioned {
+  readonly verdicts: readonly Verdict[];
+  readonly grants: ReadonlyMap<LockedFunds, Grant>;
+  /** What is left after them. */
+  readonly left: ReadonlyMap<LockedFunds, Free>;
+  /** Leases of other owners that stand in the way. */
+  readonly recalls: readonly LeaseRef[];
+}
+
+interface Bound {
+  readonly code: Shortage['code'];
+  readonly boundNano: bigint;
+  readonly settledFreeNano: bigint;
+  freeNano: bigint;
+  readonly freesAtMs: number | null;
+  /** Leased to other owners out of it. */
+  readonly othersNano: bigint;
+  /** Leaves simulated money out, and binds calls alone that may go to a real provider. */
+  readonly real: boolean;
+}
+
+/** Funds while they are being shared out. */
+interface Open {
+  readonly funds: LockedFunds;
+  readonly bounds: readonly Bound[];
+  usableNano: bigint;
+  grantNano: bigint;
+  /** Whether the lease is one of simulated money too. */
+  simulated: boolean;
+}
+
+/**
+ * Shares out what is free among the wants, in their order (contract: money/crossing-call, money/caps): from a lease
+ * where it covers, else as a row where anything is left before the want's own hold. Called under row locks.
+ * @param owners live owners, at least 1.
+ */
+export function apportion(
+  request: FundRequest,
+  workspace: LockedFunds,
+  keys: ReadonlyMap<string, LockedFunds>,
+  owners: number,
+): Apportioned {
+  const funds = open(workspace, request.workspace, owners, request.wants);
+  const caps = new Map<string, Open>();
+  for (const state of request.keys) {
+    const funds = keys.get(state.subjectId);
+    const wants = request.wants.filter((want) => want.keyId === state.subjectId);
+    if (funds) caps.set(state.subjectId, open(funds, state, owners, wants));
+  }
+  const recalls = new Map<string, LeaseRef>();
+  const verdicts = request.wants.map((want): Verdict => {
+    const cap = want.capped ? caps.get(want.keyId) : undefined;
+    const payers = cap ? [funds, cap] : [funds];
+    const verdict = want.mode === 'grow-lease' ? enlarge(want, payers) : admit(want, payers);
+    if (verdict.kind === 'short') {
+      for (const ref of verdict.shortage.leases) recalls.set(`${ref.kind}:${ref.subjectId}`, ref);
+    }
+    return verdict;
+  });
+  const grants = new Map<LockedFunds, Grant>();
+  for (const { funds: of, grantNano: grantedNano, simulated } of [funds, ...caps.values()]) {
+    if (grantedNano > 0n) grants.set(of, { grantedNano, simulated });
+  }
+  const left = new Map([funds, ...caps.values()].map((part) => [part.funds, leftOf(part)] as const));
+  return { verdicts, grants, left, recalls: [...recalls.values()] };
+}
+
+function leftOf(part: Open): Free {
+  const least = (bounds: readonly Bound[]) =>
+    bounds.reduce<bigint | null>(
+      (low, { freeNano }) => (low === null || freeNano < low ? freeNano : low),
+      null,
+    );
+  const without = (nano: bigint | null) => (nano ?? 0n) - part.funds.endingNano;
+  return { freeNano: without(least(binding(part, true))), realNano: without(least(part.bounds)) };
+}
+
+function open(funds: LockedFunds, state: LeaseState, owners: number, wants: readonly Want[]): Open {
+  const kept = state.reclaim && funds.ownNano > state.keepNano ? state.keepNano : funds.ownNano;
+  const part: Open = {
+    funds,
+    bounds: funds.kind === 'workspace' ? boundsOf(funds, kept) : capsOf(funds, kept),
+    usableNano: state.reclaim ? 0n : state.usableNano,
+    grantNano: 0n,
+    simulated: funds.ownNano > 0n ? funds.simulated.ownNano > 0n : state.simulated,
+  };
+  if (state.reclaim || !state.grantable) return part;
+  // A lease is of one kind, which it keeps while calls are booked in it: of real money where there is enough for one.
+  const empty = funds.ownNano <= 0n && state.keepNano === 0n;
+  if (empty) part.simulated = false;
+  extend(part, grantOf(part, state, owners, wants));
+  if (empty && part.grantNano === 0n && wants.some(({ simulated }) => simulated)) {
+    part.simulated = true;
+    extend(part, grantOf(part, state, owners, wants));
+  }
+  return part;
+}
+
+/**
+ * All funds, and where some are simulated money, the rest for calls that may go to a real provider. What simulated
+ * calls hold beyond the simulated money is taken from the rest, which the bound of all funds takes care of.
+ */
+function boundsOf(funds: LockedFunds, kept: bigint): Bound[] {
+  const { settledNano, rowsNano, ownNano, othersNano, simulated } = funds;
+  const all: Bound = {
+    code: 'insufficient_balance',
+    boundNano: settledNano,
+    settledFreeNano: settledNano,
+    freeNano: settledNano - rowsNano - kept - othersNano,
+    freesAtMs: null,
+    othersNano,
+    real: false,
+  };
+  if (simulated.settledNano <= 0n) return [all];
+  const restNano = settledNano - simulated.settledNano;
+  const othersRealNano = othersNano - simulated.othersNano;
+  // The lease of a process is one row, of one kind.
+  const keptRealNano = ownNano > 0n && simulated.ownNano > 0n ? 0n : kept;
+  const rest: Bound = {
+    ...all,
+    boundNano: restNano,
+    settledFreeNano: restNano,
+    freeNano: restNano - (rowsNano - simulated.rowsNano) - keptRealNano - othersRealNano,
+    othersNano: othersRealNano,
+    real: true,
+  };
+  return [rest, all];
+}
+
+function capsOf({ caps, othersNano }: LockedFunds, kept: bigint): Bound[] {
+  return caps.map((cap) => ({
+    code: cap.code,
+    boundNano: cap.capNano,
+    settledFreeNano: cap.capNano - cap.settledNano,
+    freeNano: cap.capNano - cap.settledNano - cap.rowsNano - kept - othersNano,
+    freesAtMs: cap.freesAtMs,
+    othersNano,
+    real: false,
+  }));
+}
+
+/** What binds a call or a lease. @param simulated it may spend simulated money. */
+function binding({ bounds }: Open, simulated: boolean | undefined): readonly Bound[] {
+  return simulated ? bounds.filter(({ real }) => !real) : bounds;
+}
+
+/** At most half of what is free ÷ live owners, and nothing below the floor. */
+function grantOf(part: Open, state: LeaseState, owners: number, wants: readonly Want[]): bigint {
+  let free: bigint | null = null;
+  for (const { freeNano } of binding(part, part.simulated))
+    if (free === null || freeNano < free) free = freeNano;
+  if (free !== null) free -= part.funds.endingNano;
+  let peak = state.peakNano;
+  for (const want of wants) if (want.amountNano > peak) peak = want.amountNano;
+  if (free === null || free <= 0n || free < FLOOR_HOLDS * peak) return 0n;
+  const parts = 2n * BigInt(Math.max(1, owners));
+  const most = free / parts;
+  const usable = part.usableNano > 0n ? part.usableNano : 0n;
+  const target = (free + usable) / parts;
+  if (part.usableNano * 2n > target) return 0n;
+  const missing = target - part.usableNano;
+  const grant = missing < most ? missing : most;
+  return grant > 0n && part.usableNano + grant >= USEFUL_HOLDS * peak ? grant : 0n;
+}
+
+function extend(part: Open, amountNano: bigint): void {
+  part.grantNano += amountNano;
+  part.usableNano += amountNano;
+  for (const bound of binding(part, part.simulated)) bound.freeNano -= amountNano;
+}
+
+function admit(want: Want, funds: readonly Open[]): Verdict {
+  const leased = want.mode === 'claim' && funds.every((part) => !part.simulated || want.simulated);
+  if (leased && funds.every((part) => covers(part, want.amountNano))) {
+    for (const part of funds) part.usableNano -= want.amountNano;
+    return { kind: 'lease' };
+  }
+  const short = firstShort(want, funds, (part) => binding(part, want.simulated));
+  if (short) return { kind: 'short', shortage: short };
+  for (const part of funds) {
+    for (const bound of binding(part, want.simulated)) bound.freeNano -= want.amountNano;
+  }
+  return { kind: 'row' };
+}
+
+/** A hold in a lease grows inside leases alone: they take exactly what it needs more. */
+function enlarge(want: Want, funds: readonly Open[]): Verdict {
+  const lacking = funds.filter((part) => !covers(part, want.amountNano));
+  const short = firstShort(want, lacking, (part) => binding(part, part.simulated));
+  if (short) return { kind: 'short', shortage: short };
+  for (const part of lacking) extend(part, want.amountNano);
+  for (const part of funds) part.usableNano -= want.amountNano;
+  return { kind: 'lease' };
+}
+
+function covers(part: Open, amountNano: bigint): boolean {
+  return part.usableNano > 0n && part.usableNano >= amountNano;
+}
+
+/** Funds before caps, caps in the order day, 7-day, 30-day, quota (contract: admission/order). */
+function firstShort(
+  want: Want,
+  funds: readonly Open[],
+  boundsOf: (part: Open) => readonly Bound[],
+): Shortage | null {
+  for (const part of funds) {
+    for (const bound of boundsOf(part)) {
+      if (enough(bound.freeNano, want)) continue;
+      const { funds } = part;
+      const inTheWay =
+        bound.othersNano > 0n && enough(bound.freeNano + bound.othersNano, want)
+          ? [{ kind: funds.kind, subjectId: funds.subjectId }]
+          : [];
+      return {
+        code: bound.code,
+        runningOnly: enough(bound.settledFreeNano, want),
+        leases: inTheWay,
+        boundNano: bound.boundNano,
+        besideSimulated: bound.real,
+        freesAtMs: bound.freesAtMs,
+      };
+    }
+  }
+  return null;
+}
+
+/**
+ * Whether a call may start: anything is left before its own hold (contract: money/crossing-call), or all of the hold
+ * where it must fit (contract: money/strict).
+ */
+function enough(freeNano: bigint, want: Want): boolean {
+  return want.mustFit ? freeNano >= want.amountNano && freeNano > 0n : freeNano > 0n;
+}

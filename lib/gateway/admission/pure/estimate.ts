@@ -1,0 +1,168 @@
+import type { ModelFacts } from '#lib/core/facts/snapshot';
+import type { Ask, AskedMedia } from '#lib/core/families/family';
+import { mediaTokens } from '#lib/core/metering/estimate-input';
+import type { Price, Rates } from '#lib/core/metering/price-list';
+import { priceOfTier, tierOf } from '#lib/core/metering/service-tier';
+import { divideUp } from '#lib/core/money';
+import { pieceRate } from '#lib/gateway/admission/pure/piece-rate';
+import type { Target } from '#lib/gateway/routing/pure/target';
+
+/** What a call may cost and use, before it starts (contract: money/hold). */
+export interface Estimate {
+  /** Nano-dollars, rounded up once; a million dollars at most. */
+  readonly holdNano: bigint;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** What TPM counts at admission; 10¹² at most. */
+  readonly tokens: number;
+}
+
+/** What the hold of a call depends on beside its request and its targets. */
+interface HoldTerms {
+  /** The key's maximum of output tokens; null: none. */
+  readonly keyMaximum: number | null;
+  /** Text counts one token a byte, a request without a budget its model's maximum (contract: money/strict). */
+  readonly strict: boolean;
+  /** Metered total of the call that `previous_response_id` names. */
+  readonly previousTokens: number;
+}
+
+const SEARCH_TOKENS = 10_000;
+const SILENT_TOKENS = 8_192;
+const UNITS = 1_000_000n;
+/** A budget or `n` may be any number that JSON can hold; sums of holds must stay within BIGINT. */
+const MOST_NANO = 1_000_000_000_000_000n;
+const MOST_TOKENS = 1_000_000_000_000;
+
+/**
+ * The hold of a call: the estimated input at the dearest input rate among the targets, plus the output
+ * budget × choices at the dearest output rate.
+ */
+export function estimate(ask: Ask, targets: readonly Target[], terms: HoldTerms): Estimate {
+  const { strict, previousTokens } = terms;
+  const context = mostContext(targets);
+  const text = strict ? Math.min(ask.weight.textBytes, context) : Math.ceil(ask.weight.textBytes / 3);
+  // What came before is read again as far as a context holds it.
+  const textTokens = text + Math.min(previousTokens, context) + SEARCH_TOKENS * ask.weight.searchTools;
+  const media = mediaTokens(ask.weight, context);
+  const inputTokens = textTokens + media.images + media.sound + media.files;
+  const outputTokens = ask.media?.tokens ?? outputBudget(ask, targets, terms) * ask.choices;
+
+  const dearest = new Dearest(inputTokens, tierOf(ask.serviceTier), ask.media ?? null, () =>
+    mentionsCache(ask),
+  );
+  for (const target of targets) {
+    dearest.add(target.price.price, target.model);
+    // A request may spend its tokens at the price of any model that it names.
+    if (target.nested)
+      for (const offer of target.nested.values()) dearest.add(offer.price.price, target.model);
+  }
+  let total =
+    BigInt(textTokens + media.files) * dearest.input + BigInt(outputTokens) * dearest.output + dearest.pieces;
+  if (media.images > 0) total += BigInt(media.images) * dearest.image;
+  if (media.sound > 0) total += BigInt(media.sound) * dearest.sound;
+  const exactNano = divideUp(total, UNITS);
+  return {
+    holdNano: exactNano < MOST_NANO ? exactNano : MOST_NANO,
+    inputTokens,
+    outputTokens,
+    tokens: Math.min(inputTokens + outputTokens, MOST_TOKENS),
+  };
+}
+
+/** The highest rates that the call may be charged at, nano-dollars per million units. */
+class Dearest {
+  input = 0n;
+  image = 0n;
+  sound = 0n;
+  output = 0n;
+  /** What is priced by the piece, nano-dollars × 10⁶. */
+  pieces = 0n;
+  readonly #inputTokens: number;
+  readonly #serviceTier: string | null;
+  readonly #made: AskedMedia | null;
+  readonly #writesCache: () => boolean;
+
+  constructor(
+    inputTokens: number,
+    serviceTier: string | null,
+    made: AskedMedia | null,
+    writesCache: () => boolean,
+  ) {
+    this.#inputTokens = inputTokens;
+    this.#serviceTier = serviceTier;
+    this.#made = made;
+    this.#writesCache = writesCache;
+  }
+
+  /** Every set of rates of a price that may apply: base, context tiers in reach, the service tier asked for. */
+  add(price: Price, model: ModelFacts): void {
+    this.#rates(price.base, price.base, model);
+    for (const tier of price.tiers) {
+      if (this.#inputTokens > tier.aboveInputTokens) this.#rates(tier.rates, price.base, model);
+    }
+    const service = this.#serviceTier === null ? null : priceOfTier(price, this.#serviceTier);
+    if (!service) return;
+    this.#rates(service.rates, price.base, model);
+    for (const tier of service.rates.tiers ?? []) {
+      if (this.#inputTokens > tier.aboveInputTokens) this.#rates(tier.rates, price.base, model);
+    }
+  }
+
+  #rates(rates: Rates, base: Rates, model: ModelFacts): void {
+    const input = rates.input ?? base.input ?? 0n;
+    const output = rates.output ?? base.output ?? 0n;
+    this.input = larger(this.input, input);
+    const cached = larger(rates.cacheWrite5m ?? 0n, rates.cacheWrite1h ?? 0n);
+    if (cached > this.input && this.#writesCache()) this.input = cached;
+    this.image = larger(this.image, rates.imageInput ?? input);
+    this.sound = larger(this.sound, rates.audioInput ?? input);
+    this.output = larger(this.output, larger(output, rates.reasoning ?? 0n));
+    if (rates.imageOutput !== undefined && model.output.includes('image'))
+      this.output = larger(this.output, rates.imageOutput);
+    if (rates.audioOutput !== undefined && model.output.includes('audio'))
+      this.output = larger(this.output, rates.audioOutput);
+    this.pieces = larger(
+      this.pieces,
+      (rates.request ?? base.request ?? 0n) + piecesOf(this.#made, rates, base),
+    );
+  }
+}
+
+/** Price of the pieces that a request asks for, nano-dollars × 10⁶. */
+function piecesOf(made: AskedMedia | null, rates: Rates, base: Rates): bigint {
+  if (made === null) return 0n;
+  return BigInt(made.quantity) * pieceRate(rates[made.unit] ?? base[made.unit], made.names);
+}
+
+/**
+ * For each choice: the request's budget, else its share of the key's, else what a silent request may make
+ * (contract: money/hold).
+ */
+function outputBudget(ask: Ask, targets: readonly Target[], { keyMaximum, strict }: HoldTerms): number {
+  const named = ask.budget ?? 0;
+  if (ask.budget !== null && !ask.budgetIsNested) return named;
+  let longest = 0;
+  for (const { model } of targets) longest = Math.max(longest, model.maxOutputTokens);
+  // A catalogue that gives no maximum (0) sets no bound.
+  const bound = longest === 0 ? Number.MAX_SAFE_INTEGER : longest;
+  if (keyMaximum !== null) return Math.max(named, Math.min(Math.floor(keyMaximum / ask.choices), bound));
+  return Math.max(named, strict && longest > 0 ? longest : Math.min(bound, SILENT_TOKENS));
+}
+
+/** Whether the body asks for anything to be written to a cache: looked for only where that costs more. */
+function mentionsCache({ weight, scan: { body } }: Ask): boolean {
+  if (weight.textBytes === 0) return false;
+  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes('"cache_control"');
+}
+
+/** A catalogue that gives no context (0) sets no bound. */
+function mostContext(targets: readonly Target[]): number {
+  let most = 0;
+  for (const { model } of targets) most = Math.max(most, model.contextTokens);
+  return most === 0 ? Number.MAX_SAFE_INTEGER : most;
+}
+
+function larger(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}

@@ -1,0 +1,46 @@
+import { credentialHeaderOf } from '#lib/core/families/credential-header';
+import type { Ask, Edit, Family } from '#lib/core/families/family';
+import { nestedEdits } from '#lib/core/families/nested';
+import { queryToProvider } from '#lib/core/families/query';
+import type { PlannedCall } from '#lib/gateway/flow/call/call';
+import { editedBody } from '#lib/gateway/flow/upload/edited-body';
+import type { Target } from '#lib/gateway/routing/pure/target';
+import type { Outgoing } from '#lib/gateway/upstream/attempt';
+import { headersToProvider } from '#lib/gateway/upstream/headers';
+
+/** What one target gets of a call: the client's own bytes but for what must differ (contract: body/replaced). */
+export function outgoing(call: PlannedCall, target: Target): Outgoing {
+  const { ask, family } = call;
+  const { body, contentLength } = editedBody(ask.scan, editsOf(ask, family, target));
+  const query = queryToProvider(call.query, ask.operation.query);
+  const path = family.upstreamPath(ask, target.offer);
+  const headers = headersToProvider(call.arrival.headers, {
+    credential: credentialHeaderOf(family, target.offer.provider, target.credential),
+    body: bodyOf(ask),
+    denyBetas: target.offer.denyBetas,
+    workspaceId: call.snapshot.workspace.id,
+  });
+  const required = family.requiredHeader;
+  if (required && !call.arrival.headers[required[0]]) headers.push(...required);
+  if (contentLength !== null) headers.push('content-length', String(contentLength));
+  const { method, download } = ask.operation;
+  return {
+    method,
+    path: query === '' ? path : `${path}?${query}`,
+    headers,
+    body,
+    file: download !== undefined,
+  };
+}
+
+function editsOf(ask: Ask, family: Family, target: Target): readonly Edit[] {
+  if (ask.operation.steps === 'stored') return [];
+  const edits = family.edits(ask, target.offer, target.injectBudget);
+  return ask.nested ? [...edits, ...nestedEdits(ask, target.nested)] : edits;
+}
+
+function bodyOf({ operation, scan }: Ask): 'json' | 'form' | 'none' | 'content' {
+  if (operation.download) return 'content';
+  if (operation.steps === 'stored') return 'none';
+  return scan.upload ? 'form' : 'json';
+}

@@ -1,0 +1,137 @@
+import type { Fault } from '#lib/core/families/reading/fault';
+import { faultOf } from '#lib/gateway/flow/attempt/fault-of';
+import { outgoing } from '#lib/gateway/flow/attempt/outgoing';
+import { readingOf } from '#lib/gateway/flow/attempt/reading';
+import { isRepeatable } from '#lib/gateway/flow/attempt/repeatable';
+import type { PlannedCall } from '#lib/gateway/flow/call/call';
+import type { GoneWatch } from '#lib/gateway/flow/steps/client-gone';
+import type { OfferFaults } from '#lib/gateway/metrics/offer-faults';
+import type { Target } from '#lib/gateway/routing/pure/target';
+import { limitsOfModel } from '#lib/gateway/routing/pure/time-limits';
+import type { AttemptRecord } from '#lib/gateway/settlement/pure/entry';
+import { type Answer, type AttemptDeps, openAttempt } from '#lib/gateway/upstream/attempt';
+import type { Exchange } from '#lib/gateway/upstream/exchange';
+
+/** What attempts need, and where the operator learns of what offers fail with. */
+export interface TryDeps extends AttemptDeps {
+  readonly offerFaults: OfferFaults;
+}
+
+export interface Tries {
+  /** null: no attempt got an HTTP answer. */
+  readonly answer: Answer | null;
+  /** The newest attempt; null: none was made. */
+  readonly last: { readonly target: Target; readonly exchange: Exchange } | null;
+  /** Why the newest attempt failed, where that is a fault of this machine; null: it is none. */
+  readonly shortage: Error | null;
+}
+
+/**
+ * Tries the targets in order until one gives an answer that is the client's to see (contract: routing/next-target);
+ * each attempt goes into `call.attempts`. A target that the breaker has set aside since the plan was made waits until
+ * the others were tried; one whose retry budget is used up is left out. When the chain is used up, the last attempt
+ * that got an HTTP answer is the answer (contract: routing/chain-used-up, routing/not-after-first-byte). A fault of this
+ * machine ends it: another target would meet the same (contract: call-log/machine-faults).
+ */
+export async function tryTargets(
+  deps: TryDeps,
+  call: PlannedCall,
+  client: Pick<GoneWatch, 'underway'>,
+): Promise<Tries> {
+  const { targets, timeLimits } = call.plan;
+  const { operation, ask, startMono } = call;
+  const generates = operation.steps === 'generate';
+  const repeatable = isRepeatable(call);
+  let queue = targets;
+  let made = 0;
+  let failedMs = 0;
+  let answer: Answer | null = null;
+  let last: Tries['last'] = null;
+  /** The target that is tried once more (contract: routing/pooled-connections). */
+  let again: Target | null = null;
+  for (let at = 0; at < queue.length && !call.gone; at += 1) {
+    const target = queue[at];
+    if (!target) break;
+    const nowMs = deps.clock.now();
+    const fresh = again === target;
+    if (
+      !fresh &&
+      at < targets.length - 1 &&
+      isAside(deps, target, nowMs) &&
+      othersLeft(deps, targets, at, nowMs)
+    ) {
+      queue = [...queue, target];
+      continue;
+    }
+    const running = deps.health.begin(target.offer.id, nowMs, (fresh ? made - 1 : made) > 1);
+    if (!running) continue;
+    if (!fresh) made += 1;
+    const { exchange, beganMono, tried } = openAttempt(deps, {
+      target,
+      running,
+      timeLimits: limitsOfModel(timeLimits, target.model),
+      further: at < queue.length - 1,
+      startMono,
+      fresh,
+      repeatable: !fresh && repeatable,
+      generates,
+      stream: ask.stream,
+      outgoing: () => outgoing(call, target),
+      readingOf: (exchange) => readingOf(call, exchange),
+      faultOf: (status, body) => faultOf(call, target, status, body),
+    });
+    last = { target, exchange };
+    client.underway(exchange, target.offer.provider.onDisconnect);
+    const { record, tookMs, verdict, passes, reading, untold, fault, shortage } = await tried;
+    call.attempts.push(record);
+    if (!untold) tellOperator(deps, call.id, record, fault);
+    if (record.error === 'client_gone') {
+      answer?.exchange.abort(new Error('the client left'));
+      return { answer: null, last, shortage: null };
+    }
+    if (passes) {
+      answer?.exchange.abort(new Error('another attempt answered'));
+      const place = call.attempts.length - 1;
+      answer = {
+        target,
+        exchange,
+        reading,
+        running: untold ? running : null,
+        place,
+        beganMono,
+        failedMs,
+        fault,
+      };
+      if (verdict === 'answer') break;
+    } else exchange.abort(new Error('the attempt failed'));
+    if (shortage !== null) return { answer, last, shortage };
+    failedMs += tookMs;
+    if (verdict === 'again') {
+      again = target;
+      at -= 1;
+    }
+  }
+  return { answer, last, shortage: null };
+}
+
+/** Tells the operator of an error that is not the client's (contract: routing/faults-shown). */
+function tellOperator(
+  { offerFaults }: TryDeps,
+  callId: string,
+  record: AttemptRecord,
+  fault: Fault | null,
+): void {
+  const { provider, model, status } = record;
+  if (status === null) return;
+  if (fault !== null) offerFaults.failed({ callId, provider, model, status, fault });
+  else offerFaults.answered(provider, model);
+}
+
+function isAside({ health }: AttemptDeps, { offer }: Target, nowMs: number): boolean {
+  return health.isAside(offer.id, nowMs);
+}
+
+/** Whether a later target is not set aside. */
+function othersLeft(deps: AttemptDeps, targets: readonly Target[], at: number, nowMs: number): boolean {
+  return targets.some((one, later) => later > at && !isAside(deps, one, nowMs));
+}

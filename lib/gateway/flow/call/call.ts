@@ -1,0 +1,168 @@
+import type { Refusal } from '#lib/core/errors';
+import type { JobState } from '#lib/core/facts/job';
+import type { Resource } from '#lib/core/facts/resource';
+import type { Catalogue, KeySnapshot } from '#lib/core/facts/snapshot';
+import type { Ask, Family, Operation } from '#lib/core/families/family';
+import type { Claim } from '#lib/gateway/admission/claim';
+import { type Charge, noCharge } from '#lib/gateway/flow/call/charge';
+import { corsHeaders } from '#lib/gateway/flow/cors';
+import type { Arrival, HeaderList } from '#lib/gateway/flow/lane';
+import type { Runtime } from '#lib/gateway/flow/runtime';
+import type { Plan, Target } from '#lib/gateway/routing/pure/target';
+import type { AttemptRecord, EndReason } from '#lib/gateway/settlement/pure/entry';
+
+/**
+ * One gateway request, from its arrival to its row in the call log. What a step finds out is null before that step and
+ * set by `extendCall`; the type of the call that the step returns says so. Steps that only need what is known at any
+ * moment, such as the error exit and the accounting, take a `Call`.
+ */
+export interface Call {
+  readonly id: string;
+  readonly clientRequestId: string | null;
+  readonly startMs: number;
+  readonly startMono: number;
+  readonly arrival: Arrival;
+  /** Headers that every answer of this call carries. */
+  readonly headers: HeaderList;
+
+  /** `MatchedCall` */
+  readonly operation: Operation | null;
+  /** null also for the models lists, which belong to no family. */
+  readonly family: Family | null;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: string;
+
+  /** `AuthenticatedCall` */
+  readonly snapshot: KeySnapshot | null;
+
+  /** Holds its RPM unit and slots while its large body is read; the claim takes them over. */
+  readonly placed: boolean;
+  /** What the path names; the call is about it. */
+  readonly resource: Resource | null;
+  /** The provider that keeps what the call is about or continues: its one target. */
+  readonly pinned: string | null;
+  /** Metered total of the call that this one continues, tokens. */
+  readonly previousTokens: number;
+
+  /** `AskedCall` */
+  readonly ask: Ask | null;
+
+  /** `PlannedCall` */
+  readonly plan: Plan | null;
+  /** As it stood when the call was planned: what its answer names is priced by it. */
+  readonly catalogue: Catalogue | null;
+
+  /** `ClaimedCall` */
+  readonly claim: Claim | null;
+  /** The hold as it stands: it grows with a stream that passes it (contract: money/hold-grows), nano-dollars. */
+  holdNano: bigint;
+  /** How the job stood before it was ended by this call. */
+  readonly jobBefore: JobState | null;
+
+  /** `AnsweredCall` */
+  readonly target: Target | null;
+  readonly attempts: AttemptRecord[];
+  /** A job that is charged when it completes: this call costs nothing. */
+  jobOpened: boolean;
+
+  status: number;
+  refusal: Refusal | null;
+  firstByteMono: number | null;
+  /** Time that the provider took, ms: the rest of the latency is ours. */
+  upstreamMs: number;
+  /** From the call's start to the answering attempt's without what earlier attempts took, ms: ours. */
+  leadMs: number;
+  charge: Charge;
+  /** Written by `endCall` alone; null while the call runs. */
+  endReason: EndReason | null;
+  /** The client has left. */
+  gone: boolean;
+  /** All of the answer that matters was relayed before that: its family's own end (contract: routing/own-end). */
+  delivered: boolean;
+}
+
+/** A call of which these are known. */
+type Known<Field extends keyof Call> = Call & { readonly [Name in Field]: NonNullable<Call[Name]> };
+
+/** Its address and method name an operation. */
+export type MatchedCall = Known<'operation'>;
+/** Its key is known and usable. */
+export type AuthenticatedCall = Known<'operation' | 'snapshot'>;
+/** It is of a protocol family: everything but the models lists. */
+export type FamilyCall = Known<'operation' | 'snapshot' | 'family'>;
+/** It is about something that a provider keeps for its workspace. */
+export type StoredCall = Known<'operation' | 'snapshot' | 'family' | 'resource'>;
+/** What it asks for has been read and is allowed. */
+export type AskedCall = Known<'operation' | 'snapshot' | 'family' | 'ask'>;
+/** Where it may go is decided. */
+export type PlannedCall = Known<'operation' | 'snapshot' | 'family' | 'ask' | 'plan' | 'catalogue'>;
+/** It holds its share of balance and limits. */
+export type ClaimedCall = Known<'operation' | 'snapshot' | 'family' | 'ask' | 'plan' | 'catalogue' | 'claim'>;
+/** A target answers it. */
+export type AnsweredCall = Known<
+  'operation' | 'snapshot' | 'family' | 'ask' | 'plan' | 'catalogue' | 'claim' | 'target'
+>;
+
+/** Adds to a call what a step found out. @returns the same object, whose type says that it is known. */
+export function extendCall<Stage extends Call, Found extends Partial<Call>>(
+  call: Stage,
+  found: Found,
+): Stage & Found {
+  return Object.assign(call, found);
+}
+
+/**
+ * Opens the call: id, clock, and the headers that no answer may lack
+ * (contract: request/request-id, request/client-request-id, request/cors).
+ */
+export function openCall(runtime: Runtime, arrival: Arrival): Call & { readonly idFailed: boolean } {
+  const minted = runtime.newId();
+  const id = minted ?? runtime.fallbackId();
+  const clientId = arrival.headers['x-request-id'];
+  return {
+    idFailed: minted === null,
+    id,
+    clientRequestId: clientId !== undefined && /^[A-Za-z0-9._-]{1,128}$/.test(clientId) ? clientId : null,
+    startMs: runtime.clock.now(),
+    startMono: runtime.clock.mono(),
+    arrival,
+    headers: ['x-request-id', id, 'request-id', id, ...corsHeaders(runtime.origins, arrival)],
+    operation: null,
+    family: null,
+    params: {},
+    query: '',
+    snapshot: null,
+    placed: false,
+    resource: null,
+    pinned: null,
+    previousTokens: 0,
+    ask: null,
+    plan: null,
+    catalogue: null,
+    claim: null,
+    holdNano: 0n,
+    jobBefore: null,
+    target: null,
+    attempts: [],
+    jobOpened: false,
+    status: 0,
+    refusal: null,
+    firstByteMono: null,
+    upstreamMs: 0,
+    leadMs: 0,
+    charge: noCharge,
+    endReason: null,
+    gone: false,
+    delivered: false,
+  };
+}
+
+/**
+ * What a client calls its conversation, so that its calls can go where the prompt's cache is: the
+ * families' own fields, else a session header. null: nothing said.
+ */
+export function conversationOf({ ask, arrival }: Call): string | null {
+  const named =
+    ask?.scan.found.get('prompt_cache_key')?.value ?? ask?.scan.found.get('metadata.user_id')?.value;
+  return typeof named === 'string' && named !== '' ? named : (arrival.headers['x-session-id'] ?? null);
+}

@@ -1,0 +1,137 @@
+import type { ErrorCode, Refused } from '#lib/core/errors';
+import type { Meter } from '#lib/core/metering/meter';
+import type { Tap } from '#lib/core/relay/tap';
+import { faultOf } from '#lib/gateway/flow/attempt/fault-of';
+import type { AnsweredCall } from '#lib/gateway/flow/call/call';
+import { chargeCall, chargeNothing, type Seen } from '#lib/gateway/flow/call/charge-call';
+import { endCall } from '#lib/gateway/flow/call/end-call';
+import type { HeaderList, Reply } from '#lib/gateway/flow/lane';
+import { observeAnswer } from '#lib/gateway/flow/observe-answer';
+import { NotKept, type Recorder } from '#lib/gateway/flow/relay/recorder';
+import { closedEarly } from '#lib/gateway/flow/relay/unread';
+import type { Runtime } from '#lib/gateway/flow/runtime';
+import { type Answer, errorBody, providerError, tellFault } from '#lib/gateway/upstream/attempt';
+import type { Exchange } from '#lib/gateway/upstream/exchange';
+import { UnusableAnswer } from '#lib/gateway/upstream/exchange-faults';
+import { failureName, isOwnClosing } from '#lib/gateway/upstream/pure/classify';
+
+/** What is left to send once the books are closed: the last byte. */
+export type SendLastByte = (reply: Reply) => void;
+
+/** One answer, and everything that takes part in relaying it. */
+export interface RelayParts {
+  readonly runtime: Runtime;
+  readonly call: AnsweredCall;
+  readonly exchange: Exchange;
+  /** Whose bytes these are, and how its attempt went so far. */
+  readonly answer: Answer;
+  readonly meter: Meter | null;
+  readonly tap: Tap;
+  /** null: the answer shows nothing that must be kept. */
+  readonly recorder: Recorder | null;
+  readonly reply: Reply;
+  readonly headers: HeaderList;
+  readonly resolve: (sendLastByte: SendLastByte) => void;
+  /** Nothing of the answer may go to the client: it gets a refusal instead. */
+  readonly reject: (error: Error) => void;
+}
+
+/** A strict workspace's hold could not grow with the stream (contract: money/strict). */
+export class HoldExhausted extends Error {}
+
+/** Sends a piece; a client that is slower than the provider makes it wait. @returns false when it does. */
+export function sendPiece({ reply, exchange }: RelayParts, piece: Uint8Array): boolean {
+  if (reply.write(piece)) return true;
+  exchange.pause();
+  reply.onDrain(() => exchange.resume());
+  return false;
+}
+
+/**
+ * The answer has ended: the call learns how, and what it costs.
+ * @param error why it broke off; null: the provider ended it.
+ */
+export function settleCall(parts: RelayParts, error: Error | null): void {
+  const { call, runtime, meter, exchange, answer } = parts;
+  const failure = failureOf(parts, error);
+  if (error === null) endCall(call, { by: 'answer', failed: failure !== null || isTheirFault(answer) });
+  else endCall(call, { by: 'failure', name: failure ?? '' });
+  tellEnd(parts, error, failure);
+  call.upstreamMs = runtime.clock.mono() - call.startMono - call.leadMs;
+  chargeCall(call, meter, seenOf(parts, error));
+  if (error === null) observeAnswer(runtime, call, exchange);
+}
+
+/** An error answer that the client did not cause. */
+function isTheirFault({ fault }: Answer): boolean {
+  return fault !== null && fault.whose !== 'client';
+}
+
+/** Why an answer failed, as the attempts in the call log name it; null: it did not. */
+function failureOf({ call, answer: { reading } }: RelayParts, error: Error | null): string | null {
+  if (error !== null) return failureName(error);
+  // What a provider keeps may be a job or a response that failed: to read that is no failure.
+  const judged = call.operation.steps === 'generate' || reading?.framing === 'events';
+  const state = judged ? reading?.meter.state() : undefined;
+  return state === 'empty' || state === 'error' ? failureName(new UnusableAnswer(state)) : null;
+}
+
+/**
+ * Tells the health of the offer how its answer ended, and the call's record of the attempt
+ * (contract: routing/health-at-the-end). What the client or the gateway itself ended tells nothing.
+ */
+function tellEnd(
+  { runtime, call, answer, exchange }: RelayParts,
+  error: Error | null,
+  failure: string | null,
+): void {
+  const { running, reading, place, beganMono } = answer;
+  const attempt = call.attempts[place];
+  const ours = error instanceof HoldExhausted || error instanceof NotKept;
+  const fault = failure === 'error_in_answer' ? faultOf(call, answer.target, null, errorBody(reading)) : null;
+  if (attempt && failure !== null && attempt.error === null && failure !== 'client_gone' && !ours) {
+    call.attempts[place] = { ...attempt, error: failure, ...providerError(fault) };
+  }
+  if (running === null) return;
+  const nowMs = runtime.clock.now();
+  const { offerFaults } = runtime;
+  const offer = { provider: call.target.offer.provider.id, model: call.target.model.id };
+  if (ours || (call.gone && !call.delivered)) running.abandoned(nowMs);
+  else if (failure === null || failure === 'client_gone') {
+    const firstByteMs = (exchange.readyMono ?? beganMono) - beganMono;
+    running.succeeded(firstByteMs, call.ask.stream, nowMs);
+    offerFaults.answered(offer.provider, offer.model);
+  } else if (fault !== null) {
+    tellFault(running, fault, exchange, nowMs);
+    offerFaults.failed({ ...offer, callId: call.id, status: exchange.status, fault });
+  } else running.failed(null, nowMs);
+}
+
+function seenOf(parts: RelayParts, error: Error | null): Seen {
+  const { runtime, call, exchange, meter } = parts;
+  if (error === null) return meter?.state() === 'empty' ? { end: 'broken' } : { end: 'ended' };
+  const own = error instanceof HoldExhausted || isOwnClosing(failureName(error));
+  return own ? closedEarly(runtime, call, exchange) : { end: 'broken' };
+}
+
+/** The client gets a refusal instead of the answer: what was not given is not charged. */
+export function withhold(parts: RelayParts, error: Refused): void {
+  parts.answer.running?.abandoned(parts.runtime.clock.now());
+  chargeNothing(parts.call);
+  parts.reject(error);
+}
+
+/** The error that ends a broken stream, in families that have an event for it (contract: routing/broken-stream). */
+export function brokenNotice(error: Error): { readonly code: ErrorCode; readonly message: string } {
+  if (error instanceof HoldExhausted) {
+    return {
+      code: 'insufficient_balance',
+      message: 'The balance does not cover the rest of this answer; add funds.',
+    };
+  }
+  if (error instanceof NotKept) return error.refusal;
+  return {
+    code: 'upstream_request_failed',
+    message: `The provider's answer broke off (${failureName(error)}); retry, and quote the request id if the problem persists.`,
+  };
+}

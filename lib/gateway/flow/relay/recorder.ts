@@ -1,0 +1,221 @@
+import { Refused, unaccountable } from '#lib/core/errors';
+import { askedFacts } from '#lib/core/facts/job';
+import type { Resource, ShownResource } from '#lib/core/facts/resource';
+import { meteredUsage } from '#lib/core/metering/anomaly';
+import type { Meter } from '#lib/core/metering/meter';
+import { type Usage, usedTokens } from '#lib/core/metering/usage';
+import type { AnsweredCall } from '#lib/gateway/flow/call/call';
+import type { Runtime } from '#lib/gateway/flow/runtime';
+import { nestedFacts } from '#lib/gateway/jobs/nested-facts';
+
+/**
+ * Records the resources and jobs that an answer shows, before the bytes that show them go to the client
+ * (contract: jobs/recorded-first).
+ */
+export interface Recorder {
+  /** What was shown since the last time; null: nothing new. Rejects with `NotKept`. */
+  keepNew(): Promise<void> | null;
+  /** Records what the call used, for later calls that continue it; null: already recorded. */
+  tellUsed(): Promise<void> | null;
+  /**
+   * Settles the charge of the call that created a stored response before its usage is shown. null: the answer
+   * reports no usage. Rejects with `NotKept`.
+   */
+  settleStored(): Promise<void> | null;
+  /** The answer has ended: updates the jobs and resources that it changed. Never rejects. */
+  over(): Promise<void>;
+}
+
+/** What an answer shows could not be kept: the client must not see it. */
+export class NotKept extends Refused {
+  constructor() {
+    super(unaccountable('could not keep what the answer shows, so it is withheld'));
+  }
+}
+
+/** @returns null for an answer that neither shows, deletes nor cancels anything: it is relayed as it comes. */
+export function createRecorder(runtime: Runtime, call: AnsweredCall, meter: Meter | null): Recorder | null {
+  const { operation, family, ask, resource } = call;
+  if (!meter || operation.download) return null;
+  const shows = family.shown !== undefined && operation.shows !== false && ask.shows !== false;
+  if (!shows && !ask.job && !operation.resourceEffect && !resource?.job) return null;
+  return new AnswerRecorder(runtime, call, meter);
+}
+
+class AnswerRecorder implements Recorder {
+  readonly #runtime: Runtime;
+  readonly #call: AnsweredCall;
+  readonly #meter: Meter;
+  #seen = 0;
+  /** Those that a later call may continue. */
+  #continued: readonly ShownResource[] = [];
+  #toldTokens = 0;
+  #storedSettled = false;
+
+  constructor(runtime: Runtime, call: AnsweredCall, meter: Meter) {
+    this.#runtime = runtime;
+    this.#call = call;
+    this.#meter = meter;
+  }
+
+  keepNew(): Promise<void> | null {
+    const shown = this.#meter.shown();
+    if (shown.length === this.#seen) return null;
+    const fresh = shown.slice(this.#seen).filter((one) => !this.#isOwn(one));
+    this.#seen = shown.length;
+    return fresh.length === 0 ? null : this.#keep(fresh);
+  }
+
+  tellUsed(): Promise<void> | null {
+    const tokens = usedTokens(meteredUsage(this.#call.charge));
+    if (this.#continued.length === 0 || tokens <= this.#toldTokens) return null;
+    return this.#keepResources(this.#continued);
+  }
+
+  settleStored(): Promise<void> | null {
+    const { operation, resource } = this.#call;
+    const answer = this.#meter.answer();
+    if (this.#storedSettled || operation.steps !== 'stored' || resource?.kind !== 'response') return null;
+    if (answer === undefined || answer === null) return null;
+    return this.#settleStored(resource, answer);
+  }
+
+  async #settleStored(resource: Resource, answer: unknown): Promise<void> {
+    const { adjustments, jobs } = this.#runtime;
+    try {
+      // A job is settled by its own rules before any adjustment.
+      if (resource.job) await jobs?.saw(resource.callId, answer);
+      await adjustments?.retrieved(resource, answer);
+      this.#storedSettled = true;
+    } catch (error) {
+      this.#runtime.report(error, this.#call.id);
+      throw new NotKept();
+    }
+  }
+
+  async over(): Promise<void> {
+    const { operation, ask, resource, jobBefore, id, charge } = this.#call;
+    const { adjustments, jobs, resources } = this.#runtime;
+    const answer = this.#meter.answer();
+    if (operation.steps === 'generate' && charge.usageSource === 'reported') adjustments?.reported(id);
+    if (ask.job && !this.#call.jobOpened) {
+      this.#runtime.report(new Error('an answer that should show a job shows none: nobody follows it'), id);
+    }
+    try {
+      if (resource && operation.resourceEffect) {
+        if (jobBefore !== null) await jobs?.removed(resource.callId, jobBefore, answer ?? null);
+        if (operation.resourceEffect === 'delete') await resources?.forget(resource);
+      } else if (answer !== undefined && answer !== null) {
+        const seen = this.#storedSettled;
+        if (resource?.job && operation.method === 'GET' && !seen) await jobs?.saw(resource.callId, answer);
+        else if (this.#call.jobOpened && ask.stream) await jobs?.saw(id, answer);
+      }
+    } catch (error) {
+      this.#runtime.report(error, id);
+    }
+  }
+
+  async #keep(fresh: readonly ShownResource[]): Promise<void> {
+    const job = this.#call.ask.job && !this.#call.jobOpened ? await this.#openJob(fresh) : null;
+    const others = fresh.filter((one) => one !== job);
+    await this.#keepResources(this.#call.operation.repeats ? await this.#unclaimed(others) : others);
+  }
+
+  async #unclaimed(shown: readonly ShownResource[]): Promise<readonly ShownResource[]> {
+    const { id, snapshot } = this.#call;
+    try {
+      return (await this.#runtime.resources?.unclaimed(snapshot.workspace.id, shown)) ?? [];
+    } catch (error) {
+      this.#runtime.report(error, id);
+      throw new NotKept();
+    }
+  }
+
+  async #keepResources(shown: readonly ShownResource[]): Promise<void> {
+    const { id } = this.#call;
+    if (shown.length === 0) return;
+    const usage = meteredUsage(this.#call.charge);
+    this.#toldTokens = usedTokens(usage);
+    try {
+      if (!this.#runtime.resources) throw new Error('this process keeps no resources');
+      const kept = this.#runtime.resources.keep(
+        id,
+        shown.map((one) => this.#resourceOf(one, usage)),
+      );
+      this.#continued = [...new Set([...this.#continued, ...shown.filter(isContinued)])];
+      await kept;
+    } catch (error) {
+      this.#runtime.report(error, id);
+      throw new NotKept();
+    }
+  }
+
+  /** @returns what of `fresh` is the job, now open; null: the answer shows none. */
+  async #openJob(fresh: readonly ShownResource[]): Promise<ShownResource | null> {
+    const { family, snapshot, ask, target, id: callId } = this.#call;
+    const { model, offer, price } = target;
+    const reader = family.jobs;
+    const facts = ask.job;
+    const shown = fresh.find(({ kind }) => kind === reader?.kind);
+    const sight = reader && facts && shown ? reader.read(facts, this.#meter.answer()) : null;
+    if (!facts || !shown || !sight) return null;
+    // Before the first checkpoint: what is opened is not charged here, however soon the process dies.
+    this.#call.jobOpened = true;
+    try {
+      if (!this.#runtime.jobs) throw new Error('this process keeps no jobs');
+      await this.#runtime.jobs.open({
+        callId,
+        workspaceId: snapshot.workspace.id,
+        keyId: snapshot.key.id,
+        family: family.id,
+        kind: shown.kind,
+        id: shown.id,
+        providerId: offer.provider.id,
+        modelId: model.id,
+        upstreamModel: offer.upstreamModel,
+        offerId: offer.id,
+        priceVersionId: price.id,
+        holdNano: this.#call.holdNano,
+        facts: { ...facts, ...askedFacts(ask), ...nestedFacts(target.nested) },
+        sight,
+        createdAtMs: this.#call.startMs,
+      });
+      return shown;
+    } catch (error) {
+      this.#runtime.report(error, callId);
+      const orphan = `${shown.kind} ${shown.id} was created at ${offer.provider.id} and nobody follows it`;
+      this.#runtime.report(new Error(orphan), callId);
+      throw new NotKept();
+    }
+  }
+
+  /** What a stored answer shows was made by the call that made its resource. */
+  #resourceOf({ kind, id }: ShownResource, usage: Usage): Resource {
+    const { resource, snapshot, startMs, id: callId, operation, target } = this.#call;
+    const made = operation.steps === 'stored' ? resource : null;
+    const { model, offer } = target;
+    return {
+      kind,
+      id,
+      workspaceId: snapshot.workspace.id,
+      providerId: offer.provider.id,
+      family: target.family,
+      modelId: made?.modelId ?? model.id,
+      upstreamModel: made?.upstreamModel ?? offer.upstreamModel,
+      callId: made?.callId ?? callId,
+      job: false,
+      tokens: isContinued({ kind }) ? usedTokens(usage) : 0,
+      createdAtMs: made?.createdAtMs ?? startMs,
+    };
+  }
+
+  /** What the path names is kept already. */
+  #isOwn({ kind, id }: ShownResource): boolean {
+    const { resource } = this.#call;
+    return resource !== null && resource.kind === kind && resource.id === id;
+  }
+}
+
+function isContinued({ kind }: Pick<ShownResource, 'kind'>): boolean {
+  return kind === 'response' || kind === 'conversation';
+}

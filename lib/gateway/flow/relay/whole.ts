@@ -1,0 +1,133 @@
+import { Refused, refusal } from '#lib/core/errors';
+import { MAX_ANSWER_BYTES } from '#lib/core/metering/whole-meter';
+import { hasHeader } from '#lib/gateway/flow/lane';
+import {
+  brokenNotice,
+  type RelayParts,
+  sendPiece,
+  settleCall,
+  withhold,
+} from '#lib/gateway/flow/relay/parts';
+import { NotKept } from '#lib/gateway/flow/relay/recorder';
+import type { ExchangeReader } from '#lib/gateway/upstream/exchange';
+import { UnusableAnswer } from '#lib/gateway/upstream/exchange-faults';
+
+/**
+ * Relays a whole answer. Its newest piece is held back, so that its end cannot reach the client before the
+ * journal has it; of one that shows what must be kept, all of it is. Ends exactly once.
+ */
+export class WholeRelay implements ExchangeReader {
+  readonly #p: RelayParts;
+  #started = false;
+  /** Newest pieces, not yet sent. */
+  #held: Uint8Array[] = [];
+  #heldBytes = 0;
+  #done = false;
+
+  constructor(parts: RelayParts) {
+    this.#p = parts;
+  }
+
+  data(chunk: Uint8Array): void {
+    const { call, runtime, tap, recorder } = this.#p;
+    call.firstByteMono ??= runtime.clock.mono();
+    for (const piece of tap.push(chunk)) {
+      this.#heldBytes += piece.length;
+      // What is longer than anybody reads shows nothing that could be kept.
+      if (recorder === null || this.#heldBytes > MAX_ANSWER_BYTES) this.#release();
+      this.#held.push(piece);
+    }
+    if (call.gone) this.#held = [];
+  }
+
+  #release(): void {
+    const { call, reply, headers } = this.#p;
+    const held = this.#held;
+    if (held.length === 0) return;
+    this.#held = [];
+    if (call.gone) return;
+    if (!this.#started) {
+      this.#started = true;
+      reply.start(call.status, headers);
+    }
+    for (const piece of held) sendPiece(this.#p, piece);
+  }
+
+  end(): void {
+    if (this.#done) return;
+    this.#done = true;
+    const { call, meter, recorder } = this.#p;
+    // What an answer says at its very end, and a whole one at all, is read only now.
+    meter?.end();
+    if (call.operation.steps === 'generate' && meter?.state() === 'cut') {
+      this.#done = false;
+      this.fail(new UnusableAnswer('cut'));
+      return;
+    }
+    if (recorder) {
+      void this.#keep(recorder);
+      return;
+    }
+    settleCall(this.#p, null);
+    this.#finish();
+  }
+
+  async #keep(recorder: NonNullable<RelayParts['recorder']>): Promise<void> {
+    const { ask } = this.#p.call;
+    try {
+      // A job that is open costs its call nothing; of the rest, what the call used is kept with it.
+      if (ask.job) await recorder.keepNew();
+      settleCall(this.#p, null);
+      await recorder.keepNew();
+      await recorder.tellUsed();
+      await recorder.settleStored();
+    } catch (error) {
+      withhold(this.#p, error instanceof NotKept ? error : new NotKept());
+      return;
+    }
+    await recorder.over();
+    this.#finish();
+  }
+
+  #finish(): void {
+    const { call, tap, headers } = this.#p;
+    const rest = tap.end();
+    const last = joined(rest.length === 0 ? this.#held : [...this.#held, ...rest]);
+    const started = this.#started;
+    this.#p.resolve((reply) => {
+      if (!started) {
+        const bodiless = call.status === 204 || call.status === 304;
+        if (!bodiless && !hasHeader(headers, 'content-length'))
+          headers.push('content-length', String(last.length));
+        reply.start(call.status, headers);
+      }
+      reply.end(last);
+    });
+  }
+
+  /** The provider, a time limit or the client ended it: what was not kept is not shown either. */
+  fail(error: Error): void {
+    if (this.#done) return;
+    this.#done = true;
+    const { call, meter, recorder, headers } = this.#p;
+    meter?.end();
+    settleCall(this.#p, error);
+    if (recorder !== null && !this.#started && !call.gone) {
+      // Its client has seen nothing yet, so it can still be told.
+      const { code, message } = brokenNotice(error);
+      withhold(this.#p, new Refused(refusal(code, message)));
+      return;
+    }
+    const held = recorder === null ? this.#held : [];
+    this.#p.resolve((reply) => {
+      if (!this.#started) reply.start(call.status, headers);
+      for (const piece of held) reply.write(piece);
+      reply.cut();
+    });
+  }
+}
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const [only] = pieces;
+  return pieces.length === 1 && only ? only : Buffer.concat(pieces);
+}

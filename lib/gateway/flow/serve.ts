@@ -1,0 +1,112 @@
+import { isRefusal } from '#lib/core/errors';
+import { type AuthenticatedCall, type FamilyCall, openCall } from '#lib/gateway/flow/call/call';
+import type { Arrival, Reply } from '#lib/gateway/flow/lane';
+import { LiveReply } from '#lib/gateway/flow/relay/live-reply';
+import type { SendLastByte } from '#lib/gateway/flow/relay/parts';
+import type { Runtime } from '#lib/gateway/flow/runtime';
+import { account } from '#lib/gateway/flow/steps/account';
+import { answerJobList, answerModels } from '#lib/gateway/flow/steps/answer-here';
+import { answerPreflight } from '#lib/gateway/flow/steps/answer-preflight';
+import { attemptTargets } from '#lib/gateway/flow/steps/attempt-targets';
+import { authenticate, refuseAddress } from '#lib/gateway/flow/steps/authenticate';
+import { claimCall, claimRate } from '#lib/gateway/flow/steps/claim-call';
+import { type GoneWatch, watchClient } from '#lib/gateway/flow/steps/client-gone';
+import { matchOperation } from '#lib/gateway/flow/steps/match-operation';
+import { openEntry } from '#lib/gateway/flow/steps/open-entry';
+import { askOfStored, ownResource, remixOf } from '#lib/gateway/flow/steps/own-resource';
+import { parseAsk } from '#lib/gateway/flow/steps/parse-ask';
+import { pinCall } from '#lib/gateway/flow/steps/pin-call';
+import { planCall, planStoredCall } from '#lib/gateway/flow/steps/plan-call';
+import { readJob } from '#lib/gateway/flow/steps/read-job';
+import { breakOff, refuseCall } from '#lib/gateway/flow/steps/refuse-call';
+import { relayAnswer } from '#lib/gateway/flow/steps/relay-answer';
+import { letBodyGo } from '#lib/gateway/flow/upload/let-body-go';
+import { takePlace } from '#lib/gateway/flow/upload/take-place';
+
+/**
+ * How a request travels: each line is a step, each step has its file, and the type of the call says what is known after
+ * it. One try, one error exit, one accounting call; the last byte goes out when the books are closed
+ * (contract: durability/last-byte).
+ */
+export async function serve(runtime: Runtime, arrival: Arrival, lane: Reply): Promise<void> {
+  const call = openCall(runtime, arrival);
+  if (answerPreflight(runtime, call, lane)) return;
+  const reply = new LiveReply(lane);
+  const client = watchClient(runtime, call, reply);
+  let sendLastByte: SendLastByte;
+  try {
+    const matched = matchOperation(call);
+    if (isRefusal(matched)) throw await refuseAddress(runtime, call, matched);
+    sendLastByte = await answer(runtime, await authenticate(runtime, matched), client, reply);
+  } catch (error) {
+    sendLastByte = refuseCall(runtime, call, reply, error);
+  }
+  try {
+    await account(runtime, call, reply);
+    sendLastByte(reply);
+  } catch (error) {
+    runtime.report(error, call.id);
+    breakOff(call, reply);
+  }
+  client.done();
+}
+
+function answer(
+  runtime: Runtime,
+  call: AuthenticatedCall,
+  client: GoneWatch,
+  reply: Reply,
+): Promise<SendLastByte> {
+  if (!isOfFamily(call)) return listModels(runtime, call);
+  return call.operation.steps === 'stored'
+    ? serveStored(runtime, call, client, reply)
+    : generate(runtime, call, client, reply);
+}
+
+/** A provider generates an answer from the body, or counts its tokens. */
+async function generate(
+  runtime: Runtime,
+  call: FamilyCall,
+  client: GoneWatch,
+  reply: Reply,
+): Promise<SendLastByte> {
+  const { resource } = call.operation;
+  const bound = resource ? await remixOf(runtime, await ownResource(runtime, call, resource)) : call;
+  await takePlace(runtime, bound);
+  const asked = await parseAsk(runtime, bound);
+  if (asked.ask.references) await pinCall(runtime, asked);
+  const claimed = await claimCall(runtime, planCall(runtime, asked));
+  await openEntry(runtime, claimed);
+  const given = await attemptTargets(runtime, claimed, client);
+  letBodyGo(claimed, given);
+  return relayAnswer(runtime, claimed, given, reply);
+}
+
+/** What a provider keeps is read, cancelled or deleted there; the list of a workspace's jobs is the gateway's own. */
+async function serveStored(
+  runtime: Runtime,
+  call: FamilyCall,
+  client: GoneWatch,
+  reply: Reply,
+): Promise<SendLastByte> {
+  const { resource, resourceEffect } = call.operation;
+  if (!resource) {
+    await claimRate(runtime, call, 'rate');
+    return answerJobList(runtime, call);
+  }
+  const asked = askOfStored(await ownResource(runtime, call, resource));
+  const planned = planStoredCall(runtime, asked);
+  const claimed = await claimCall(runtime, planned);
+  if (resourceEffect) await readJob(runtime, planned);
+  return relayAnswer(runtime, claimed, await attemptTargets(runtime, claimed, client), reply);
+}
+
+/** The models lists. */
+async function listModels(runtime: Runtime, call: AuthenticatedCall): Promise<SendLastByte> {
+  await claimRate(runtime, call, 'models');
+  return answerModels(runtime, call);
+}
+
+function isOfFamily(call: AuthenticatedCall): call is FamilyCall {
+  return call.family !== null;
+}

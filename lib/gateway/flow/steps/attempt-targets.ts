@@ -1,0 +1,57 @@
+import { Refused, refusal, unaccountable } from '#lib/core/errors';
+import { followRedirects } from '#lib/gateway/flow/attempt/redirects';
+import { type Tries, tryTargets } from '#lib/gateway/flow/attempt/try-targets';
+import { type ClaimedCall, extendCall } from '#lib/gateway/flow/call/call';
+import { chargeCall } from '#lib/gateway/flow/call/charge-call';
+import { endCall } from '#lib/gateway/flow/call/end-call';
+import { closedEarly } from '#lib/gateway/flow/relay/unread';
+import type { Runtime } from '#lib/gateway/flow/runtime';
+import type { GoneWatch } from '#lib/gateway/flow/steps/client-gone';
+import type { Answer } from '#lib/gateway/upstream/attempt';
+
+/** The only outside call: the plan's targets in order, until one answers (contract: routing/next-target). */
+export async function attemptTargets(
+  runtime: Runtime,
+  call: ClaimedCall,
+  client: GoneWatch,
+): Promise<Answer> {
+  client.await(call);
+  const { answer, last, shortage } = await tryTargets(runtime, call, client);
+  if (shortage !== null) runtime.report(shortage, call.id);
+  if (!answer && shortage !== null) throw outOf(call, shortage);
+  if (!answer) throw noAnswer(runtime, call, last);
+  if (client.opened && answer.reading?.framing !== 'events') {
+    // Its client has a stream already, which no status and no JSON can follow.
+    answer.running?.abandoned(runtime.clock.now());
+    answer.exchange.abort(new Error('its client has a stream already'));
+    throw noAnswer(runtime, call, last);
+  }
+  call.leadMs = answer.beganMono - call.startMono - answer.failedMs;
+  const redirected = call.operation.download === 'redirected';
+  return redirected ? followRedirects(runtime, call, client, answer) : answer;
+}
+
+/** This machine could not even ask: a refusal, since no provider failed (contract: call-log/machine-faults). */
+function outOf(call: ClaimedCall, shortage: Error): Refused {
+  call.upstreamMs = call.attempts.reduce((sum, one) => sum + one.durationMs, 0);
+  return new Refused(unaccountable('cannot reach providers', shortage));
+}
+
+/** No attempt got an answer: how the call ends, and what its client is told. */
+function noAnswer(runtime: Runtime, call: ClaimedCall, last: Tries['last']): Refused {
+  call.upstreamMs = call.attempts.reduce((sum, one) => sum + one.durationMs, 0);
+  const failure = call.attempts.at(-1)?.error ?? '';
+  endCall(call, { by: 'failure', name: failure });
+  if (call.gone && last) {
+    const answered = extendCall(call, { target: last.target });
+    // An attempt that failed at the provider is free, whether or not the client was still waiting.
+    const closed = failure === 'client_gone';
+    chargeCall(answered, null, closed ? closedEarly(runtime, answered, last.exchange) : { end: 'broken' });
+  }
+  // One that was repeated, and failed the same way again, is named once.
+  const causes = new Set(call.attempts.map((one) => `${one.provider}: ${one.error ?? one.status}`));
+  const told = [...causes].join(', ');
+  return new Refused(
+    refusal('upstream_request_failed', `No provider answered (${told}); retry with backoff.`),
+  );
+}

@@ -1,0 +1,123 @@
+import { isRefusal, type Refusal, Refused, unaccountable } from '#lib/core/errors';
+import { simulatedProvider } from '#lib/core/simulated';
+import type { Claim, ClaimRequest, Coordinator } from '#lib/gateway/admission/claim';
+import { estimate } from '#lib/gateway/admission/pure/estimate';
+import {
+  type AuthenticatedCall,
+  type ClaimedCall,
+  extendCall,
+  type PlannedCall,
+} from '#lib/gateway/flow/call/call';
+import { recordOf } from '#lib/gateway/flow/call/record';
+import type { HeaderList } from '#lib/gateway/flow/lane';
+import type { Runtime } from '#lib/gateway/flow/runtime';
+import type { LimitNumbers } from '#lib/gateway/limits/pure/numbers';
+import type { Target } from '#lib/gateway/routing/pure/target';
+import { bytesOf } from '#lib/gateway/settlement/record/bytes';
+
+/**
+ * Steps 11 to 15 of admission: one all-or-nothing claim (contract: admission/claim); a plan that failed is answered
+ * after it.
+ * @returns a promise only when memory cannot decide.
+ */
+export function claimCall(runtime: Runtime, call: PlannedCall): ClaimedCall | Promise<ClaimedCall> {
+  const claimed = claim(
+    runtime,
+    call.operation.steps === 'generate' ? fundsFor(call) : rateFor(call, 'rate'),
+  );
+  // Without a promise the answer came out of a lease, or is none about funds.
+  if (!(claimed instanceof Promise)) return admit(call, claimed);
+  return claimed.then(async (late) => {
+    const narrowed = isRefusal(late) && late.code === 'insufficient_balance' && leaveReal(call);
+    return admit(call, narrowed ? await claim(runtime, fundsFor(call)) : late);
+  });
+}
+
+/**
+ * Takes the real targets out of a plan that has simulated ones too: those may be paid with simulated money
+ * (contract: money/simulated-money). @returns whether there were both.
+ */
+function leaveReal(call: PlannedCall): boolean {
+  const targets = call.plan.targets.filter(isSimulated);
+  if (targets.length === 0 || targets.length === call.plan.targets.length) return false;
+  extendCall(call, { plan: { ...call.plan, targets } });
+  return true;
+}
+
+function isSimulated({ offer }: Target): boolean {
+  return offer.provider.id === simulatedProvider;
+}
+
+/** Claims what a call takes that the gateway answers by itself: no plan, and nothing to pay. */
+export async function claimRate(
+  runtime: Runtime,
+  call: AuthenticatedCall,
+  need: 'rate' | 'models',
+): Promise<void> {
+  takeClaim(call, await claim(runtime, rateFor(call, need)));
+}
+
+function claim({ coordinator, journal }: Runtime, request: ClaimRequest): ReturnType<Coordinator['claim']> {
+  if (!coordinator || !journal) throw new Refused(unaccountable('cannot account for calls now'));
+  return coordinator.claim(request);
+}
+
+function admit(call: PlannedCall, claimed: Claim | Refusal): ClaimedCall {
+  const admitted = takeClaim(call, claimed);
+  if (call.plan.failure) throw new Refused(call.plan.failure);
+  return admitted;
+}
+
+function takeClaim<Stage extends AuthenticatedCall>(call: Stage, claimed: Claim | Refusal) {
+  if (isRefusal(claimed)) throw new Refused(claimed);
+  call.holdNano = claimed.holdNano;
+  addLimits(call.headers, claimed.numbers);
+  return extendCall(call, { claim: claimed });
+}
+
+function rateFor(
+  { id, startMs, snapshot, placed }: AuthenticatedCall,
+  need: 'rate' | 'models',
+): ClaimRequest {
+  return { callId: id, atMs: startMs, snapshot, need, holdNano: 0n, tokens: 0, placed };
+}
+
+function fundsFor(call: PlannedCall): ClaimRequest {
+  const { id, startMs, snapshot, ask, plan, placed, previousTokens } = call;
+  const { key, workspace } = snapshot;
+  const terms = { keyMaximum: key.maxOutputTokens, strict: workspace.strict, previousTokens };
+  const { holdNano, tokens } = estimate(ask, plan.targets, terms);
+  const durable = ask.job !== undefined;
+  const simulated = plan.targets.every(isSimulated);
+  const open = () =>
+    bytesOf({
+      ...{ kind: 'open', callId: id, atMs: startMs, holdNano, tokens, funding: 'row' },
+      call: { ...recordOf(call, call.startMono), holdNano },
+    });
+  return {
+    callId: id,
+    atMs: startMs,
+    snapshot,
+    need: 'generate',
+    holdNano,
+    tokens,
+    durable,
+    simulated,
+    placed,
+    open,
+  };
+}
+
+/**
+ * `x-ratelimit-*` of the tighter of key and workspace; a kind without a limit sends none (contract: limits/headers).
+ */
+function addLimits(headers: HeaderList, { requests, tokens }: LimitNumbers): void {
+  if (requests) {
+    headers.push('x-ratelimit-limit-requests', String(requests.limit));
+    headers.push('x-ratelimit-remaining-requests', String(requests.remaining));
+  }
+  if (tokens) {
+    headers.push('x-ratelimit-limit-tokens', String(tokens.limit));
+    headers.push('x-ratelimit-remaining-tokens', String(tokens.remaining));
+  }
+}

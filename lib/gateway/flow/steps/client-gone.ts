@@ -1,0 +1,128 @@
+import type { Call, PlannedCall } from '#lib/gateway/flow/call/call';
+import type { LiveReply } from '#lib/gateway/flow/relay/live-reply';
+import type { Runtime } from '#lib/gateway/flow/runtime';
+import type { Exchange } from '#lib/gateway/upstream/exchange';
+
+/** Longest drain of a stream and of a whole answer after the client has left (contract: money/drain). */
+const DRAIN_STREAM_MS = 15_000;
+const DRAIN_WHOLE_MS = 60_000;
+
+/** Of a stream that begins with a sign of life. */
+const streamHeaders = [
+  'content-type',
+  'text/event-stream; charset=utf-8',
+  'cache-control',
+  'no-cache',
+  'x-accel-buffering',
+  'no',
+];
+
+class ClientGone extends Error {
+  readonly code = 'CLIENT_GONE';
+}
+
+/** Watches the client of one call: when it leaves, the current exchange is drained or closed. */
+export interface GoneWatch {
+  /** Shows signs of life while its stream is silent (contract: routing/sign-of-life). */
+  await(call: PlannedCall): void;
+  /** Signs of life have gone out: it can get nothing but a stream of events. */
+  readonly opened: boolean;
+  /** Sets the current exchange, and the policy of its provider. */
+  underway(exchange: Exchange, onDisconnect: 'abort' | 'drain'): void;
+  /** The call is over: its drain, if any, ends. */
+  done(): void;
+}
+
+/**
+ * When a client leaves, its concurrency slots are freed and its answer is drained: read to its end for the exact usage.
+ * The connection is closed instead if the provider stops working then (`onDisconnect: abort`), the request was not
+ * sent completely, or too many drains are running. Calls that create or end something at the provider are always
+ * drained: otherwise the gateway would not learn of a new job, or that one has ended.
+ */
+export function watchClient(runtime: Runtime, call: Call, reply: LiveReply): GoneWatch {
+  return new ClientWatch(runtime, call, reply);
+}
+
+class ClientWatch implements GoneWatch {
+  readonly #runtime: Runtime;
+  readonly #call: Call;
+  readonly #reply: LiveReply;
+  #exchange: Exchange | null = null;
+  #policy: 'abort' | 'drain' = 'abort';
+  #timer: NodeJS.Timeout | null = null;
+  #giveBack: (() => void) | null = null;
+
+  constructor(runtime: Runtime, call: Call, reply: LiveReply) {
+    this.#runtime = runtime;
+    this.#call = call;
+    this.#reply = reply;
+    call.arrival.onGone(() => {
+      call.gone = true;
+      reply.done();
+      this.#leave();
+    });
+  }
+
+  underway(exchange: Exchange, onDisconnect: 'abort' | 'drain'): void {
+    this.#exchange = exchange;
+    this.#reply.underway(exchange);
+    this.#policy = onDisconnect;
+    if (this.#call.gone) this.#leave();
+  }
+
+  get opened(): boolean {
+    return this.#reply.opened;
+  }
+
+  await({ family, ask, headers }: PlannedCall): void {
+    const { signOfLife: frame } = family;
+    if (!ask.stream || frame === null || this.#call.gone) return;
+    this.#reply.watch({
+      ...this.#runtime.signOfLife,
+      frame,
+      headers: [
+        ...headers,
+        ...streamHeaders,
+        ...(this.#runtime.closesStreams ? ['connection', 'close'] : []),
+      ],
+    });
+  }
+
+  done(): void {
+    this.#exchange = null;
+    this.#reply.done();
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#giveBack?.();
+  }
+
+  #leave(): void {
+    const { claim, ask } = this.#call;
+    if (claim) this.#runtime.coordinator?.leave(claim);
+    const current = this.#exchange;
+    if (!current || this.#giveBack) return;
+    this.#giveBack = current.sentWhole ? this.#beginDrain() : null;
+    if (!this.#giveBack) {
+      this.#close();
+      return;
+    }
+    this.#timer = setTimeout(() => this.#close(), ask?.stream ? DRAIN_STREAM_MS : DRAIN_WHOLE_MS);
+    current.resume();
+  }
+
+  /** @returns null when the answer is not worth draining, or too many drains are running. */
+  #beginDrain(): (() => void) | null {
+    const { ask, operation, resource, snapshot } = this.#call;
+    // The usage stands at the end of a stored response, whose text the client may have read already.
+    const tells = operation?.steps === 'stored' && ask?.stream === true && resource?.kind === 'response';
+    const must = ask?.job !== undefined || operation?.resourceEffect !== undefined || tells;
+    // Token counts and reads cost nothing, so there is no usage to wait for.
+    const worth = this.#policy === 'drain' && operation?.steps === 'generate';
+    if (!snapshot || !(must || worth)) return null;
+    const { id, limits } = snapshot.key;
+    return this.#runtime.drains.begin(id, limits.concurrency, must, () => this.#close());
+  }
+
+  #close(): void {
+    this.#exchange?.abort(new ClientGone('the client left'));
+  }
+}

@@ -1,0 +1,44 @@
+import { type Refusal, Refused, refusal } from '#lib/core/errors';
+import { familyOf } from '#lib/core/families/index';
+import { match } from '#lib/core/families/match';
+import { type Call, extendCall, type MatchedCall } from '#lib/gateway/flow/call/call';
+
+/**
+ * Steps 1 and 2 of admission (contract: admission/order): the id, then path and method; both before authentication.
+ * @returns the refusal of an address that is not served.
+ * @throws Refused `identifier_generation_failed`.
+ */
+export function matchOperation(call: Call & { readonly idFailed: boolean }): MatchedCall | Refusal {
+  if (call.idFailed) {
+    throw new Refused(
+      refusal(
+        'identifier_generation_failed',
+        "The gateway's clock is outside 2025 to 2100, so no request id can be made; its operator must set the clock.",
+      ),
+    );
+  }
+  const { target, method } = call.arrival;
+  const mark = target.indexOf('?');
+  const path = mark < 0 ? target : target.slice(0, mark);
+  const query = mark < 0 ? '' : target.slice(mark + 1);
+  const matched = match(method, path);
+  if ('code' in matched) {
+    extendCall(call, { query });
+    return asksForSocket(call, matched) ? noSocket(matched) : matched;
+  }
+  const { operation, params } = matched;
+  return extendCall(call, { query, operation, params, family: familyOf(operation.family) });
+}
+
+/** Whether a 405 is due to a WebSocket handshake, which is a GET, on a path that only accepts POST. */
+function asksForSocket({ arrival }: Call, { code }: Refusal): boolean {
+  return code === 'method_not_allowed' && /\bwebsocket\b/i.test(arrival.headers.upgrade ?? '');
+}
+
+/** 426 instead of 405: clients that prefer WebSockets then fall back to HTTP at once, while 405 makes them retry. */
+function noSocket({ allow }: Refusal): Refusal {
+  return refusal('method_not_allowed', 'WebSockets are not served here; send the request by HTTP POST.', {
+    status: 426,
+    ...(allow === undefined ? {} : { allow }),
+  });
+}

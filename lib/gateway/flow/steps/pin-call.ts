@@ -1,0 +1,47 @@
+import { type Refusal, Refused, refusal } from '#lib/core/errors';
+import type { Resource, ResourceReference } from '#lib/core/facts/resource';
+import { type AskedCall, extendCall } from '#lib/gateway/flow/call/call';
+import type { Runtime } from '#lib/gateway/flow/runtime';
+import { findOwned, unknown } from '#lib/gateway/flow/steps/own-resource';
+
+/**
+ * What the body continues must be the workspace's own, and one provider must keep all of it: the call
+ * goes there (contract: jobs/pinning). What the continued call read is read again, so it adds to the hold.
+ * @throws Refused `not_found`; `model_not_allowed` when two providers keep it.
+ */
+export async function pinCall(runtime: Runtime, call: AskedCall): Promise<void> {
+  const references = call.ask.references ?? [];
+  let { pinned, previousTokens } = call;
+  const found = await Promise.all(references.map((reference) => find(runtime, call, reference)));
+  for (const [index, resource] of found.entries()) {
+    const reference = references[index];
+    if (resource === null) {
+      if (reference?.required) throw new Refused(unknown(reference.kind));
+      continue;
+    }
+    if (pinned !== null && pinned !== resource.providerId) throw new Refused(apart(pinned, resource));
+    pinned = resource.providerId;
+    // Items are named beside the response that they came with: its total counts once.
+    if (resource.kind === 'response' || resource.kind === 'conversation') {
+      previousTokens = Math.max(previousTokens, resource.tokens);
+    }
+  }
+  extendCall(call, { pinned, previousTokens });
+}
+
+async function find(
+  runtime: Runtime,
+  call: AskedCall,
+  reference: ResourceReference,
+): Promise<Resource | null> {
+  const found = findOwned(runtime, call, reference.kind, reference.id);
+  // Without a look-up, what carries its own state can still be sent.
+  return reference.required ? found : found.catch(() => null);
+}
+
+function apart(pinned: string, { kind, providerId }: Resource): Refusal {
+  return refusal(
+    'model_not_allowed',
+    `The request continues state of two providers (${pinned} and, for its ${kind}, ${providerId}); continue what one of them keeps.`,
+  );
+}

@@ -1,0 +1,52 @@
+import {
+  type AskedCall,
+  conversationOf,
+  extendCall,
+  type PlannedCall,
+  type StoredCall,
+} from '#lib/gateway/flow/call/call';
+import type { Runtime } from '#lib/gateway/flow/runtime';
+import { planStored } from '#lib/gateway/routing/plan-stored';
+import { plan } from '#lib/gateway/routing/pure/plan';
+
+/**
+ * Where the call may go. Pure; a plan without targets keeps its refusal, which is answered only after admission
+ * (contract: admission/claim). `X-No-Fallback: true` leaves one target (contract: routing/no-fallback), and so does
+ * what a provider keeps.
+ */
+export function planCall(runtime: Runtime, call: AskedCall): PlannedCall {
+  const { ask, snapshot, family } = call;
+  const catalogue = runtime.catalogue();
+  const conversation = conversationOf(call);
+  const nowMs = runtime.clock.now();
+  const planned = plan({
+    ask,
+    family: family.id,
+    snapshot,
+    catalogue,
+    healthOf: runtime.health.of,
+    callId: call.id,
+    nowMs,
+    pinned: call.pinned,
+    holder:
+      conversation === null
+        ? null
+        : runtime.holders.find(
+            { workspaceId: snapshot.workspace.id, model: ask.model, name: conversation },
+            nowMs,
+          ),
+    noFallback: call.arrival.headers['x-no-fallback']?.trim().toLowerCase() === 'true',
+  });
+  return extendCall(call, { plan: planned, catalogue });
+}
+
+/** Where a call about something that a provider keeps goes: to that provider. */
+export function planStoredCall<Stage extends AskedCall & StoredCall>(
+  runtime: Runtime,
+  call: Stage,
+): Stage & PlannedCall {
+  const { ask, resource, snapshot } = call;
+  const catalogue = runtime.catalogue();
+  const planned = planStored({ ask, resource, policies: snapshot.policies, catalogue });
+  return extendCall(call, { plan: planned, catalogue });
+}

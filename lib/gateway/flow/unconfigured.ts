@@ -1,0 +1,52 @@
+import { createBodyBudget } from '#lib/gateway/flow/body-budget';
+import { createRefusalPace } from '#lib/gateway/flow/refusal-pace';
+import { createDrains } from '#lib/gateway/flow/relay/drains';
+import type { Runtime } from '#lib/gateway/flow/runtime';
+import { bodyPace } from '#lib/gateway/flow/upload/pace';
+import { ChargeFlags } from '#lib/gateway/metrics/charge-flags';
+import { OfferFaults } from '#lib/gateway/metrics/offer-faults';
+import { Tally } from '#lib/gateway/metrics/tally';
+import { createHealth } from '#lib/gateway/routing/breaker';
+import { createHolders } from '#lib/gateway/routing/holders';
+import { createPools } from '#lib/gateway/upstream/pools';
+import { systemClock } from '#lib/platform/clock';
+import { createIds } from '#lib/platform/ids';
+
+let made: Runtime | undefined;
+
+/**
+ * The runtime of a host that has none: every request gets an id and the refusal that names its cause
+ * (contract: authentication/resolver).
+ */
+export function unconfiguredRuntime(): Runtime {
+  if (made) return made;
+  const ids = createIds(systemClock);
+  made = {
+    clock: systemClock,
+    newId: ids.newId,
+    fallbackId: ids.fallbackId,
+    keys: null,
+    catalogue: () => ({ models: new Map(), providers: new Map() }),
+    coordinator: null,
+    journal: null,
+    resources: null,
+    jobs: null,
+    adjustments: null,
+    pools: createPools(),
+    health: createHealth(),
+    holders: createHolders(),
+    limits: { maxBodyBytes: 0, maxUploadBytes: 0, bodyPace },
+    closesStreams: false,
+    signOfLife: { afterMs: 0, beforeHeaders: false },
+    origins: new Set(),
+    uploads: null,
+    bodies: createBodyBudget(0),
+    drains: createDrains(0),
+    refusals: createRefusalPace(),
+    tally: new Tally(),
+    chargeFlags: new ChargeFlags(() => {}),
+    offerFaults: new OfferFaults(() => {}),
+    report: () => {},
+  };
+  return made;
+}

@@ -1,0 +1,54 @@
+import { Refused } from '#lib/core/errors';
+import type { Operation } from '#lib/core/families/family';
+import { isMultipart } from '#lib/core/families/multipart/boundary';
+import { type Scan, type ScanFault, scan, scanInSlices } from '#lib/core/families/scan';
+import { FREE_BYTES } from '#lib/gateway/flow/body-budget';
+import type { Arrival, BodySource } from '#lib/gateway/flow/lane';
+import type { Runtime } from '#lib/gateway/flow/runtime';
+import { invalidBody } from '#lib/gateway/flow/upload/body-faults';
+import { readCoding } from '#lib/gateway/flow/upload/decoder';
+import { readUpload, type UploadFacts } from '#lib/gateway/flow/upload/read-upload';
+import { takeTurn } from '#lib/gateway/flow/upload/turns';
+
+/**
+ * Reads the body of a call, JSON or, where the operation accepts it, multipart; families see the same
+ * scan for both (contract: body/one-pass). An upload stays on disk until the call is over.
+ * @param keyId the key whose share of the body budget a large body counts against.
+ * @throws Refused `invalid_body`.
+ */
+export function readBody(
+  runtime: Runtime,
+  arrival: Arrival,
+  operation: Operation,
+  keyId: string,
+): Promise<Scan> {
+  const { headers, body } = arrival;
+  const fields = operation.fields ?? {};
+  const coding = readCoding(headers['content-encoding']);
+  if (coding instanceof Refused) throw coding;
+  const contentType = headers['content-type'];
+  if (contentType !== undefined && isMultipart(contentType)) {
+    if (!operation.multipart) throw invalidBody('This path takes no multipart body; send a JSON object.');
+    const length = coding === null ? (headers['content-length'] ?? '') : '';
+    const announced = /^\d{1,15}$/.test(length) ? Number(length) : null;
+    return readForm(runtime, body, { contentType, fields, keyId, announced });
+  }
+  return body.read(runtime.limits.maxBodyBytes, keyId).then((bytes) => {
+    if (bytes.length > FREE_BYTES) return scanInSlices(bytes, fields, takeTurn).then(sound);
+    return sound(scan(bytes, fields));
+  });
+}
+
+function sound(scanned: Scan | ScanFault): Scan {
+  if ('fault' in scanned) throw invalidBody(scanned.fault);
+  return scanned;
+}
+
+async function readForm(runtime: Runtime, body: BodySource, form: Omit<UploadFacts, 'limit'>): Promise<Scan> {
+  if (!runtime.uploads) throw invalidBody('This process takes no multipart bodies; send a JSON object.');
+  const upload = await readUpload(body, { ...form, limit: runtime.limits.maxUploadBytes }, runtime.uploads);
+  body.onRelease(() => {
+    upload.remove().catch((error: unknown) => runtime.report(error, null));
+  });
+  return upload.scan;
+}

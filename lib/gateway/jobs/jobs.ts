@@ -1,0 +1,154 @@
+import type { JobSight, Jobs } from '#lib/core/facts/job';
+import { familyOf } from '#lib/core/families/index';
+import type { JobCounts } from '#lib/gateway/jobs/counts';
+import { isEnd } from '#lib/gateway/jobs/end';
+import type { Poll, Polled } from '#lib/gateway/jobs/poll';
+import type { JobStore, Settled, StoredJob } from '#lib/gateway/jobs/stored-job';
+import { patienceWith, pauseAfter } from '#lib/gateway/jobs/timing';
+import type { Clock } from '#lib/platform/clock';
+
+export interface JobsParts {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly store: JobStore;
+  readonly poll: Poll;
+  /** Errors that nobody waits for. */
+  report(error: unknown, callId: string | null): void;
+}
+
+/** The jobs of this gateway: what the pipeline asks of them, and what the sweeper learns. */
+export interface RunningJobs extends Jobs {
+  readonly counts: Readonly<JobCounts>;
+  /** What a poll said of a job: settles, reschedules or gives it up. @throws when it could not be written. */
+  learn(job: StoredJob, polled: Polled): Promise<void>;
+}
+
+/** Longest that a client's DELETE or cancel waits for the job's state to be read first, ms. */
+const READ_FIRST_MS = 10_000;
+/** Longest that an answer waits until the job that it shows is written, ms. */
+const WRITE_PATIENCE_MS = 2_000;
+/**
+ * So many 404s in a row mean that a job is gone: one alone may be a provider that has not told all its
+ * machines of a new job yet, and what is gone can neither be fetched nor be charged.
+ */
+const MOST_MISSES = 3;
+/** How long the gateway remembers what providers keep, ms (contract: jobs/lifetime). */
+const KEPT_MS = 30 * 24 * 3_600_000;
+
+/** @param parts the money behind it (`jobs/store`) and the providers (`jobs/poll`). */
+export function createJobs(parts: JobsParts): RunningJobs {
+  const { clock, store, report } = parts;
+  const counts: JobCounts = { opened: 0, charged: 0, released: 0, lost: 0 };
+
+  function count(settled: Settled): void {
+    if (settled) counts[settled] += 1;
+  }
+
+  async function settleSeen(callId: string, sight: JobSight): Promise<void> {
+    count(await store.settle(callId, { kind: 'seen', sight }));
+  }
+
+  /** A job without an end: by its age it is asked for again, lost or given up. */
+  async function wait(job: StoredJob, next: { sight?: JobSight; misses?: number }): Promise<void> {
+    const nowMs = clock.now();
+    const patience = patienceWith(job, nowMs);
+    if (patience.kind === 'give-up') {
+      count(await store.settle(job.callId, { kind: 'given-up' }));
+      return;
+    }
+    const { nextPollAtMs } = patience;
+    if (patience.kind === 'lose' && (await store.lose(job.callId, nowMs, nextPollAtMs))) counts.lost += 1;
+    await store.note(job.callId, { ...next, nextPollAtMs });
+  }
+
+  async function learn(job: StoredJob, polled: Polled): Promise<void> {
+    if (polled.kind === 'later') {
+      if (polled.why !== null) report(new Error(polled.why), job.callId);
+      await wait(job, {});
+    } else if (polled.kind === 'missing') {
+      const misses = job.misses + 1;
+      if (misses < MOST_MISSES) await wait(job, { misses });
+      else count(await store.settle(job.callId, { kind: 'gone' }));
+    } else if (isEnd(polled.sight.state)) await settleSeen(job.callId, polled.sight);
+    else await wait(job, { sight: polled.sight, misses: 0 });
+  }
+
+  async function get(callId: string): Promise<StoredJob> {
+    const job = await store.find(callId);
+    if (!job) throw new Error('a resource says that it is a job, but there is none');
+    return job;
+  }
+
+  /**
+   * What cannot be written now, the sweeper finds again: a client's answer does not fail for it, nor does
+   * it wait for long.
+   */
+  async function quietly(callId: string, work: () => Promise<void>): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, WRITE_PATIENCE_MS);
+    });
+    const written = work().catch((error: unknown) => report(error, callId));
+    await Promise.race([written, late]);
+    clearTimeout(timer);
+  }
+
+  return {
+    counts,
+    learn,
+
+    async open(job) {
+      await store.open(job, clock.now() + pauseAfter(0));
+      counts.opened += 1;
+      if (isEnd(job.sight.state)) await quietly(job.callId, () => settleSeen(job.callId, job.sight));
+    },
+
+    saw: (callId, answer) =>
+      quietly(callId, async () => {
+        const job = await get(callId);
+        const sight = sightOf(job, answer);
+        if (!sight || job.settled) return;
+        if (isEnd(sight.state)) await settleSeen(callId, sight);
+        else await store.note(callId, { sight });
+      }),
+
+    async readFirst(callId) {
+      const job = await get(callId);
+      if (job.settled) return job.state;
+      const polled = await parts.poll(job, AbortSignal.timeout(READ_FIRST_MS));
+      const state = polled.kind === 'seen' ? polled.sight.state : job.state;
+      if (polled.kind === 'seen' && isEnd(state)) await settleSeen(callId, polled.sight);
+      else {
+        if (polled.kind === 'seen') await store.note(callId, { sight: polled.sight });
+        // Should this process die before the provider's answer is here, the sweeper must know. What the
+        // provider has lost by itself is not removed.
+        if (polled.kind !== 'missing') await store.noteRemoving(callId, state);
+      }
+      return state;
+    },
+
+    removed: (callId, before, answer) =>
+      quietly(callId, async () => {
+        const job = await get(callId);
+        const sight = sightOf(job, answer);
+        // An answer that shows the job is that of a cancel: it can still be read.
+        if (!sight) await store.markRemoved(callId, clock.now());
+        if (job.settled) return;
+        if (sight && !isEnd(sight.state)) await store.note(callId, { sight });
+        else count(await store.settle(callId, { kind: 'removed', before, sight }));
+      }),
+
+    async made(callId) {
+      const job = await store.find(callId);
+      if (!job) return null;
+      return (job.view && familyOf(job.family)?.jobs?.made?.(job.facts, job.view)) ?? job.facts;
+    },
+
+    list: (workspaceId, kind, page) =>
+      store.list(workspaceId, kind, { ...page, sinceMs: clock.now() - KEPT_MS }),
+  };
+}
+
+/** null: the answer is none of this job. */
+function sightOf(job: StoredJob, answer: unknown): JobSight | null {
+  return familyOf(job.family)?.jobs?.read(job.facts, answer) ?? null;
+}

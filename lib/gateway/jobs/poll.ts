@@ -1,0 +1,73 @@
+import type { JobSight } from '#lib/core/facts/job';
+import type { Catalogue } from '#lib/core/facts/snapshot';
+import { credentialHeaderOf } from '#lib/core/families/credential-header';
+import { familyOf } from '#lib/core/families/index';
+import type { StoredJob } from '#lib/gateway/jobs/stored-job';
+import type { Pools } from '#lib/gateway/upstream/pools';
+
+/** What one question to a provider came to. */
+export type Polled =
+  | { readonly kind: 'seen'; readonly sight: JobSight }
+  /** The provider does not know the job. */
+  | { readonly kind: 'missing' }
+  /** Nothing is known now. `why` holds no secret; null: nothing that the operator could put right. */
+  | { readonly kind: 'later'; readonly why: string | null };
+
+/** Asks a provider how a job stands. Never rejects. */
+export type Poll = (job: StoredJob, signal: AbortSignal) => Promise<Polled>;
+
+const CONNECT_MS = 5_000;
+/** Largest answer that is read: that of a whole answer on the call path. */
+const MOST_BYTES = 32 * 1024 * 1024;
+
+/**
+ * Polls over the pools of the call path, with the provider's address and credential in the catalogue in
+ * force: a job whose offer was withdrawn is still the provider's.
+ */
+export function createPoll(parts: { readonly pools: Pools; catalogue(): Catalogue }): Poll {
+  return async (job, signal) => {
+    const provider = parts.catalogue().providers.get(job.providerId);
+    const family = familyOf(job.family);
+    const address = provider?.families.get(job.family);
+    if (!family?.jobs || !provider || address?.state !== 'ready' || provider.credential === null) {
+      return { kind: 'later', why: `provider ${job.providerId} has no address or credential for its jobs` };
+    }
+    try {
+      const path = family.jobs.pollPath({ id: job.id, upstreamModel: job.upstreamModel });
+      const [name, value] = credentialHeaderOf(family, provider, provider.credential);
+      const answer = await parts.pools.for(address.url.origin, CONNECT_MS).request({
+        method: 'GET',
+        path: `${address.url.pathname.replace(/\/+$/, '')}${path}`,
+        headers: { accept: 'application/json', 'accept-encoding': 'identity', [name]: value },
+        signal,
+      });
+      const { statusCode: status, body } = answer;
+      if (status < 200 || status >= 300) {
+        body.on('error', () => {}).destroy();
+        return refused(status, job.providerId);
+      }
+      const sight = family.jobs.read(job.facts, JSON.parse(await textOf(body)));
+      return sight ? { kind: 'seen', sight } : { kind: 'later', why: null };
+    } catch {
+      // No connection, a time-out, an answer that is no JSON: told by the job's next poll or its loss.
+      return { kind: 'later', why: null };
+    }
+  };
+}
+
+function refused(status: number, providerId: string): Polled {
+  if (status === 404 || status === 410) return { kind: 'missing' };
+  const fault = status >= 400 && status < 500 && status !== 408 && status !== 429;
+  return { kind: 'later', why: fault ? `provider ${providerId} refuses to show a job (${status})` : null };
+}
+
+async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > MOST_BYTES) throw new Error('the answer is too long');
+    chunks.push(chunk);
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks));
+}

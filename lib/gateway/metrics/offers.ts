@@ -1,0 +1,44 @@
+import { isRetired } from '#lib/core/facts/retired';
+import type { Catalogue } from '#lib/core/facts/snapshot';
+import { type Health, type OfferState, offerState } from '#lib/gateway/routing/health';
+
+/** How an offer stands in this process. */
+export interface OfferStatus {
+  readonly model: string;
+  readonly provider: string;
+  readonly state: OfferState;
+  /** Seconds until it is no longer set aside; 0 when it is not. */
+  readonly backInSeconds: number;
+  /** Smoothed share of attempts that failed, 0 to 1. */
+  readonly errorRate: number;
+  /** Smoothed time to the first byte of streams, ms; null: not measured. */
+  readonly streamFirstByteMs: number | null;
+  /** The same of whole answers: nearly all of their generation. */
+  readonly wholeMs: number | null;
+  /** Smoothed output tokens a second. */
+  readonly tokensPerSecond: number | null;
+  /** Attempts under way. */
+  readonly running: number;
+}
+
+/** The offers in service that this process has tried, in the catalogue's order. */
+export function listOffers(catalogue: Catalogue, health: Health, nowMs: number): OfferStatus[] {
+  const tried = new Map(health.list().map((one) => [one.offerId, one]));
+  return [...catalogue.models.values()].flatMap((model) =>
+    model.offers.flatMap((offer) => {
+      const known = tried.get(offer.id);
+      if (!known || isRetired(offer, nowMs)) return [];
+      return {
+        model: model.id,
+        provider: offer.provider.id,
+        state: offerState(known, nowMs),
+        backInSeconds: Math.max(0, known.openUntilMs - nowMs) / 1000,
+        errorRate: known.errorRate,
+        streamFirstByteMs: known.streamFirstByteMs.value,
+        wholeMs: known.wholeMs.value,
+        tokensPerSecond: known.tokensPerSecond.value,
+        running: known.running,
+      };
+    }),
+  );
+}

@@ -1,0 +1,40 @@
+import type { LeaseTotals } from '#lib/gateway/admission/funds/lease-book';
+import type { JobCounts } from '#lib/gateway/jobs/counts';
+import type { OfferStatus } from '#lib/gateway/metrics/offers';
+
+/** How a gateway process stands, read when it is asked for. */
+export interface ProcessState {
+  /** Whether it admits new calls. */
+  readonly ready: boolean;
+  /** Whether the database answers. */
+  readonly databaseUp: boolean;
+  readonly callsInFlight: number;
+  /** Whether the store of shared limits answers; null: the process counts alone. */
+  readonly limitStore: boolean | null;
+  /** Ended calls that the database does not have yet. */
+  readonly journalBacklog: number;
+  /** How long the oldest of them has waited, ms; 0: none does. */
+  readonly journalOldestMs: number;
+  /** Journal records that are not in the ledger because they are damaged, or refused by the database. */
+  readonly setAside: { readonly damaged: number; readonly rejected: number };
+  readonly leases: readonly LeaseTotals[];
+  readonly jobs: Readonly<JobCounts>;
+}
+
+/** What it says on its run socket when it is asked for its `status`, as JSON. */
+export interface ProcessStatus extends Pick<ProcessState, 'ready' | 'callsInFlight' | 'journalBacklog'> {
+  readonly pid: number;
+  /** Its number among the workers of the machine; null: it is alone. */
+  readonly worker: number | null;
+  readonly offers: readonly OfferStatus[];
+}
+
+export function statusText(
+  pid: number,
+  worker: number | null,
+  { ready, callsInFlight, journalBacklog }: ProcessState,
+  offers: readonly OfferStatus[],
+): string {
+  const status: ProcessStatus = { pid, worker, ready, callsInFlight, journalBacklog, offers };
+  return JSON.stringify(status);
+}

@@ -1,0 +1,83 @@
+import type { Pool } from 'pg';
+import type { Resource, ShownResource } from '#lib/core/facts/resource';
+import type { ResourceName } from '#lib/gateway/resources/look-up';
+import { keptMs, nameOf } from '#lib/gateway/resources/memory';
+import { isStorable, readResource } from '#lib/gateway/resources/row';
+import { publish } from '#lib/platform/data/change';
+import { transact } from '#lib/platform/data/transaction/transaction';
+
+/** Every look-up is scoped by workspace. What a job used is known when it has ended. */
+const readStatement = `
+  SELECT r.workspace_id, r.kind, r.id, r.provider_id, r.family, r.model_id, r.upstream_model, r.call_id, r.job,
+    greatest(r.tokens, coalesce((j.usage->>'input')::numeric + (j.usage->>'cachedInput')::numeric
+      + (j.usage->>'cacheWrite5m')::numeric + (j.usage->>'cacheWrite1h')::numeric
+      + (j.usage->>'output')::numeric, 0)) AS tokens, r.created_at
+  FROM unnest($1::uuid[], $2::text[], $3::text[]) AS asked (workspace_id, kind, id)
+  JOIN resource r USING (workspace_id, kind, id)
+  LEFT JOIN job j ON r.job AND j.call_id = r.call_id
+  WHERE r.deleted_at IS NULL AND r.created_at > now() - $4 * interval '1 millisecond'`;
+
+/** Those of `names` that are there: not deleted, at most 30 days old. */
+export async function readResources(
+  pool: Pool,
+  names: readonly ResourceName[],
+): Promise<readonly Resource[]> {
+  const { rows } = await pool.query(readStatement, [
+    names.map(({ workspaceId }) => workspaceId),
+    names.map(({ kind }) => kind),
+    names.map(({ id }) => id),
+    keptMs,
+  ]);
+  return rows.map(readResource);
+}
+
+const claimedStatement = `
+  SELECT DISTINCT r.kind, r.id FROM resource r JOIN unnest($2::text[], $3::text[]) AS asked (kind, id)
+    ON r.id = asked.id AND r.kind = asked.kind WHERE r.workspace_id <> $1`;
+
+/** Those of `shown` that no other workspace has or had. */
+export async function unclaimedResources(
+  pool: Pool,
+  workspaceId: string,
+  shown: readonly ShownResource[],
+): Promise<readonly ShownResource[]> {
+  const asked = shown.filter(isStorable);
+  if (asked.length === 0) return [];
+  const { rows } = await pool.query<ShownResource>(claimedStatement, [
+    workspaceId,
+    asked.map(({ kind }) => kind),
+    asked.map(({ id }) => id),
+  ]);
+  const claimed = new Set(rows.map(({ kind, id }) => nameOf(workspaceId, kind, id)));
+  return asked.filter(({ kind, id }) => !claimed.has(nameOf(workspaceId, kind, id)));
+}
+
+/** Its row may still wait in a journal: then a deleted row is stored here before it arrives. */
+const limits = { lockMs: 5_000, statementMs: 5_000 };
+const forgetStatement = `
+  INSERT INTO resource (workspace_id, kind, id, provider_id, family, model_id, upstream_model, call_id, job,
+    tokens, created_at, deleted_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, now())
+  ON CONFLICT (workspace_id, kind, id) DO UPDATE SET deleted_at = coalesce(resource.deleted_at, now())`;
+
+/** Deletes it for every process, in one transaction with its change. */
+export async function forgetResource(pool: Pool, resource: Resource): Promise<void> {
+  await transact(pool, limits, async (client) => {
+    await client.query(forgetStatement, [
+      resource.workspaceId,
+      resource.kind,
+      resource.id,
+      resource.providerId,
+      resource.family,
+      resource.modelId,
+      resource.upstreamModel,
+      resource.callId,
+      resource.job,
+      resource.tokens,
+      new Date(resource.createdAtMs).toISOString(),
+    ]);
+    await publish({ query: (text, values) => client.query(text, values) }, [
+      { kind: 'resource', subject: nameOf(resource.workspaceId, resource.kind, resource.id) },
+    ]);
+  });
+}

@@ -1,0 +1,73 @@
+import { type Refusal, refusal } from '#lib/core/errors';
+import type { Resource } from '#lib/core/facts/resource';
+import type { Catalogue, OfferFacts, Policy } from '#lib/core/facts/snapshot';
+import type { Ask } from '#lib/core/families/family';
+import { rulesFor } from '#lib/gateway/routing/pure/rules';
+import type { Plan, Target } from '#lib/gateway/routing/pure/target';
+import { timeLimitsOf } from '#lib/gateway/routing/pure/time-limits';
+
+export interface StoredPlanInput {
+  readonly ask: Ask;
+  readonly resource: Resource;
+  readonly catalogue: Catalogue;
+  readonly policies: ReadonlyMap<string, Policy>;
+}
+
+/**
+ * Where a call on something that a provider keeps goes (contract: routing/pinned): there and nowhere else,
+ * whatever the policy says, also when the offer that made it was withdrawn. Pure.
+ */
+export function planStored(input: StoredPlanInput): Plan {
+  const { ask, policies } = input;
+  const limits = timeLimitsOf(rulesFor(policies, ask.model).policy, ask);
+  // A download may take as long as its bytes keep coming.
+  const timeLimits = ask.operation.download ? { ...limits, totalMs: Number.POSITIVE_INFINITY } : limits;
+  const target = targetAt(input);
+  return 'code' in target
+    ? { targets: [], timeLimits, failure: target }
+    : { targets: [target], timeLimits, failure: null };
+}
+
+function targetAt({ resource, catalogue }: StoredPlanInput): Target | Refusal {
+  const { providerId, family } = resource;
+  const lent = lentOffer(resource, catalogue);
+  const provider = catalogue.providers.get(providerId) ?? lent?.provider;
+  const address = provider?.families.get(family);
+  if (address?.state === 'invalid') {
+    return refusal(
+      'invalid_upstream_base_url',
+      `Provider ${providerId}, which keeps this, has no usable address (${address.why}); the gateway's operator must correct it.`,
+    );
+  }
+  const model = lent && catalogue.models.get(lent.modelId);
+  if (!provider || !lent?.price || !model || address?.state !== 'ready' || provider.credential === null) {
+    const lacks = !address || !lent ? `the ${family} family` : address.state === 'missing' ? address.why : '';
+    return refusal(
+      'missing_upstream_base_url',
+      `Provider ${providerId}, which keeps this, cannot be reached now (it lacks ${lacks || 'a credential'}); the gateway's operator must configure it again.`,
+    );
+  }
+  return {
+    model: catalogue.models.get(resource.modelId) ?? { ...model, id: resource.modelId },
+    offer: { ...lent, modelId: resource.modelId, upstreamModel: resource.upstreamModel },
+    family,
+    address: address.url,
+    credential: provider.credential,
+    price: lent.price,
+    injectBudget: null,
+  };
+}
+
+/** The offer that made it, else any of that provider in its family, else any of that provider. */
+function lentOffer(resource: Resource, catalogue: Catalogue): OfferFacts | null {
+  let best: OfferFacts | null = null;
+  let bestRank = 0;
+  for (const model of catalogue.models.values()) {
+    for (const offer of model.offers) {
+      if (offer.provider.id !== resource.providerId || offer.price === null) continue;
+      const rank = !offer.families.has(resource.family) ? 1 : model.id === resource.modelId ? 3 : 2;
+      if (rank > bestRank) [best, bestRank] = [offer, rank];
+    }
+  }
+  return best;
+}

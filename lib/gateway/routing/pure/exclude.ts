@@ -1,0 +1,158 @@
+import { type Refusal, refusal } from '#lib/core/errors';
+import { isRetired, retirementDay } from '#lib/core/facts/retired';
+import type { Catalogue, OfferFacts } from '#lib/core/facts/snapshot';
+import type { FamilyId } from '#lib/core/families/ids';
+import { formatUsd } from '#lib/core/money';
+import { ratesAt } from '#lib/gateway/routing/pure/rates';
+import type { Rules } from '#lib/gateway/routing/pure/rules';
+
+/** Why an offer of a model in scope is left out of a plan: a code, put into words only when asked for. */
+export type WhyOffer =
+  | 'retired'
+  | 'only'
+  | 'ignore'
+  | 'family'
+  | 'unpriced'
+  | 'credential'
+  | 'no_address'
+  | 'missing_address'
+  | 'invalid_address'
+  | 'input_price'
+  | 'output_price'
+  | 'pinned'
+  | 'nested'
+  | 'tier';
+
+/** The properties of a request and its policy that offers must meet. */
+export interface Wanted {
+  readonly family: FamilyId;
+  readonly rules: Rules;
+  /** The request's estimate: a context tier may cost more than `maxPrice`. */
+  readonly inputTokens: number;
+  /** The service tier that is asked for, as `tierOf` names it; null: none. */
+  readonly tier: string | null;
+  /** ms since the epoch: what has retired by then is left out. */
+  readonly nowMs: number;
+}
+
+/** Whether an offer can be routed to in at least one of its families. */
+export function isAvailable(offer: OfferFacts, nowMs: number): boolean {
+  for (const family of offer.families) if (canServe(offer, family, nowMs)) return true;
+  return false;
+}
+
+/** The models that have an offer of this family which can be routed to. */
+export function listRoutable(catalogue: Catalogue, family: FamilyId, nowMs: number): Set<string> {
+  const models = [...catalogue.models.values()];
+  return new Set(
+    models
+      .filter((model) => model.offers.some((offer) => canServe(offer, family, nowMs)))
+      .map((model) => model.id),
+  );
+}
+
+/**
+ * Step 1 of a plan (contract: routing/plan): available offers after `only`, `ignore` and `maxPrice`.
+ * @returns null when the offer may be routed to.
+ */
+export function exclude(offer: OfferFacts, wanted: Wanted): WhyOffer | null {
+  if (isRetired(offer, wanted.nowMs)) return 'retired';
+  const { rules } = wanted;
+  const provider = offer.provider.id;
+  if (rules.only !== null && !rules.only.has(provider)) return 'only';
+  if (rules.ignore?.has(provider)) return 'ignore';
+  return unavailable(offer, wanted.family) ?? overPrice(offer, wanted);
+}
+
+function canServe(offer: OfferFacts, family: FamilyId, nowMs: number): boolean {
+  return !isRetired(offer, nowMs) && unavailable(offer, family) === null;
+}
+
+function unavailable(offer: OfferFacts, family: FamilyId): WhyOffer | null {
+  if (!offer.families.has(family)) return 'family';
+  if (offer.price === null) return 'unpriced';
+  if (offer.provider.credential === null) return 'credential';
+  const address = offer.provider.families.get(family);
+  if (!address) return 'no_address';
+  if (address.state === 'ready') return null;
+  return address.state === 'missing' ? 'missing_address' : 'invalid_address';
+}
+
+function overPrice(offer: OfferFacts, { rules, inputTokens, tier }: Wanted): WhyOffer | null {
+  if (offer.price === null || (rules.maxInputNano === Infinity && rules.maxOutputNano === Infinity))
+    return null;
+  const rates = ratesAt(offer.price.price, inputTokens, tier);
+  if (rates.input > rules.maxInputNano) return 'input_price';
+  return rates.output > rules.maxOutputNano ? 'output_price' : null;
+}
+
+/** The code in words, for messages and `route explain`. */
+export function tellOffer(why: WhyOffer, offer: OfferFacts, wanted: Wanted): string {
+  const { family, rules, inputTokens, tier } = wanted;
+  const { credentialEnv, families } = offer.provider;
+  const address = families.get(family);
+  const rates = offer.price && ratesAt(offer.price.price, inputTokens, tier);
+  switch (why) {
+    case 'retired':
+      return `retired on ${retirementDay(offer)}`;
+    case 'only':
+      return "not in the policy's only";
+    case 'ignore':
+      return "in the policy's ignore";
+    case 'family':
+      return `does not speak the ${family} family`;
+    case 'unpriced':
+      return 'has no price';
+    case 'credential':
+      return `has no credential${credentialEnv ? ` (${credentialEnv} is not set)` : ''}`;
+    case 'no_address':
+      return `has no address for the ${family} family`;
+    case 'missing_address':
+    case 'invalid_address':
+      return address && address.state !== 'ready' ? address.why : 'has no usable address';
+    case 'input_price':
+      return `over price: input costs $${dollars(rates?.input)} a million tokens, maxPrice is $${rules.policy.maxPrice?.input}`;
+    case 'output_price':
+      return `over price: output costs $${dollars(rates?.output)} a million tokens, maxPrice is $${rules.policy.maxPrice?.output}`;
+    case 'pinned':
+      return 'the call is bound to another provider, which holds its state';
+    case 'nested':
+      return 'does not offer every model that the request names inside its body';
+    case 'tier':
+      return `has no price for service tier "${shortTier(tier)}" (it has ${tiersOf([offer]).join(', ')})`;
+  }
+}
+
+function dollars(nano: number | undefined): string {
+  return formatUsd(BigInt(nano ?? 0));
+}
+
+/** Longest tier name repeated in a message, since it comes from the client; characters. */
+const LONGEST_TOLD = 40;
+
+/** The tiers that at least one of these offers supports: the standard one, then those with a price. */
+function tiersOf(offers: readonly OfferFacts[]): readonly string[] {
+  const priced = offers.flatMap((offer) => Object.keys(offer.price?.price.serviceTiers ?? {}));
+  return ['default', ...[...new Set(priced)].sort()];
+}
+
+/** A tier's name as messages show it. */
+function shortTier(tier: string | null): string {
+  return (tier ?? 'default').replace(/[^\w.+-]/g, '?').slice(0, LONGEST_TOLD);
+}
+
+/**
+ * 400 for a service tier or fast mode that no eligible offer has a price for (contract: money/tier-asked).
+ * @param offers those that are eligible apart from the tier.
+ */
+export function noOfferAtTier(slug: string, tier: string | null, offers: readonly OfferFacts[]): Refusal {
+  const there = tiersOf(offers);
+  const advice =
+    there.length > 1
+      ? `ask for one of ${there.join(', ')}`
+      : 'leave service_tier and speed out, or ask for "default"';
+  return refusal(
+    'model_not_allowed',
+    `Model ${slug} has no service tier "${shortTier(tier)}" here; ${advice}.`,
+  );
+}

@@ -1,0 +1,230 @@
+import { type Refusal, refusal } from '#lib/core/errors';
+import type { Catalogue, KeySnapshot, ModelFacts, OfferFacts } from '#lib/core/facts/snapshot';
+import { type Ask, budgetToInject } from '#lib/core/families/family';
+import type { FamilyId } from '#lib/core/families/ids';
+import { estimateInput } from '#lib/core/metering/estimate-input';
+import { coversTier, tierOf } from '#lib/core/metering/service-tier';
+import type { OfferHealth } from '#lib/gateway/routing/health';
+import { arrange } from '#lib/gateway/routing/pure/arrange';
+import {
+  exclude,
+  noOfferAtTier,
+  tellOffer,
+  type Wanted,
+  type WhyOffer,
+} from '#lib/gateway/routing/pure/exclude';
+import { misfit, type WhyModel } from '#lib/gateway/routing/pure/fit';
+import { nestedAt, noProviderOfAll } from '#lib/gateway/routing/pure/nested';
+import { type Rules, rulesFor } from '#lib/gateway/routing/pure/rules';
+import type { Plan, Target } from '#lib/gateway/routing/pure/target';
+import { timeLimitsOf } from '#lib/gateway/routing/pure/time-limits';
+
+/** Output that a price is worked out for: what the request allows, up to a usual answer; tokens. */
+const USUAL_OUTPUT = 1_000;
+
+export interface PlanInput {
+  readonly ask: Ask;
+  readonly family: FamilyId;
+  readonly snapshot: KeySnapshot;
+  readonly catalogue: Catalogue;
+  healthOf(offerId: string): OfferHealth;
+  /** Makes a weighted draw stable per call. */
+  readonly callId: string;
+  readonly nowMs: number;
+  /** The provider that keeps state which the call continues: its one target, without fallback. */
+  readonly pinned?: string | null;
+  /** The provider that holds the call's prompt cache, if one is known to. */
+  readonly holder?: string | null;
+  /** The client turned fallback off for this call (`X-No-Fallback: true`). */
+  readonly noFallback?: boolean;
+}
+
+/** Hears of what a plan leaves out; made for explanations, absent on the path of calls. */
+export interface Leftovers {
+  offer(why: WhyOffer, model: ModelFacts, offer: OfferFacts): void;
+  model(why: WhyModel, slug: string, model: ModelFacts | undefined): void;
+}
+
+/**
+ * Where a call goes, in order (contract: routing/plan). Pure: the same input gives the same plan.
+ * A plan without targets holds the refusal that is answered after admission.
+ */
+export function plan(input: PlanInput): Plan {
+  const rules = rulesFor(input.snapshot.policies, input.ask.model);
+  const offers = candidates(input, rules, null);
+  const most = attemptsOf(input, rules);
+  const targets: Target[] = [];
+  for (const offer of offers) {
+    if (targets.length === most) break;
+    const target = targetOf(input, offer);
+    if (target) targets.push(target);
+  }
+  return {
+    targets,
+    timeLimits: timeLimitsOf(rules.policy, input.ask),
+    failure: targets.length === 0 ? noTarget(input, rules) : null,
+  };
+}
+
+/** How many targets this call may try. */
+export function attemptsOf(input: PlanInput, rules: Rules): number {
+  return input.noFallback || typeof input.pinned === 'string' ? 1 : rules.maxAttempts;
+}
+
+/**
+ * Steps 1 to 5 (contract: routing/plan): every offer that the call could go to, in order; those that the breaker
+ * has set aside are at the end.
+ */
+export function candidates(input: PlanInput, rules: Rules, left: Leftovers | null): readonly OfferFacts[] {
+  const { ask, catalogue } = input;
+  const wanted = wantedOf(input, rules);
+  const model = catalogue.models.get(ask.model);
+  const first = model ? fromModel(input, wanted, model, left) : [];
+  const fallbacks = ask.chain ?? rules.fallbackModels;
+  if (fallbacks.length === 0 || typeof input.pinned === 'string') return asideLast(input, first);
+  const all = [...first];
+  const needs = { ask, family: input.family, scope: input.snapshot.key.models };
+  for (const slug of fallbacks) {
+    if (slug === ask.model) continue;
+    const other = catalogue.models.get(slug);
+    const why = misfit(slug, other, needs);
+    if (why !== null) left?.model(why, slug, other);
+    else if (other) all.push(...fromModel(input, wanted, other, left));
+  }
+  return asideLast(input, all);
+}
+
+/** The requirements on each offer. */
+export function wantedOf({ ask, family, nowMs }: PlanInput, rules: Rules): Wanted {
+  return { family, rules, inputTokens: estimateInput(ask.weight), tier: tierOf(ask.serviceTier), nowMs };
+}
+
+/** Steps 1 to 4 for one model. */
+function fromModel(
+  input: PlanInput,
+  wanted: Wanted,
+  model: ModelFacts,
+  left: Leftovers | null,
+): readonly OfferFacts[] {
+  const kept: OfferFacts[] = [];
+  for (const offer of model.offers) {
+    const why = exclude(offer, wanted) ?? outOfReach(input, wanted, offer);
+    if (why === null) kept.push(offer);
+    else left?.offer(why, model, offer);
+  }
+  if (kept.length < 2) return kept;
+  return arrange(kept, wanted.rules, {
+    healthOf: input.healthOf,
+    callId: input.callId,
+    nowMs: input.nowMs,
+    stream: input.ask.stream,
+    inputTokens: wanted.inputTokens,
+    tier: wanted.tier,
+    outputTokens: Math.min(input.ask.budget ?? USUAL_OUTPUT, USUAL_OUTPUT) * input.ask.choices,
+    holder: input.holder ?? null,
+  });
+}
+
+/** What the request itself rules out: another provider keeps its state, or lacks a nested model or the tier. */
+function outOfReach(
+  { pinned, ask, catalogue, nowMs }: PlanInput,
+  { tier }: Wanted,
+  offer: OfferFacts,
+): WhyOffer | null {
+  if (typeof pinned === 'string' && offer.provider.id !== pinned) return 'pinned';
+  if (ask.nested && !nestedAt(ask.nested, offer.provider.id, catalogue, nowMs)) return 'nested';
+  return tier === null || (offer.price && coversTier(offer.price.price, tier)) ? null : 'tier';
+}
+
+function asideLast(input: PlanInput, offers: readonly OfferFacts[]): readonly OfferFacts[] {
+  if (offers.length < 2) return offers;
+  const isOpen = (offer: OfferFacts) => input.healthOf(offer.id).openUntilMs > input.nowMs;
+  if (!offers.some(isOpen)) return offers;
+  return [...offers.filter((offer) => !isOpen(offer)), ...offers.filter(isOpen)];
+}
+
+/** What `exclude` has let through has all that an attempt needs, so null is unreachable. */
+export function targetOf(input: PlanInput, offer: OfferFacts): Target | null {
+  const model = input.catalogue.models.get(offer.modelId);
+  const address = offer.provider.families.get(input.family);
+  const { credential } = offer.provider;
+  if (!model || address?.state !== 'ready' || offer.price === null || credential === null) return null;
+  const nested =
+    input.ask.nested && nestedAt(input.ask.nested, offer.provider.id, input.catalogue, input.nowMs);
+  return {
+    ...(nested ? { nested } : {}),
+    model,
+    offer,
+    family: input.family,
+    address: address.url,
+    credential,
+    price: offer.price,
+    injectBudget: budgetToInject(input.ask, input.snapshot.key.maxOutputTokens, model),
+  };
+}
+
+/**
+ * 400 when an offer lacks only a price or the service tier that is asked for, when the state that the call continues is
+ * kept where its model has no offer, or when all offers that could serve it are retired (contract: routing/no-target);
+ * else 502, named after what the closest offer lacks: a wrong address, else a missing one.
+ */
+export function noTarget(input: PlanInput, rules: Rules): Refusal {
+  const slug = input.ask.model;
+  const wanted = wantedOf(input, rules);
+  const reasons: string[] = [];
+  const whys = new Set<WhyOffer>();
+  const withoutTier: OfferFacts[] = [];
+  let broken = false;
+  let keeperOffers = false;
+  let lacksNested = false;
+  let unpriced = 0;
+  let others = 0;
+  candidates(input, rules, {
+    offer: (why, model, offer) => {
+      whys.add(why);
+      if (why === 'tier') withoutTier.push(offer);
+      if (why === 'unpriced') unpriced += 1;
+      else if (why !== 'family') others += 1;
+      broken ||= why === 'invalid_address' && model.id === slug;
+      lacksNested ||= why === 'nested' && model.id === slug;
+      keeperOffers ||= offer.provider.id === input.pinned && why !== 'family';
+      reasons.push(`${offer.provider.id} ${tellOffer(why, offer, wanted)}`);
+    },
+    model: () => {},
+  });
+  if (withoutTier.length > 0) return noOfferAtTier(slug, wanted.tier, withoutTier);
+  const told = reasons.join('; ');
+  if (broken) {
+    return refusal(
+      'invalid_upstream_base_url',
+      `No provider of ${slug} has a usable address (${told}); the gateway's operator must correct it.`,
+    );
+  }
+  if (typeof input.pinned === 'string' && !keeperOffers) {
+    return refusal(
+      'model_not_allowed',
+      `Model ${slug} is not offered where the state that this request continues is kept; use the model that made it.`,
+    );
+  }
+  if (
+    whys.has('retired') &&
+    [...whys].every((why) => why === 'retired' || why === 'family' || why === 'pinned')
+  ) {
+    return refusal(
+      'model_not_allowed',
+      `Model ${slug} is retired (${told}); choose another one of GET /v1/models.`,
+    );
+  }
+  if (lacksNested) return noProviderOfAll(input.ask);
+  // Retrying does not help: only the operator can give it a price.
+  if (unpriced > 0 && others === 0) {
+    return refusal(
+      'model_not_allowed',
+      `Model ${slug} has no price at this gateway (${told}); choose another model of GET /v1/models, or ask the operator of the gateway to price it.`,
+    );
+  }
+  return refusal(
+    'missing_upstream_base_url',
+    `No provider of ${slug} can be routed to (${told || 'it has no offers'}); choose another model, change the workspace's routing policy, or ask the operator of the gateway.`,
+  );
+}

@@ -1,0 +1,52 @@
+import type { Refusal } from '#lib/core/errors';
+import type { ModelFacts, OfferFacts, PriceVersion } from '#lib/core/facts/snapshot';
+import type { FamilyId } from '#lib/core/families/ids';
+
+/** One place where a call may go: everything an attempt needs, decided before anything is spent. */
+export interface Target {
+  readonly model: ModelFacts;
+  readonly offer: OfferFacts;
+  readonly family: FamilyId;
+  /** The provider's versioned root. */
+  readonly address: URL;
+  readonly credential: string;
+  readonly price: PriceVersion;
+  /** Output budget to write into the request, tokens; null: none (contract: admission/budget-injection). */
+  readonly injectBudget: number | null;
+  /** What this provider offers the request's nested models as, by slug; absent: the request names none. */
+  readonly nested?: ReadonlyMap<string, NestedOffer>;
+}
+
+/** An offer of a nested model, with a price. */
+export interface NestedOffer {
+  readonly upstreamModel: string;
+  readonly price: PriceVersion;
+}
+
+/** Time limits of the attempts of a call, ms (contract: routing/time-limits). */
+export interface TimeLimits {
+  readonly connectMs: number;
+  readonly firstByteMs: number;
+  /** null: the model's default (`limitsOfModel`). */
+  readonly firstWordMs: number | null;
+  /** null: as above. */
+  readonly idleMs: number | null;
+  readonly totalMs: number;
+  /** How long the first events of a stream may be held while another target is left (contract: routing/begun). */
+  readonly holdMs: number;
+}
+
+/** Why an offer is not among the targets, for "route explain". */
+export interface Skipped {
+  /** "*" for a fallback model that is left out as a whole. */
+  readonly provider: string;
+  readonly model: string;
+  readonly why: string;
+}
+
+/** Where a call goes, in order; or why nowhere, kept until steps 11 to 14 have passed. */
+export interface Plan {
+  readonly targets: readonly Target[];
+  readonly timeLimits: TimeLimits;
+  readonly failure: Refusal | null;
+}

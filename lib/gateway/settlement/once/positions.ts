@@ -1,0 +1,125 @@
+import type { Pool, PoolClient } from 'pg';
+import type { DrainedEntry, Place } from '#lib/gateway/settlement/pure/entry';
+import { queryWithin } from '#lib/platform/data/query-within';
+
+interface Position {
+  readonly file: number;
+  /** Bytes. */
+  readonly drainedTo: number;
+  readonly allBefore: boolean;
+  readonly ended: boolean;
+}
+
+/** What is known of one journal: how far it is in the database (contract: money/once). */
+export class Positions {
+  readonly #known: readonly Position[];
+
+  constructor(known: readonly Position[]) {
+    this.#known = known;
+  }
+
+  /** Whether an end that stands there was posted, or set aside. */
+  covers(place: Place): boolean {
+    return this.#known.some((one) => isWithin(place, one));
+  }
+
+  /** Whether a call that was opened there has ended. */
+  hasEnded(place: Place): boolean {
+    return this.#known.some((one) => one.ended && isWithin(place, one));
+  }
+
+  /**
+   * Whether the files that were found reach as far as their owner had drained them. Copies of an earlier moment do not:
+   * calls that stand open in them may have ended since.
+   * @param sizes bytes by file number.
+   */
+  areReached(sizes: ReadonlyMap<number, number>): boolean {
+    const last = this.#known.find((one) => one.allBefore);
+    return last === undefined || (sizes.get(last.file) ?? 0) >= last.drainedTo;
+  }
+}
+
+function isWithin({ file, end }: Place, known: Position): boolean {
+  return file === known.file ? end <= known.drainedTo : known.allBefore && file < known.file;
+}
+
+const read = `
+  SELECT file, drained_to::text AS drained_to, all_before, ended FROM journal_position
+  WHERE owner_id = $1::uuid ORDER BY file`;
+
+/** @param lock until the transaction ends, so that whoever reads a copy of the same journal waits. */
+export async function readPositions(
+  sql: Pick<Pool | PoolClient, 'query'>,
+  ownerId: string,
+  lock = false,
+): Promise<Positions> {
+  const { rows } = await sql.query<{ file: number; drained_to: string; all_before: boolean; ended: boolean }>(
+    lock ? `${read} FOR UPDATE` : read,
+    [ownerId],
+  );
+  return new Positions(
+    rows.map((row) => ({
+      file: row.file,
+      drainedTo: Number(row.drained_to),
+      allBefore: row.all_before,
+      ended: row.ended,
+    })),
+  );
+}
+
+/** One row remains of a process that drains its own journal. */
+const advanceOwn = `
+  WITH passed AS (DELETE FROM journal_position WHERE owner_id = $1::uuid AND file < $2::int)
+  INSERT INTO journal_position AS p (owner_id, file, drained_to, all_before) VALUES ($1::uuid, $2::int, $3::bigint, true)
+  ON CONFLICT (owner_id, file) DO UPDATE SET drained_to = greatest(p.drained_to, excluded.drained_to), all_before = true`;
+
+const advanceFound = `
+  INSERT INTO journal_position AS p (owner_id, file, drained_to, all_before)
+  SELECT $1::uuid, file, drained_to, false FROM unnest($2::int[], $3::bigint[]) AS r (file, drained_to) ORDER BY file
+  ON CONFLICT (owner_id, file) DO UPDATE SET drained_to = greatest(p.drained_to, excluded.drained_to)`;
+
+/**
+ * Notes how far these entries bring their journal, in the transaction that posts them. They come in the order of the
+ * files, each behind everything that was posted or set aside before.
+ * @param own by the process that writes the journal; else files may be missing between those that were found.
+ */
+export async function advance(
+  client: PoolClient,
+  ownerId: string,
+  entries: readonly DrainedEntry[],
+  own: boolean,
+): Promise<void> {
+  const ends = new Map<number, number>();
+  for (const { place } of entries) if (place) ends.set(place.file, place.end);
+  if (ends.size === 0) return;
+  const files = [...ends.keys()];
+  const last = Math.max(...files);
+  if (own) await client.query(advanceOwn, [ownerId, last, ends.get(last)]);
+  else await client.query(advanceFound, [ownerId, files, files.map((file) => ends.get(file))]);
+}
+
+const endFound = `
+  INSERT INTO journal_position AS p (owner_id, file, drained_to, all_before, ended)
+  SELECT $1::uuid, file, size, false, true FROM unnest($2::int[], $3::bigint[]) AS r (file, size) ORDER BY file
+  ON CONFLICT (owner_id, file) DO UPDATE SET drained_to = greatest(p.drained_to, excluded.drained_to),
+    ended = p.ended OR excluded.drained_to >= p.drained_to`;
+
+/** Everything in these files has been dealt with, calls that stood open included. @param sizes bytes by file number. */
+export async function endFiles(
+  pool: Pool,
+  ownerId: string,
+  sizes: ReadonlyMap<number, number>,
+): Promise<void> {
+  if (sizes.size > 0) await pool.query(endFound, [ownerId, [...sizes.keys()], [...sizes.values()]]);
+}
+
+/** A process that stops waits no longer. Without the mark, old calls that stand open in a copy of its files are reported. */
+const stopMs = 2_000;
+
+/** The process that wrote the journal stops, and no call is open in it. @throws Error of the database. */
+export async function endOwn(pool: Pool, ownerId: string): Promise<void> {
+  await queryWithin(pool, stopMs)(
+    'UPDATE journal_position SET ended = true WHERE owner_id = $1::uuid AND all_before',
+    [ownerId],
+  );
+}

@@ -1,0 +1,11 @@
+import { LONGEST_SLUG } from '#lib/core/schemas/catalogue';
+
+/**
+ * The model that usage counts a row of `call` under, as an expression of SQL; `countedModel` of settlement/call-row says
+ * the same.
+ * @param call "c."; "" where the columns stand alone.
+ */
+export function countedModelSql(call = ''): string {
+  return `coalesce(${call}answering_model, CASE WHEN ${call}error_code = 'model_not_allowed'
+    OR octet_length(${call}requested_model) > ${LONGEST_SLUG} THEN '' ELSE ${call}requested_model END, '')`;
+}

@@ -1,0 +1,95 @@
+import type { LookupFunction } from 'node:net';
+import { type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
+import { publicLookup } from '#lib/gateway/upstream/address-guard';
+import { telltaleClient } from '#lib/gateway/upstream/kept-connection';
+import type { Proxies } from '#lib/platform/env/part-settings';
+
+/** One connection pool per origin of a provider. */
+export interface Pools {
+  /** @param connectMs time limit for a new connection, ms. */
+  for(origin: string, connectMs: number): Dispatcher;
+  /** For one request, on a connection that no other has used. */
+  fresh(origin: string, connectMs: number): Dispatcher;
+  /** For one request to an origin that nobody configured: a private address is refused as it is connected to. */
+  stranger(origin: string, connectMs: number): Dispatcher;
+  close(): Promise<void>;
+}
+
+/** Without undici's own time limits: the exchange keeps them itself (contract: routing/pooled-connections). */
+const settings = {
+  pipelining: 1,
+  headersTimeout: 0,
+  bodyTimeout: 0,
+  keepAliveTimeout: 30_000,
+  maxHeaderSize: 64 * 1024,
+  factory: telltaleClient,
+};
+
+interface Wish {
+  readonly connectMs: number;
+  readonly connections?: number;
+  readonly lookup?: LookupFunction;
+}
+
+/** @param proxies null: every provider is connected to directly. */
+export function createPools(proxies: Proxies | null = null): Pools {
+  const pools = new Map<string, Map<number, Dispatcher>>();
+  const passing = new Set<Dispatcher>();
+  const open = (origin: string, wish: Wish) =>
+    proxies === null ? direct(origin, wish) : proxied(origin, wish, proxies);
+  const once = (origin: string, wish: Wish) => {
+    const pool = open(origin, { ...wish, connections: 1 });
+    passing.add(pool);
+    const forget = () => passing.delete(pool);
+    return pool.compose((dispatch) => (options, handler) => {
+      const going = dispatch(options, handler);
+      pool.close().then(forget, forget);
+      return going;
+    });
+  };
+  return {
+    for: (origin, connectMs) => {
+      const known = pools.get(origin)?.get(connectMs);
+      if (known) return known;
+      const made = open(origin, { connectMs });
+      const here = pools.get(origin) ?? new Map<number, Dispatcher>();
+      pools.set(origin, here.set(connectMs, made));
+      return made;
+    },
+    fresh: (origin, connectMs) => once(origin, { connectMs }),
+    stranger: (origin, connectMs) => once(origin, { connectMs, lookup: publicLookup }),
+    close: async () => {
+      const all = [...passing, ...[...pools.values()].flatMap((here) => [...here.values()])];
+      await Promise.all(all.map((pool) => pool.destroy()));
+      pools.clear();
+    },
+  };
+}
+
+function direct(origin: string | URL, { connectMs, connections, lookup }: Wish): Pool {
+  return new Pool(origin, {
+    ...settings,
+    ...(connections && { connections }),
+    connect: { timeout: connectMs, ...(lookup && { lookup }) },
+  });
+}
+
+/** Through the proxy that is set for the origin's scheme, unless `NO_PROXY` names it (contract: operations/proxies). */
+function proxied(origin: string, wish: Wish, { http, https, none }: Proxies): Dispatcher {
+  const { connectMs, connections } = wish;
+  const agent = new EnvHttpProxyAgent({
+    // Empty rather than absent: undici would read the environment itself.
+    httpProxy: http ?? '',
+    httpsProxy: https ?? '',
+    noProxy: none,
+    connectTimeout: connectMs,
+    // To the proxy: it must open the tunnel in the time of a connection.
+    clientFactory: (proxy, given) => new Pool(proxy, { ...given, headersTimeout: connectMs }),
+    // To the origin. The connector is given where there is a proxy.
+    factory: (to, given: Pool.Options) =>
+      typeof given.connect === 'function'
+        ? new Pool(to, { ...settings, ...(connections && { connections }), connect: given.connect })
+        : direct(to, wish),
+  });
+  return agent.compose((dispatch) => (options, handler) => dispatch({ ...options, origin }, handler));
+}

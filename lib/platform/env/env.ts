@@ -1,0 +1,295 @@
+import { resolve } from 'node:path';
+import { type Settings, settingsSchema } from '#lib/core/schemas/settings';
+import { fileSettingOf, readGiven, type Source } from '#lib/platform/env/env-given';
+import { problemsOf } from '#lib/platform/env/env-problems';
+import {
+  encryptionKeyOf,
+  leastSecret,
+  readOrMakeSecrets,
+  type SecretName,
+  secretNames,
+} from '#lib/platform/env/env-secrets';
+import type { AllowanceLimits, PaymentSettings, Proxies } from '#lib/platform/env/part-settings';
+import { readTelemetry, type TelemetrySettings } from '#lib/platform/env/telemetry-settings';
+
+/** Settings that do not fit together or are missing, all of them at once, each with its remedy. */
+export class EnvError extends Error {
+  readonly problems: readonly string[];
+  constructor(problems: readonly string[]) {
+    super(`These settings need a change:\n${problems.map((line) => `  ${line}`).join('\n')}`);
+    this.name = 'EnvError';
+    this.problems = problems;
+  }
+}
+
+interface Pair {
+  readonly id: string;
+  readonly secret: string;
+}
+
+/** Every setting of the process (contract: operations/settings), checked and with its defaults. */
+export interface Env {
+  /** Address to listen on: 127.0.0.1 embedded, 0.0.0.0 with DATABASE_URL. */
+  readonly host: string;
+  /** 0 lets the system choose. */
+  readonly port: number;
+  /** Absolute. */
+  readonly dataDir: string;
+  /** null: the embedded database in `dataDir`. */
+  readonly databaseUrl: string | null;
+  readonly redis: { kind: 'tcp'; url: string } | { kind: 'rest'; url: string; token: string } | null;
+  readonly workers: number;
+  /** How long a stopping process still admits calls on its open connections, ms; it accepts no new ones then. */
+  readonly shutdownDelayMs: number;
+  /** How far calls are admitted while the database is away (contract: money/outage-allowance). */
+  readonly outage: AllowanceLimits;
+  /** Proxies in front, each of which adds an address to X-Forwarded-For. */
+  readonly proxyHops: number;
+  /** Signs of life of silent streams: after how long, ms (0: none), and whether before a provider's headers. */
+  readonly signOfLife: { readonly afterMs: number; readonly beforeHeaders: boolean };
+  readonly lane: 'node' | 'web';
+  /** null: chosen by the process itself (contract: durability/settlement-modes). */
+  readonly settlement: 'journal' | 'database' | null;
+  readonly nextAuthSecret: string;
+  /** Secrets whose sessions stay valid. */
+  readonly oldNextAuthSecrets: readonly string[];
+  /** Those of the three secrets that are too short to be safe. */
+  readonly shortSecrets: readonly SecretName[];
+  /** 64 hex digits. */
+  readonly encryptionKey: string;
+  /** Keys that still open what they sealed, as above. */
+  readonly oldEncryptionKeys: readonly string[];
+  readonly keyPepper: string;
+  /** As set, else null: derived by `publicUrl` once the port is known. */
+  readonly nextAuthUrl: string | null;
+  /** `url`: of GitHub itself or of a GitHub Enterprise Server, without a slash at the end. */
+  readonly github: (Pair & { readonly url: string }) | null;
+  /** `issuer`: an OpenID provider, without a slash at the end. */
+  readonly google: (Pair & { readonly issuer: string }) | null;
+  readonly smtpUrl: string | null;
+  /** Sender of mail: an address, or a name and one; null: no-reply at the public address. */
+  readonly mailFrom: string | null;
+  readonly stripe: PaymentSettings | null;
+  readonly sandbox: boolean;
+  /** null: providers are reached directly. */
+  readonly proxies: Proxies | null;
+  /** Whether a stand-in for Stripe may take payments, where nothing else does. */
+  readonly playMoney: boolean;
+  readonly metricsToken: string | null;
+  readonly logLevel: Settings['LOG_LEVEL'];
+  readonly maxBodyBytes: number;
+  readonly maxUploadBytes: number;
+  readonly bodyBudgetBytes: number;
+  /** How long the call log is kept, days; workspaces may choose fewer. */
+  readonly callRetentionDays: number;
+  /** Whether this process serves the console's pages. */
+  readonly console: boolean;
+  /** On the embedded database without other word, where this machine alone can connect. */
+  readonly allowSignUp: boolean;
+  /** Whether everybody may read the status page. */
+  readonly statusPage: boolean;
+  /** Origins whose pages may call from the browser. */
+  readonly corsOrigins: readonly string[];
+  /** What a workspace made by signing up is given, nano-dollars. */
+  readonly signUpCreditNano: bigint;
+  /** After so many days what is left of it expires; null: never. */
+  readonly signUpCreditDays: number | null;
+  /** null: calls are sent to no collector. */
+  readonly telemetry: TelemetrySettings | null;
+}
+
+/**
+ * Reads the settings out of `source`. On the embedded database missing secrets are made once and kept
+ * in DATA_DIR; beside DATABASE_URL they are required.
+ * @throws EnvError naming every setting that is missing or wrong.
+ */
+export function readEnv(source: Source): Env {
+  const settings = parseSettings(source);
+  const problems = problemsOf(settings);
+  const dataDir = resolve(settings.DATA_DIR);
+  const embedded = settings.DATABASE_URL === undefined;
+  const missing = secretNames.filter((name) => settings[name] === undefined);
+  if (!embedded) {
+    for (const name of missing) {
+      problems.push(`${name}: required with DATABASE_URL. Set it to the output of: openssl rand -hex 32`);
+    }
+  }
+  const { telemetry, problems: ofTelemetry } = readTelemetry(settings);
+  problems.push(...ofTelemetry);
+  if (problems.length > 0) throw new EnvError(problems);
+  const made = missing.length > 0 ? readOrMakeSecrets(dataDir) : null;
+  const secret = (name: SecretName): string => settings[name] ?? made?.[name] ?? '';
+  const host = settings.HOST ?? (embedded ? '127.0.0.1' : '0.0.0.0');
+  const alone = embedded && isLoopback(host);
+  return {
+    host,
+    port: settings.PORT,
+    dataDir,
+    databaseUrl: settings.DATABASE_URL ?? null,
+    redis: redisOf(settings),
+    workers: settings.WORKERS,
+    shutdownDelayMs: settings.SHUTDOWN_DELAY_SECONDS * 1000,
+    outage: { forMs: settings.DATABASE_AWAY_MINUTES * 60_000, boundNano: settings.DATABASE_AWAY_USD },
+    proxyHops: settings.PROXY_HOPS,
+    signOfLife: {
+      afterMs: settings.SIGN_OF_LIFE_SECONDS * 1000,
+      beforeHeaders: settings.SIGN_OF_LIFE_BEFORE_HEADERS,
+    },
+    lane: settings.LANE,
+    settlement: settings.SETTLEMENT ?? null,
+    nextAuthSecret: secret('NEXTAUTH_SECRET'),
+    oldNextAuthSecrets: settings.NEXTAUTH_SECRET_OLD,
+    shortSecrets: secretNames.filter((name) => secret(name).length < leastSecret),
+    encryptionKey: encryptionKeyOf(secret('ENCRYPTION_KEY')),
+    oldEncryptionKeys: settings.ENCRYPTION_KEY_OLD.map(encryptionKeyOf),
+    keyPepper: secret('KEY_PEPPER'),
+    nextAuthUrl: settings.NEXTAUTH_URL ? withoutSlash(settings.NEXTAUTH_URL) : null,
+    github: providerOf(settings.GITHUB_ID, settings.GITHUB_SECRET, {
+      url: withoutSlash(settings.GITHUB_URL ?? 'https://github.com'),
+    }),
+    google: providerOf(settings.GOOGLE_ID, settings.GOOGLE_SECRET, {
+      issuer: withoutSlash(settings.GOOGLE_ISSUER ?? 'https://accounts.google.com'),
+    }),
+    smtpUrl: settings.SMTP_URL ?? null,
+    mailFrom: settings.MAIL_FROM ?? null,
+    stripe: settings.STRIPE_SECRET_KEY
+      ? {
+          secretKey: settings.STRIPE_SECRET_KEY,
+          webhookSecret: settings.STRIPE_WEBHOOK_SECRET ?? null,
+          apiBase: settings.STRIPE_API_BASE ?? null,
+          feeBasisPoints: settings.TOP_UP_FEE_PERCENT,
+        }
+      : null,
+    sandbox: settings.SANDBOX ?? embedded,
+    proxies: proxiesOf(settings),
+    playMoney: settings.PLAY_MONEY ?? alone,
+    metricsToken: settings.METRICS_TOKEN ?? null,
+    logLevel: settings.LOG_LEVEL,
+    maxBodyBytes: settings.MAX_BODY_BYTES,
+    maxUploadBytes: settings.MAX_UPLOAD_BYTES,
+    bodyBudgetBytes: settings.BODY_BUDGET_BYTES,
+    callRetentionDays: settings.CALL_RETENTION_DAYS,
+    console: settings.CONSOLE ?? true,
+    allowSignUp: settings.ALLOW_SIGN_UP ?? alone,
+    statusPage: settings.STATUS_PAGE ?? true,
+    corsOrigins: settings.CORS_ORIGINS,
+    signUpCreditNano: settings.SIGN_UP_CREDIT_USD,
+    signUpCreditDays: settings.SIGN_UP_CREDIT_DAYS ?? null,
+    telemetry,
+  };
+}
+
+/** Whether Next compiles pages as they are asked for (`npm run dev`). */
+export function isDevelopment(): boolean {
+  return process.env.NODE_ENV === 'development';
+}
+
+/** `readEnv` of this process. */
+export function loadEnv(): Env {
+  return readEnv(process.env);
+}
+
+/**
+ * The settings of a process that runs only Next: it has no embedded database and makes no secrets.
+ * @returns null without DATABASE_URL or KEY_PEPPER: no key can be resolved (contract: authentication/resolver).
+ */
+export function findHostEnv(source: Source = process.env): Env | null {
+  const given = (name: string) => source[name] || source[fileSettingOf(name)];
+  return given('DATABASE_URL') && given('KEY_PEPPER') ? readEnv(source) : null;
+}
+
+/** Where this process keeps its data, for programs that need no other setting. */
+export function loadPlace(): { readonly databaseUrl: string | null; readonly dataDir: string } {
+  const { DATABASE_URL, DATA_DIR } = parseSettings(process.env);
+  return { databaseUrl: DATABASE_URL ?? null, dataDir: resolve(DATA_DIR) };
+}
+
+/** NEXTAUTH_URL, else the address that `host` and `port` make; never stored. */
+export function publicUrl(env: Pick<Env, 'nextAuthUrl' | 'host'>, port: number): string {
+  const local = ['127.0.0.1', '0.0.0.0', '::', '::1'].includes(env.host);
+  const name = local ? 'localhost' : env.host.includes(':') ? `[${env.host}]` : env.host;
+  return env.nextAuthUrl ?? `http://${name}:${port}`;
+}
+
+/** Hands next-auth, which reads its address from the environment itself, what was derived. */
+export function exportForNextAuth(env: Env, port: number): void {
+  process.env.NEXTAUTH_URL = publicUrl(env, port);
+}
+
+/** Next would add files to the environment that no other part knows (contract: operations/env-file). */
+export function keepNextFromEnvFiles(): void {
+  process.env.__NEXT_PROCESSED_ENV = 'true';
+}
+
+/** The environment of this process with more variables, for a child of it. */
+export function environmentWith(added: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  return { ...process.env, ...added };
+}
+
+/** A variable that whoever started this process set for it alone: its own children do not get it. */
+export function takeVariable(name: string): string | undefined {
+  const value = process.env[name];
+  delete process.env[name];
+  return value;
+}
+
+const names: readonly string[] = Object.keys(settingsSchema.shape);
+const own = new Set<string>([...names, ...names.map(fileSettingOf)]);
+
+/**
+ * The value that an `env:` entry of the catalogue names: a provider's credential or address.
+ * @returns null when unset or empty, and for the gateway's own settings, which never go to a provider.
+ * @throws EnvError when it is given in a file that cannot be read, or twice.
+ */
+export function envSecret(name: string): string | null {
+  if (own.has(name)) return null;
+  const { value, problem } = readGiven(process.env, name);
+  if (problem !== null) throw new EnvError([problem]);
+  return value;
+}
+
+function parseSettings(source: Source): Settings {
+  const given = { ...source, ...lowerCased(source) };
+  const read = names.map((name) => [name, readGiven(given, name)] as const);
+  const problems = read.flatMap(([, { problem }]) => problem ?? []);
+  if (problems.length > 0) throw new EnvError(problems);
+  const set = read.flatMap(([name, { value }]) => (value === null ? [] : [[name, value]]));
+  const parsed = settingsSchema.safeParse(Object.fromEntries(set));
+  if (parsed.success) return parsed.data;
+  throw new EnvError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
+}
+
+/** The settings of proxies that are set in lower case, under their own names (contract: operations/proxies). */
+function lowerCased(source: Source): Source {
+  const names = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'];
+  const set = names.filter((name) => source[name.toLowerCase()]?.trim());
+  return Object.fromEntries(set.map((name) => [name, source[name.toLowerCase()]]));
+}
+
+function proxiesOf({ HTTPS_PROXY, HTTP_PROXY, NO_PROXY = '' }: Settings): Proxies | null {
+  if (HTTPS_PROXY === undefined && HTTP_PROXY === undefined) return null;
+  return { https: HTTPS_PROXY ?? null, http: HTTP_PROXY ?? null, none: NO_PROXY };
+}
+
+/** Whether what listens there is reached from this machine alone. */
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+function redisOf(settings: Settings): Env['redis'] {
+  if (settings.REDIS_URL) return { kind: 'tcp', url: settings.REDIS_URL };
+  const { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token } = settings;
+  return url && token ? { kind: 'rest', url, token } : null;
+}
+
+function providerOf<Place>(
+  id: string | undefined,
+  secret: string | undefined,
+  place: Place,
+): (Pair & Place) | null {
+  return id && secret ? { id, secret, ...place } : null;
+}
+
+function withoutSlash(address: string): string {
+  return address.replace(/\/+$/, '');
+}

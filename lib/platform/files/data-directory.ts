@@ -1,0 +1,100 @@
+import {
+  chmodSync,
+  closeSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { makePrivate } from '#lib/platform/files/private-files';
+
+/** DATA_DIR cannot be made or written; the message says why and what to do. */
+export class DataDirUnusable extends Error {
+  /** @param cause error of the file system, or a sentence that says what is wrong and what to do. */
+  constructor(dataDir: string, cause: NodeJS.ErrnoException | string) {
+    super(`DATA_DIR: ${dataDir} ${typeof cause === 'string' ? cause : remedyOf(cause)}`);
+    this.name = 'DataDirUnusable';
+  }
+}
+
+const remedies: Readonly<Record<string, string>> = {
+  EACCES: 'may not be written by this user: give it to this user, or set another DATA_DIR.',
+  EPERM: 'may not be written by this user: give it to this user, or set another DATA_DIR.',
+  EROFS: 'is read-only: mount it writable, or set another DATA_DIR.',
+  ENOSPC: 'is on a disk that is full: free some of it, or set another DATA_DIR.',
+  EDQUOT: "is where this user's quota is used up: free some of it, or set another DATA_DIR.",
+  ENOTDIR: 'is no directory: set another DATA_DIR.',
+  EEXIST: 'is no directory: set another DATA_DIR.',
+  ENAMETOOLONG: 'is too long a path: set another DATA_DIR.',
+};
+
+function remedyOf(cause: NodeJS.ErrnoException): string {
+  return remedies[cause.code ?? ''] ?? `cannot be used (${cause.message}): set another DATA_DIR.`;
+}
+
+const probe = Buffer.alloc(4096, 1);
+
+/** Names of all files and directories that the gateway creates in DATA_DIR. */
+const ownNames =
+  /^(?:db|db\.new|journal|run|tmp|lock\.db(?:-journal)?|catalogue(?:-sandbox)?\.json|operator-link|secrets\.json(?:\.\d+\.[0-9a-f]+)?|\.probe-\d+)$/;
+
+/**
+ * Creates `dataDir` (0700) if it is missing and writes 4 KiB there, so that a disk that is full or read-only is noticed
+ * at the start. Existing files of the gateway are closed to other users.
+ * @throws DataDirUnusable.
+ */
+export function makeDataDirectory(dataDir: string): void {
+  const file = join(dataDir, `.probe-${process.pid}`);
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    const descriptor = openSync(file, 'w', 0o600);
+    try {
+      writeSync(descriptor, probe);
+    } finally {
+      closeSync(descriptor);
+      rmSync(file, { force: true });
+    }
+    closeToOthers(dataDir);
+  } catch (error) {
+    if (error instanceof DataDirUnusable) throw error;
+    throw error instanceof Error ? new DataDirUnusable(dataDir, error) : error;
+  }
+}
+
+/**
+ * Closes the directory to other users if it holds nothing but the gateway's files; otherwise only those files. Inside
+ * the database's directory modes stay as they are, since closing the directory is enough.
+ */
+function closeToOthers(dataDir: string): void {
+  const { mode, uid } = statSync(dataDir);
+  const names = readdirSync(dataDir);
+  const ours = names.filter((name) => ownNames.test(name));
+  for (const name of ours) {
+    const path = join(dataDir, name);
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found && found.uid !== uid && found.uid !== process.getuid?.()) {
+      throw new DataDirUnusable(
+        dataDir,
+        `holds ${name} of another user: give it to this user, or remove it.`,
+      );
+    }
+    if (name.startsWith('db')) chmodSync(path, 0o700);
+    else makePrivate(path);
+  }
+  if ((mode & 0o077) === 0) return;
+  if (uid === process.getuid?.() && ours.length === names.length) {
+    chmodSync(dataDir, 0o700);
+    return;
+  }
+  const sticky = (mode & 0o1000) !== 0;
+  if ((mode & 0o022) !== 0 && !sticky) {
+    throw new DataDirUnusable(
+      dataDir,
+      `may be changed by other users: run "chmod go-w" on it, or set another DATA_DIR.`,
+    );
+  }
+}

@@ -1,0 +1,83 @@
+import { Counter, type Registry } from 'prom-client';
+import { CountedHistogram } from '#lib/gateway/metrics/counted-histogram';
+import {
+  answers,
+  type Durations,
+  durationBoundsMs,
+  type ModelCount,
+  type ModelTally,
+} from '#lib/gateway/metrics/model-tally';
+
+/** Registers what calls come to by provider and model: attempts, tokens, cost, time. */
+export function registerModels(registry: Registry, tally: ModelTally): void {
+  const counter = (
+    name: string,
+    help: string,
+    label: string | null,
+    of: (count: ModelCount) => [string, number][],
+  ) =>
+    new Counter({
+      name,
+      help,
+      labelNames: ['provider', 'model', ...(label === null ? [] : [label])],
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const count of tally.list()) {
+          const { provider, model } = count;
+          for (const [value, more] of of(count))
+            if (more > 0) this.inc({ provider, model, ...(label === null ? {} : { [label]: value }) }, more);
+        }
+      },
+    });
+  counter(
+    'gateway_provider_answers_total',
+    'Attempts by the status that the provider answered with; none: it gave no HTTP answer.',
+    'status',
+    ({ attempts }) => answers.map((status) => [status, attempts[status]]),
+  );
+  counter(
+    'gateway_fallbacks_total',
+    'Attempts that followed a failed one of the same call.',
+    null,
+    (count) => [['', count.fallbacks]],
+  );
+  counter(
+    'gateway_tokens_total',
+    'Tokens of calls: input (uncached), cached_input and output.',
+    'kind',
+    (count) => [
+      ['input', count.input],
+      ['cached_input', count.cachedInput],
+      ['output', count.output],
+    ],
+  );
+  counter(
+    'gateway_cost_dollars_total',
+    'What calls were charged. For graphs: the ledger is exact.',
+    null,
+    (count) => [['', count.costNano / 1e9]],
+  );
+  const histogram = (name: string, help: string, of: (count: ModelCount) => Durations) =>
+    new CountedHistogram(registry, {
+      name,
+      help,
+      boundsMs: durationBoundsMs,
+      labelNames: ['provider', 'model'],
+      read: () => tally.list().map((count) => ({ labels: labelsOf(count), ...of(count) })),
+    });
+  histogram(
+    'gateway_call_duration_seconds',
+    'Time of answered calls, from their arrival to their end.',
+    ({ durations }) => durations,
+  );
+  histogram(
+    'gateway_first_byte_seconds',
+    'Time of streams from their arrival to the first byte of the answer.',
+    ({ firstBytes }) => firstBytes,
+  );
+}
+
+function labelsOf({ provider, model }: ModelCount): Record<string, string> {
+  return { provider, model };
+}

@@ -1,0 +1,62 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { OfferFaults } from '#lib/gateway/metrics/offer-faults';
+import type { OfferStatus } from '#lib/gateway/metrics/offers';
+import type { OfferState } from '#lib/gateway/routing/health';
+
+const states: readonly OfferState[] = ['in service', 'set aside', 'probing'];
+
+/** Registers how the offers stand. Their labels are the catalogue's, so the operator bounds them. */
+export function registerOffers(registry: Registry, listOffers: () => readonly OfferStatus[]): void {
+  const gauge = (name: string, help: string, more: readonly string[] = [], collect?: () => void) =>
+    new Gauge({
+      name: `gateway_offer_${name}`,
+      help,
+      labelNames: ['model', 'provider', ...more],
+      registers: [registry],
+      ...(collect && { collect }),
+    });
+  // The first one of a scrape fills them all: the offers are listed once.
+  const state = gauge('state', '1 for the state of the offer, 0 for the others.', ['state'], fill);
+  const backIn = gauge('back_in_seconds', 'Time until the offer is no longer set aside.');
+  const errors = gauge('error_ratio', 'Smoothed share of attempts that failed, 0 to 1.');
+  const firstByte = gauge(
+    'first_byte_seconds',
+    'Smoothed time to the first byte: of streams, and of whole answers.',
+    ['answer'],
+  );
+  const speed = gauge('output_tokens_per_second', 'Smoothed speed of output.');
+  const running = gauge('attempts_running', 'Attempts under way.');
+
+  function fill(): void {
+    for (const one of [state, backIn, errors, firstByte, speed, running]) one.reset();
+    for (const offer of listOffers()) {
+      const { model, provider } = offer;
+      const labels = { model, provider };
+      for (const name of states) state.set({ ...labels, state: name }, name === offer.state ? 1 : 0);
+      backIn.set(labels, offer.backInSeconds);
+      errors.set(labels, offer.errorRate);
+      running.set(labels, offer.running);
+      const { streamFirstByteMs, wholeMs, tokensPerSecond } = offer;
+      if (streamFirstByteMs !== null)
+        firstByte.set({ ...labels, answer: 'stream' }, streamFirstByteMs / 1000);
+      if (wholeMs !== null) firstByte.set({ ...labels, answer: 'whole' }, wholeMs / 1000);
+      if (tokensPerSecond !== null) speed.set(labels, tokensPerSecond);
+    }
+  }
+}
+
+/** Registers what offers fail with (contract: routing/faults-shown). */
+export function registerOfferFaults(registry: Registry, faults: OfferFaults): void {
+  new Counter({
+    name: 'gateway_offer_faults_total',
+    help: 'Errors of providers that are not the fault of clients, by what they say.',
+    labelNames: ['model', 'provider', 'kind'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { model, provider, kind, count } of faults.counts()) {
+        this.inc({ model, provider, kind }, count);
+      }
+    },
+  });
+}

@@ -1,0 +1,52 @@
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import type { ChargeFlags } from '#lib/gateway/metrics/charge-flags';
+import type { OfferFaults } from '#lib/gateway/metrics/offer-faults';
+import type { OfferStatus } from '#lib/gateway/metrics/offers';
+import type { ProcessState } from '#lib/gateway/metrics/status';
+import type { Tally } from '#lib/gateway/metrics/tally';
+import { registerCalls, registerChargeFlags } from '#lib/programs/metrics/call-metrics';
+import { registerJobs } from '#lib/programs/metrics/job-metrics';
+import { registerModels } from '#lib/programs/metrics/model-metrics';
+import { registerOfferFaults, registerOffers } from '#lib/programs/metrics/offer-metrics';
+import { type OutboxAges, registerOutbox } from '#lib/programs/metrics/outbox-metrics';
+import { type PoolCounts, registerMachine, registerState } from '#lib/programs/metrics/state-metrics';
+import { registerTelemetry } from '#lib/programs/metrics/telemetry-metrics';
+import type { ExportState } from '#lib/programs/telemetry/exporter';
+
+/** What the metrics of a process are read from, at each scrape. */
+export interface MetricSources {
+  readonly tally: Tally;
+  readonly chargeFlags: ChargeFlags;
+  readonly offerFaults: OfferFaults;
+  readonly pool: PoolCounts;
+  /** null: the database did not tell in time. */
+  outbox(): Promise<OutboxAges | null>;
+  state(): ProcessState;
+  offers(): readonly OfferStatus[];
+  /** null: nothing is exported. */
+  telemetry(): ExportState | null;
+  readonly version: string;
+  /** Where the journal is. */
+  readonly dataDir: string;
+}
+
+/**
+ * All metrics of this process, Node's own included (memory, processor, event loop, collections). Labels
+ * hold what the code or the catalogue bounds: never a key, a workspace or anything that a client sends.
+ */
+export function createRegistry(sources: MetricSources): Registry {
+  const { tally, chargeFlags, offerFaults, pool, state, offers } = sources;
+  const registry = new Registry();
+  registerCalls(registry, tally);
+  registerModels(registry, tally.models);
+  registerChargeFlags(registry, chargeFlags);
+  registerOffers(registry, offers);
+  registerOfferFaults(registry, offerFaults);
+  registerJobs(registry, () => state().jobs);
+  registerState(registry, state, pool);
+  registerMachine(registry, sources);
+  registerOutbox(registry, () => sources.outbox());
+  registerTelemetry(registry, () => sources.telemetry());
+  collectDefaultMetrics({ register: registry });
+  return registry;
+}

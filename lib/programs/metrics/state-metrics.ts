@@ -1,0 +1,103 @@
+import { statfs } from 'node:fs/promises';
+import { Gauge, type Registry } from 'prom-client';
+import type { LeaseTotals } from '#lib/gateway/admission/funds/lease-book';
+import type { ProcessState } from '#lib/gateway/metrics/status';
+
+/** Connections to the database as `pg` counts them. */
+export interface PoolCounts {
+  readonly totalCount: number;
+  readonly idleCount: number;
+  /** Callers that wait for a connection. */
+  readonly waitingCount: number;
+}
+
+/** Registers how the process stands: admission, journal, leases, database. Money in dollars. */
+export function registerState(registry: Registry, read: () => ProcessState, pool: PoolCounts): void {
+  const gauge = (name: string, help: string, labelNames: readonly string[] = [], collect?: () => void) =>
+    new Gauge({
+      name: `gateway_${name}`,
+      help,
+      labelNames,
+      registers: [registry],
+      ...(collect && { collect }),
+    });
+  // The first one of a scrape fills them all: the state is read once.
+  const ready = gauge('ready', '1 while new calls are admitted.', [], fill);
+  const database = gauge('database_up', '1 while the database answers.');
+  const limitStore = gauge(
+    'limit_store_up',
+    '1 while the store of shared limits answers; without it each process admits its share of each limit.',
+  );
+  const calls = gauge('calls_in_flight', 'Calls that were admitted and have not ended.');
+  const backlog = gauge('journal_backlog_calls', 'Ended calls that the database does not have yet.');
+  const oldest = gauge(
+    'journal_oldest_seconds',
+    'How long the oldest ended call has waited for the database; 0: none does.',
+  );
+  const setAside = gauge(
+    'journal_set_aside_records',
+    'Journal records that are not in the ledger: damaged, or rejected by the database.',
+    ['kind'],
+  );
+  const leases = gauge('leases', 'Leases of workspaces, and of keys with caps.', ['kind']);
+  const granted = gauge('leases_granted_dollars', 'What the leases allow to spend.', ['kind']);
+  const held = gauge('leases_held_dollars', 'Holds of running calls in the leases.', ['kind']);
+  const unposted = gauge('leases_unposted_dollars', 'Charges that are not in the ledger yet.', ['kind']);
+  const connections = gauge('database_connections', 'Open, idle, and callers that wait for one.', ['state']);
+
+  function fill(): void {
+    const state = read();
+    ready.set(state.ready ? 1 : 0);
+    database.set(state.databaseUp ? 1 : 0);
+    if (state.limitStore === null) limitStore.remove();
+    else limitStore.set(state.limitStore ? 1 : 0);
+    calls.set(state.callsInFlight);
+    backlog.set(state.journalBacklog);
+    oldest.set(state.journalOldestMs / 1000);
+    setAside.set({ kind: 'damaged' }, state.setAside.damaged);
+    setAside.set({ kind: 'rejected' }, state.setAside.rejected);
+    for (const totals of state.leases) fillLeases(totals);
+    connections.set({ state: 'open' }, pool.totalCount);
+    connections.set({ state: 'idle' }, pool.idleCount);
+    connections.set({ state: 'waiting' }, pool.waitingCount);
+  }
+
+  function fillLeases({ kind, count, grantedNano, heldNano, debtNano }: LeaseTotals): void {
+    leases.set({ kind }, count);
+    granted.set({ kind }, dollars(grantedNano));
+    held.set({ kind }, dollars(heldNano));
+    unposted.set({ kind }, dollars(debtNano));
+  }
+}
+
+/** Registers what runs, and what room its journal has. */
+export function registerMachine(
+  registry: Registry,
+  { version, dataDir }: { readonly version: string; readonly dataDir: string },
+): void {
+  const registers = [registry];
+  new Gauge({
+    name: 'gateway_build_info',
+    help: '1, with the version of the gateway.',
+    labelNames: ['version'],
+    registers,
+  }).set({ version }, 1);
+  const room = (name: string, help: string, of: (blocks: { bavail: number; blocks: number }) => number) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      async collect() {
+        const found = await statfs(dataDir).catch(() => null);
+        if (found === null) this.remove();
+        else this.set(of(found) * found.bsize);
+      },
+    });
+  room('gateway_disk_free_bytes', 'Room that is left for the journal.', ({ bavail }) => bavail);
+  room('gateway_disk_bytes', 'Size of the disk that the journal is on.', ({ blocks }) => blocks);
+}
+
+/** For a graph, not for books: a gauge is a floating point number. */
+function dollars(nano: bigint): number {
+  return Number(nano) / 1e9;
+}

@@ -1,0 +1,186 @@
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { startFundRounds } from '#lib/control/billing/rounds';
+import { keepPartitions } from '#lib/control/retention/partitions';
+import { createBodyBudget } from '#lib/gateway/flow/body-budget';
+import { createRefusalPace } from '#lib/gateway/flow/refusal-pace';
+import { createDrains } from '#lib/gateway/flow/relay/drains';
+import { type Runtime, setRuntime } from '#lib/gateway/flow/runtime';
+import { bodyPace } from '#lib/gateway/flow/upload/pace';
+import { openSpoolRoom } from '#lib/gateway/flow/upload/spool';
+import { openSharedLimits } from '#lib/gateway/limits/store/start-limits';
+import { ChargeFlags } from '#lib/gateway/metrics/charge-flags';
+import { OfferFaults } from '#lib/gateway/metrics/offer-faults';
+import { listOffers } from '#lib/gateway/metrics/offers';
+import { type ProcessState, statusText } from '#lib/gateway/metrics/status';
+import { Tally } from '#lib/gateway/metrics/tally';
+import { createHealth } from '#lib/gateway/routing/breaker';
+import { createHolders } from '#lib/gateway/routing/holders';
+import { keepFolded } from '#lib/gateway/settlement/usage/fold';
+import { type Answers, listenForPolls } from '#lib/gateway/snapshot/announce';
+import { createPools } from '#lib/gateway/upstream/pools';
+import { directTo } from '#lib/gateway/upstream/proxies';
+import { type Clock, systemClock } from '#lib/platform/clock';
+import { takeOwnDirectory } from '#lib/platform/data/directory/own-directory';
+import type { Env } from '#lib/platform/env/env';
+import { createIds } from '#lib/platform/ids';
+import type { Books, BooksParts } from '#lib/programs/process/books/books';
+import { createFaultLog } from '#lib/programs/process/fault-log';
+import type { GatewayProcess } from '#lib/programs/process/gateway-process';
+import { openJobs } from '#lib/programs/process/jobs';
+import { remember } from '#lib/programs/process/memory/remember';
+import type { ServingContext } from '#lib/programs/process/workers/serving-context';
+
+/** How often a stop looks whether the running calls have ended. */
+const FINISH_POLL_MS = 25;
+/** The disk budget of uploads, as a multiple of the largest upload. */
+const MOST_UPLOADS = 16;
+/** Drains are cut this long before the time for a stop runs out, so that they are still charged; ms. */
+const CUT_DRAINS_MS = 2_000;
+
+/** What it needs of the context that it serves in. */
+interface AssembleContext extends Pick<ServingContext, 'db' | 'worker'> {
+  readonly upstreams: Pick<ServingContext['upstreams'], 'envSecret'>;
+  openBooks(parts: BooksParts): Promise<Books>;
+}
+
+interface AssembleOptions {
+  readonly clock?: Clock;
+  /** Limits count in this process alone, whatever store is configured. */
+  readonly limitsInMemory?: boolean;
+}
+
+/**
+ * Puts the gateway of this process together: first what a dead process left behind is settled (the primary does so for
+ * its workers), then money, journal and snapshots come up; only then may a request be served.
+ */
+export async function assemble(
+  env: Env,
+  { db, upstreams, worker, openBooks }: AssembleContext,
+  log: Logger,
+  { clock = systemClock, limitsInMemory = false }: AssembleOptions = {},
+): Promise<GatewayProcess> {
+  const ids = createIds(clock);
+  const ownerId = worker?.ownerId ?? ids.newId() ?? crypto.randomUUID();
+  const faults = createFaultLog(log, clock, env.outage.forMs);
+  const { report } = faults;
+
+  // Before old weeks go: their rows tell which calls of an old journal were posted.
+  const shared = limitsInMemory ? null : await openSharedLimits({ env, db, ownerId, clock, log, report });
+  const open = { env, db, worker, ownerId, clock, log, shared, report };
+  const books = await openBooks(open);
+  const { journal, coordinator } = books;
+  const partitions = await keepPartitions(db.pool, {
+    clock,
+    retentionDays: env.callRetentionDays,
+    report: (error) => report(error, null),
+  });
+  const funds = startFundRounds(db.pool, (error) => report(error, null));
+  const folding = keepFolded(db.pool, clock, (error) => report(error, null));
+
+  const memory = await remember({
+    ...{ env, db, clock, journal, report: (error) => report(error, null) },
+    envSecret: (name) => upstreams.envSecret(name) ?? undefined,
+    databaseAnswers: faults.databaseAnswers,
+    recall: (kind, id) => coordinator.recall(kind, id),
+  });
+  const { keys, resources, catalogue, feed } = memory;
+  const health = createHealth();
+  const offers = () => listOffers(catalogue(), health, clock.now());
+  const simulated = env.sandbox ? upstreams.envSecret('SANDBOX_URL') : null;
+  const pools = createPools(directTo(env.proxies, simulated));
+  const warn = (fields: object, message: string) => log.warn(fields, message);
+  const chargeFlags = new ChargeFlags(warn);
+  const openedJobs = openJobs({
+    charged: (charge) => chargeFlags.charged(charge, clock.now()),
+    pool: db.pool,
+    pools,
+    clock,
+    catalogue,
+    report,
+  });
+  const { jobs } = openedJobs;
+  const state = (): ProcessState => ({
+    ready: coordinator.ready(),
+    databaseUp: !faults.isDatabaseAway(),
+    callsInFlight: coordinator.openCalls(),
+    limitStore: shared?.storeAnswers ?? null,
+    journalBacklog: books.backlog(),
+    journalOldestMs: books.oldestMs(),
+    setAside: books.setAside(),
+    leases: coordinator.leaseTotals(),
+    jobs: jobs.counts,
+  });
+  const answers: Answers = {
+    health: () => JSON.stringify(health.list()),
+    use: (id) => JSON.stringify(coordinator.limitUse(id)),
+    status: () => statusText(process.pid, worker?.number ?? null, state(), offers()),
+  };
+  const stopListening = await listenForPolls(env.dataDir, () => feed.poll(), answers);
+
+  const spool = takeOwnDirectory(join(env.dataDir, 'tmp'));
+  const runtime: Runtime = {
+    clock,
+    newId: ids.newId,
+    fallbackId: ids.fallbackId,
+    keys,
+    catalogue,
+    coordinator,
+    journal,
+    resources,
+    jobs,
+    adjustments: openedJobs.adjustments,
+    pools,
+    health,
+    holders: createHolders(),
+    limits: {
+      maxBodyBytes: env.maxBodyBytes,
+      maxUploadBytes: env.maxUploadBytes,
+      bodyPace,
+    },
+    signOfLife: env.signOfLife,
+    closesStreams: env.shutdownDelayMs > 0,
+    origins: new Set(env.corsOrigins),
+    uploads: openSpoolRoom(spool.path, MOST_UPLOADS * env.maxUploadBytes),
+    bodies: createBodyBudget(env.bodyBudgetBytes),
+    drains: createDrains(),
+    refusals: createRefusalPace(),
+    tally: new Tally(),
+    chargeFlags,
+    offerFaults: new OfferFaults(warn),
+    report,
+  };
+  setRuntime(runtime);
+
+  return {
+    runtime,
+    answers,
+    pollNow: async () => {
+      await feed.poll();
+    },
+    ready: () => coordinator.ready(),
+    state,
+    offers,
+    telemetry: books.telemetry,
+    finishCalls: async (patienceMs) => {
+      coordinator.halt('it is stopping, send the request again');
+      const untilMs = clock.mono() + patienceMs;
+      while (coordinator.openCalls() > 0 && clock.mono() < untilMs) {
+        // Clients that left wait for nothing, but an answer that the exit cuts off would be charged too little.
+        if (clock.mono() >= untilMs - CUT_DRAINS_MS) runtime.drains.stop();
+        await pause(FINISH_POLL_MS);
+      }
+    },
+    stop: async () => {
+      setRuntime(null);
+      await stopListening();
+      await openedJobs.stop();
+      await memory.close();
+      await books.close();
+      await Promise.all([partitions.stop(), folding.stop(), funds.stop()]);
+      await runtime.pools.close();
+      spool.remove();
+    },
+  };
+}

@@ -1,0 +1,55 @@
+import { join } from 'node:path';
+import type { Payments } from '#lib/control/billing/payments/client';
+import type { Outbox } from '#lib/control/mail/drain';
+import type { ControlHost } from '#lib/control/operations/run';
+import { accountsOf } from '#lib/control/operations/user/account-rules';
+import { announce } from '#lib/gateway/snapshot/announce';
+import { readLimitUse } from '#lib/gateway/snapshot/limit-use';
+import type { Db } from '#lib/platform/data/db';
+import type { Env } from '#lib/platform/env/env';
+import { sealingKeysOf } from '#lib/platform/sealing';
+import { readHealth } from '#lib/programs/command/live/offers';
+import type { GatewayProcess } from '#lib/programs/process/gateway-process';
+
+interface ControlParts {
+  readonly db: Db;
+  readonly running: Pick<GatewayProcess, 'pollNow' | 'runtime'>;
+  readonly outbox: Pick<Outbox, 'wake'>;
+  readonly payments: Payments | null;
+}
+
+/** What this process gives to operations, whichever adapter runs them. */
+export function controlOf(
+  env: Pick<
+    Env,
+    | 'keyPepper'
+    | 'encryptionKey'
+    | 'oldEncryptionKeys'
+    | 'dataDir'
+    | 'allowSignUp'
+    | 'signUpCreditNano'
+    | 'signUpCreditDays'
+    | 'databaseUrl'
+    | 'settlement'
+  >,
+  { db, running, outbox, payments }: ControlParts,
+): ControlHost {
+  return {
+    db,
+    keyPepper: env.keyPepper,
+    sealingKey: sealingKeysOf(env),
+    accounts: accountsOf(env),
+    payments,
+    pools: running.runtime.pools,
+    ...(env.settlement === 'database' ? {} : { journalDir: join(env.dataDir, 'journal') }),
+    catalogue: () => running.runtime.catalogue(),
+    limitUse: (keyId) => readLimitUse(env.dataDir, keyId),
+    health: () => readHealth(env.dataDir),
+    // At once here, and in the other processes of this machine.
+    changed: async () => {
+      outbox.wake();
+      await running.pollNow();
+      await announce(env.dataDir);
+    },
+  };
+}

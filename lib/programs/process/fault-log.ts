@@ -1,0 +1,71 @@
+import type { Logger } from 'pino';
+import { messageOf, stackOf } from '#lib/core/errors';
+import { type MachineFault, machineFaultOf } from '#lib/core/machine-fault';
+import type { Clock } from '#lib/platform/clock';
+import * as databaseErrors from '#lib/platform/data/database-errors';
+
+const AGAIN_MS = 60_000;
+
+const remedies: Readonly<Record<MachineFault, string>> = {
+  machine_files:
+    'this process may open no more files and connections: raise its limit (ulimit -n; LimitNOFILE of systemd)',
+  machine_memory:
+    'this machine has no memory left for connections or files: give it more, or send it fewer calls',
+  machine_disk: 'this machine cannot write what the gateway has to keep: free the disk of DATA_DIR',
+};
+
+/**
+ * Writes what went wrong to the log, with one line for a database that is away however many statements fail, and one a
+ * minute for a fault of this machine (contract: call-log/machine-faults).
+ */
+export interface FaultLog {
+  /** @param callId the call that it happened to; null: none. */
+  report(error: unknown, callId: string | null): void;
+  /** A statement was answered: after an outage the log says so. */
+  databaseAnswers(): void;
+  /** Whether the last that was heard of the database is that it is away. */
+  isDatabaseAway(): boolean;
+}
+
+/** @param allowedMs how long calls go on without the database (contract: money/outage-allowance). */
+export function createFaultLog(log: Logger, clock: Pick<Clock, 'mono'>, allowedMs: number): FaultLog {
+  let away: { readonly sinceMono: number; failed: number } | null = null;
+  const told = new Map<MachineFault, { readonly untilMono: number; times: number }>();
+  const tellMachineFault = (fault: MachineFault, error: unknown, callId: string | null) => {
+    const known = told.get(fault);
+    const nowMono = clock.mono();
+    if (known && nowMono < known.untilMono) {
+      known.times += 1;
+      return;
+    }
+    log.error({ callId, fault, reason: messageOf(error), repeated: known?.times ?? 0 }, remedies[fault]);
+    told.set(fault, { untilMono: nowMono + AGAIN_MS, times: 0 });
+  };
+  return {
+    report(error, callId) {
+      const fault = machineFaultOf(error);
+      if (fault !== null) {
+        tellMachineFault(fault, error, callId);
+        return;
+      }
+      if (!databaseErrors.isDatabaseAway(error)) {
+        log.error({ callId, reason: stackOf(error) }, 'fault');
+        return;
+      }
+      if (away === null) {
+        away = { sinceMono: clock.mono(), failed: 0 };
+        const until = allowedMs > 0 ? `for ${allowedMs / 60_000} min` : 'while leases last';
+        const text = `the database is away: running calls finish, new ones go on ${until}`;
+        log.error({ reason: messageOf(error) }, text);
+      }
+      away.failed += 1;
+    },
+    databaseAnswers() {
+      if (away === null) return;
+      const awayMs = Math.round(clock.mono() - away.sinceMono);
+      log.info({ awayMs, failed: away.failed }, 'the database answers again');
+      away = null;
+    },
+    isDatabaseAway: () => away !== null,
+  };
+}

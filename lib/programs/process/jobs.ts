@@ -1,0 +1,50 @@
+import type { Pool } from 'pg';
+import type { Catalogue } from '#lib/core/facts/snapshot';
+import { type Adjustments, createAdjustments } from '#lib/gateway/jobs/adjustments/adjustments';
+import { createAdjustmentStore } from '#lib/gateway/jobs/adjustments/create-adjustments';
+import { createJobStore } from '#lib/gateway/jobs/create-jobs';
+import { createJobs, type RunningJobs } from '#lib/gateway/jobs/jobs';
+import { createPoll } from '#lib/gateway/jobs/poll';
+import { startSweep } from '#lib/gateway/jobs/sweep';
+import type { FlaggedCharge } from '#lib/gateway/metrics/charge-flags';
+import { offeredPrices } from '#lib/gateway/snapshot/offered-prices';
+import type { Pools } from '#lib/gateway/upstream/pools';
+import type { Clock } from '#lib/platform/clock';
+
+export interface OpenJobs {
+  readonly jobs: RunningJobs;
+  readonly adjustments: Adjustments;
+  /** Polls no more; before the pools and the database are closed. */
+  stop(): Promise<void>;
+}
+
+/** The jobs of this process: their rows in PostgreSQL, their providers, and the sweeper that asks for them. */
+export function openJobs(parts: {
+  readonly pool: Pool;
+  readonly pools: Pools;
+  readonly clock: Clock;
+  catalogue(): Catalogue;
+  /** Hears of each settled job and adjustment that has flags. */
+  charged(charge: FlaggedCharge): void;
+  report(error: unknown, callId: string | null): void;
+}): OpenJobs {
+  const { pool, clock, report } = parts;
+  const store = createJobStore(pool, parts.charged);
+  const poll = createPoll(parts);
+  const jobs = createJobs({ clock, store, poll, report });
+  const sweep = startSweep({ clock, store, jobs, poll, report });
+  const adjustments = createAdjustments({
+    clock,
+    store: createAdjustmentStore(
+      pool,
+      (providerId) => offeredPrices(parts.catalogue(), providerId),
+      parts.charged,
+      report,
+    ),
+    report,
+  });
+  const stop = async () => {
+    await Promise.all([sweep.stop(), adjustments.stop()]);
+  };
+  return { jobs, adjustments, stop };
+}

@@ -1,0 +1,68 @@
+import { createSocket } from 'node:dgram';
+import { lookup } from 'node:dns/promises';
+import { connect } from 'node:net';
+import type { Env } from '#lib/platform/env/env';
+
+type Place = Pick<Env, 'host' | 'port'>;
+
+/** Longest time to connect to a machine's own address, ms. */
+const LOOK_MS = 1_000;
+
+const remedies: Readonly<Record<string, (place: Place) => string>> = {
+  EADDRINUSE: ({ host, port }) =>
+    `Port ${port} of ${host} is in use: stop what listens there, or set another PORT.`,
+  EACCES: ({ port }) => `PORT: ${port} needs rights that this user does not have. Set one above 1023.`,
+  EADDRNOTAVAIL: ({ host }) =>
+    `HOST: ${host} is no address of this machine. Set one that is; 0.0.0.0 is all of them.`,
+};
+
+/** The gateway cannot listen where its settings say; the message says what to change. */
+export class ListenRefused extends Error {
+  constructor(place: Place, cause: NodeJS.ErrnoException) {
+    const remedy = remedies[cause.code ?? ''];
+    super(
+      remedy?.(place) ?? `HOST: nothing can listen on ${place.host} (${cause.message}). Set another HOST.`,
+    );
+    this.name = 'ListenRefused';
+  }
+}
+
+/**
+ * Looks whether the listener's address is free. Before anything is made: a first run shows its key only once it listens.
+ * It listens nowhere itself: a connection that came in between would be reset, and a proxy does not repeat its call.
+ * @throws ListenRefused.
+ */
+export async function checkPort(env: Place): Promise<void> {
+  if (env.port === 0) return;
+  await bindDatagrams(env);
+  if (await answers(env)) throw new ListenRefused(env, Object.assign(new Error(), { code: 'EADDRINUSE' }));
+}
+
+/** The rules for addresses and for ports below 1024 are those of TCP. That another one has the port does not matter. */
+async function bindDatagrams(env: Place): Promise<void> {
+  const { address, family } = await lookup(env.host).catch((error) => {
+    throw new ListenRefused(env, error);
+  });
+  const probe = createSocket(family === 6 ? 'udp6' : 'udp4');
+  await new Promise<void>((resolve, reject) => {
+    probe.once('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'EADDRINUSE' ? resolve() : reject(new ListenRefused(env, error)),
+    );
+    probe.bind({ port: env.port, address, exclusive: true }, resolve);
+  }).finally(() => probe.close());
+}
+
+/** Whether somebody takes connections there. */
+function answers({ host, port }: Place): Promise<boolean> {
+  const local = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
+  return new Promise((resolve) => {
+    const socket = connect({ host: local, port, timeout: LOOK_MS });
+    const end = (found: boolean) => {
+      socket.destroy();
+      resolve(found);
+    };
+    // A port out of the system's own range may be connected to itself.
+    socket.once('connect', () => end(socket.localPort !== port));
+    socket.once('error', () => end(false)).once('timeout', () => end(false));
+  });
+}

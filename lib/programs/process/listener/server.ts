@@ -1,0 +1,131 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { isManagementTarget } from '#lib/control/management/serve';
+import { refuseFraming, refuseTunnel } from '#lib/gateway/flow/framing';
+import { isGreeting } from '#lib/gateway/flow/greeting';
+import { nodeLane } from '#lib/gateway/flow/node-lane';
+import type { Env } from '#lib/platform/env/env';
+import { ownVersion } from '#lib/platform/own-version';
+import { isForGateway, routedTarget } from '#lib/programs/process/dispatch';
+import type { GatewayProcess } from '#lib/programs/process/gateway-process';
+import { trackConnections } from '#lib/programs/process/listener/connections';
+import { inTurn } from '#lib/programs/process/listener/in-turn';
+import { isMetricsTarget, type ServeMetrics } from '#lib/programs/process/metrics';
+import { createBodyGate } from '#lib/programs/process/pages/body-gate';
+import type { Pages } from '#lib/programs/process/pages/console';
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+export interface ListenerParts {
+  readonly env: Pick<Env, 'lane'>;
+  readonly running: Pick<GatewayProcess, 'runtime' | 'ready'>;
+  readonly metrics: ServeMetrics;
+  readonly management: Answer;
+  readonly pages: Pages;
+  readonly dev: boolean;
+}
+
+/** The one listener with its two lanes, and how it ends. */
+export interface Listener {
+  readonly server: Server;
+  /** From now on health says so, and each answer closes its connection, those that are running too. */
+  stopping(): void;
+  /** Closes connections that are idle, now and until `drain` is over. */
+  endIdle(): void;
+  /** Resolves once no connection is open. */
+  gone(): Promise<void>;
+  /** Running answers end by themselves; after `patienceMs` the rest is cut. */
+  drain(patienceMs: number): Promise<void>;
+}
+
+export function createListener(parts: ListenerParts): Listener {
+  const { env, running, metrics, management, pages, dev } = parts;
+  const newId = () => running.runtime.newId() ?? running.runtime.fallbackId();
+  const takeBody = createBodyGate(newId);
+  const version = ownVersion();
+  let stopping = false;
+  let ending: NodeJS.Timeout | null = null;
+  const { take, closeAfterAnswers, isAnswering } = inTurn(serve);
+
+  const server = createServer(
+    {
+      maxHeaderSize: 32 * 1024,
+      headersTimeout: 15_000,
+      requestTimeout: 0,
+      keepAliveTimeout: 75_000,
+      connectionsCheckingInterval: 2_000,
+      // Node would answer a request without Host itself, without an id.
+      requireHostHeader: false,
+      // The gateway upgrades nothing: such a request is answered as if it had not asked.
+      shouldUpgradeCallback: (request) => dev && !isForGateway(request),
+    },
+    take,
+  );
+  // Node would answer an Expect that it does not know itself, without an id.
+  server.on('checkExpectation', take);
+  server.on('clientError', (error, socket) => refuseFraming(running.runtime, error, socket));
+  server.on('connect', (_, socket) => refuseTunnel(running.runtime, socket));
+  pages.attach(server);
+  const connections = trackConnections(server, isAnswering);
+
+  function serve(request: IncomingMessage, response: ServerResponse): void {
+    if (stopping) response.setHeader('connection', 'close');
+    const target = request.url ?? '';
+    if (isGreeting(request.method, target)) response.writeHead(200, { 'x-request-id': newId() }).end();
+    else if (isManagementTarget(target)) management(request, response);
+    else if (isForGateway(request)) answerCall(request, response);
+    else {
+      if (target.startsWith('/api/')) response.setHeader('x-request-id', newId());
+      serveConsole(request, response, target);
+    }
+  }
+
+  function serveConsole(request: IncomingMessage, response: ServerResponse, target: string): void {
+    if (/^\/api\/health(?:\?|$)/.test(target)) health(response);
+    else if (isMetricsTarget(target)) metrics(request, response);
+    else takeBody(request, response, (whole) => pages.serve(whole, response));
+  }
+
+  /** In the lane that is chosen; what Next would not hand to a route is answered here either way. */
+  function answerCall(request: IncomingMessage, response: ServerResponse): void {
+    const routed = env.lane === 'web' ? routedTarget(request) : null;
+    if (routed === null) {
+      nodeLane(running.runtime, request, response);
+      return;
+    }
+    request.url = routed;
+    pages.serve(request, response);
+  }
+
+  function health(response: ServerResponse): void {
+    const ready = !stopping && running.ready();
+    response.writeHead(ready ? 200 : 503, {
+      'content-type': 'application/json',
+      'cache-control': 'no-store',
+    });
+    const status = stopping ? 'stopping' : ready ? 'ready' : 'not ready';
+    response.end(JSON.stringify({ status, version }));
+  }
+
+  function endIdle(): void {
+    connections.endIdle();
+    ending ??= setInterval(() => connections.endIdle(), 100);
+  }
+
+  return {
+    server,
+    stopping: () => {
+      stopping = true;
+      closeAfterAnswers();
+    },
+    endIdle,
+    gone: () => connections.gone(),
+    async drain(patienceMs) {
+      endIdle();
+      const deadline = setTimeout(() => server.closeAllConnections(), patienceMs);
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+      await connections.gone();
+      if (ending) clearInterval(ending);
+      clearTimeout(deadline);
+    },
+  };
+}

@@ -1,0 +1,93 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { askProcesses } from '#lib/gateway/snapshot/announce';
+import type { Env } from '#lib/platform/env/env';
+import { ownVersion } from '#lib/platform/own-version';
+import { joinScrapes } from '#lib/programs/metrics/join-scrapes';
+import type { PoolCounts } from '#lib/programs/metrics/state-metrics';
+import type { GatewayProcess } from '#lib/programs/process/gateway-process';
+import { outboxAges } from '#lib/programs/process/outbox-ages';
+
+/** How long a worker may take to tell its metrics, ms: one that is busy must not keep the scrape. */
+const othersWithinMs = 2_000;
+
+/** Answers `/api/metrics`. */
+export type ServeMetrics = (request: IncomingMessage, response: ServerResponse) => void;
+
+/**
+ * The metrics of this process in Prometheus' text format, for whoever sends METRICS_TOKEN as a bearer
+ * token. Without a token set they are refused to everybody, loopback clients included: behind a proxy on
+ * the same machine every client is one, so that an open default would publish models, providers and
+ * traffic. People on the machine have `gateway health`, which needs no token. Nothing is collected then.
+ *
+ * A worker answers with the metrics of all workers of its machine, each under its number as label `worker`: one that is
+ * started again then begins its counters anew without taking the others' along.
+ */
+export async function openMetrics(
+  env: Pick<Env, 'metricsToken' | 'dataDir'>,
+  pool: PoolCounts & Parameters<typeof outboxAges>[0],
+  running: GatewayProcess,
+  worker: number | null,
+): Promise<ServeMetrics> {
+  const { metricsToken } = env;
+  if (metricsToken === null) {
+    return (_, response) =>
+      say(response, 403, 'Metrics are off. Set METRICS_TOKEN, restart, and send it as a bearer token.');
+  }
+  const { createRegistry } = await import('#lib/programs/metrics/registry');
+  const { state, offers, telemetry, runtime } = running;
+  const registry = createRegistry({
+    tally: runtime.tally,
+    chargeFlags: runtime.chargeFlags,
+    offerFaults: runtime.offerFaults,
+    pool,
+    outbox: outboxAges(pool),
+    state,
+    offers,
+    telemetry,
+    version: ownVersion(),
+    dataDir: env.dataDir,
+  });
+  let read = () => registry.metrics();
+  if (worker !== null) {
+    registry.setDefaultLabels({ worker: String(worker) });
+    running.answers.metrics = () => registry.metrics();
+    read = async () => joinScrapes(await askProcesses(env.dataDir, 'metrics', othersWithinMs));
+  }
+  return (request, response) => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      say(response, 405, 'Metrics are read with GET.', { allow: 'GET, HEAD' });
+    } else if (!isToken(request.headers.authorization, metricsToken)) {
+      const how = { 'www-authenticate': 'Bearer' };
+      say(response, 401, 'Send the METRICS_TOKEN of this gateway: "Authorization: Bearer <token>".', how);
+    } else {
+      scrape(registry.contentType, read, response).catch((error: unknown) => {
+        runtime.report(error, null);
+        say(response, 500, 'The metrics could not be read; the log of the gateway says why.');
+      });
+    }
+  };
+}
+
+/** Whether a request target is that of the metrics, with or without a query. */
+export function isMetricsTarget(target: string): boolean {
+  return /^\/api\/metrics(?:\?|$)/.test(target);
+}
+
+async function scrape(type: string, read: () => Promise<string>, response: ServerResponse): Promise<void> {
+  const text = await read();
+  response.writeHead(200, { 'content-type': type, 'cache-control': 'no-store' });
+  response.end(text);
+}
+
+/** Compares digests: neither the length nor the first difference shows in the time it takes. */
+function isToken(header: string | undefined, token: string): boolean {
+  const [, sent = ''] = /^Bearer +(.+)$/i.exec(header ?? '') ?? [];
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(sent), digest(token));
+}
+
+function say(response: ServerResponse, status: number, text: string, headers = {}): void {
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', ...headers });
+  response.end(`${text}\n`);
+}

@@ -1,0 +1,67 @@
+import type { Logger } from 'pino';
+import { awayOr } from '#lib/platform/data/database-errors';
+import { type Db, openDb } from '#lib/platform/data/db';
+import { type Embedded, openEmbedded } from '#lib/platform/data/embedded';
+import { holdDirectory } from '#lib/platform/data/hold-directory';
+import { migrate } from '#lib/platform/data/migrate';
+import type { Env } from '#lib/platform/env/env';
+
+/** The connections of a process to its database. */
+export interface Connections {
+  /** For calls: look-ups, leases, settlement, jobs. */
+  readonly db: Db;
+  /** For operations and pages: connections of their own, so that slow ones hold up no call. */
+  readonly operationsDb: Db;
+}
+
+export interface Store extends Connections {
+  readonly embedded: boolean;
+  /** Its address; the embedded database has one too. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/**
+ * The database of this process, migrated: the embedded one unless DATABASE_URL names another. Either way
+ * DATA_DIR is this process's alone.
+ * @param ready resolves when the rest of the start is sure: nothing in the database is changed before.
+ * @throws DataDirInUse naming the process that has it; DatabaseAway.
+ */
+export async function openStore(env: Env, log: Logger, ready: () => Promise<void>): Promise<Store> {
+  const opened = env.databaseUrl === null ? await openEmbedded(env.dataDir, 'server') : null;
+  const letGo = opened ? () => {} : await holdDirectory(env.dataDir);
+  const url = opened?.url ?? env.databaseUrl ?? '';
+  const applied = await ready()
+    .then(() => migrate(url))
+    .catch((error: unknown) => {
+      letGo();
+      throw env.databaseUrl === null ? error : awayOr(error, env.databaseUrl);
+    });
+  if (applied.length > 0) log.info({ applied }, 'migrated');
+  const embedded = opened && applied.length > 0 ? await openAgain(opened, env.dataDir) : opened;
+  const { db, operationsDb } = connect(url, log);
+  return {
+    db,
+    operationsDb,
+    embedded: embedded !== null,
+    url,
+    close: async () => {
+      await operationsDb.close();
+      await db.close();
+      await embedded?.close();
+      letGo();
+    },
+  };
+}
+
+/** The engine never gives back the memory that migrating took, a quarter of what it would hold from then on. */
+async function openAgain(embedded: Embedded, dataDir: string): Promise<Embedded> {
+  await embedded.close();
+  return openEmbedded(dataDir, 'server');
+}
+
+/** Connects lazily. @param url PostgreSQL address. */
+export function connect(url: string, log: Logger): Connections {
+  const onError = (error: Error) => log.warn({ reason: error.message }, 'a database connection was lost');
+  return { db: openDb(url, { onError }), operationsDb: openDb(url, { onError, patient: true }) };
+}

@@ -1,0 +1,80 @@
+import { existsSync } from 'node:fs';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import type { Logger } from 'pino';
+import { type ConsoleHost, consoleEnvOf, setConsoleHost } from '#lib/console/host';
+import { trustForwarded } from '#lib/platform/client-address';
+import { type Env, exportForNextAuth, keepNextFromEnvFiles } from '#lib/platform/env/env';
+import { ownVersion } from '#lib/platform/own-version';
+import type { MetSecrets } from '#lib/programs/process/secrets';
+
+const root = fileURLToPath(new URL('../../../..', import.meta.url));
+
+/** The console's pages, and the web lane, behind this process's listener. */
+export interface Pages {
+  serve(request: IncomingMessage, response: ServerResponse): void;
+  /** Lets Next see upgrades of connections, which its development mode needs. */
+  attach(server: Server): void;
+  close(): Promise<void>;
+}
+
+/**
+ * Starts Next on its production build. Without a build or with CONSOLE=off the gateway still serves calls and the
+ * management API, and what Next would answer says what to do.
+ */
+export async function openConsole(
+  env: Env,
+  {
+    authSecrets,
+    ...parts
+  }: Pick<ConsoleHost, 'control' | 'throttle' | 'report'> & Pick<MetSecrets, 'authSecrets'>,
+  log: Logger,
+  dev: boolean,
+): Promise<Pages> {
+  if (!env.console) {
+    return plainAnswer(
+      404,
+      'This process serves no console (CONSOLE=off). Ask one that does, or unset CONSOLE.',
+    );
+  }
+  if (!dev && !existsSync(`${root}.next/BUILD_ID`)) {
+    log.warn('the console is not built: run npm start, which builds it');
+    return plainAnswer(503, 'The console is not built. Stop the gateway and run: npm start');
+  }
+  exportForNextAuth(env, env.port);
+  setConsoleHost({
+    ...parts,
+    env: { ...consoleEnvOf(env, env.port, authSecrets), version: ownVersion() },
+  });
+  keepNextFromEnvFiles();
+  // Loaded late and after the gateway's own modules: Next changes globals such as Date.now.
+  const { default: next } = await import('next');
+  const app = next({ dev, dir: root, hostname: env.host, port: env.port });
+  await app.prepare();
+  const handle = app.getRequestHandler();
+  return {
+    serve: (request, response) => {
+      trustForwarded(request, env.proxyHops);
+      void handle(request, response);
+    },
+    attach: (server) => {
+      if (dev) server.on('upgrade', app.getUpgradeHandler());
+    },
+    close: async () => {
+      setConsoleHost(null);
+      await app.close();
+    },
+  };
+}
+
+/** What answers in place of Next, with one line of text. */
+function plainAnswer(status: number, text: string): Pages {
+  return {
+    serve: (_, response) => {
+      response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' });
+      response.end(`${text}\n`);
+    },
+    attach: () => {},
+    close: async () => {},
+  };
+}

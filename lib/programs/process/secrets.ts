@@ -1,0 +1,69 @@
+import type { Logger } from 'pino';
+import {
+  type ComparedSecret,
+  comparePrints,
+  heldSecretsOf,
+  problemOf,
+  recordPrints,
+} from '#lib/control/operations/secret/prints';
+import { storeOf } from '#lib/control/operations/store';
+import type { Db } from '#lib/platform/data/db';
+import type { Env } from '#lib/platform/env/env';
+import { leastSecret } from '#lib/platform/env/env-secrets';
+
+const remedy = 'make one with: openssl rand -hex 32';
+
+/** A secret of this process is not the one that its database is used with, or too short for a new one. */
+export class SecretRefused extends Error {
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.name = 'SecretRefused';
+  }
+}
+
+/** What the start found out about the secrets of this process. */
+export interface MetSecrets {
+  /** What sessions are read with; the first signs them. */
+  readonly authSecrets: readonly string[];
+}
+
+/**
+ * Compares the secrets of this process with those that the database is used with, and records those of which it has no
+ * print yet (contract: operations/secret-prints, operations/session-secret).
+ * @throws SecretRefused, which says what to do.
+ */
+export async function meetSecrets(db: Db, env: Env, log: Pick<Logger, 'warn'>): Promise<MetSecrets> {
+  const store = storeOf(db);
+  const held = heldSecretsOf(env);
+  let compared = await comparePrints(store, held);
+  const unknown = compared.filter(({ recordedAt }) => recordedAt === null);
+  if (env.shortSecrets.length > 0) {
+    if (unknown.length === held.length && !(await isInUse(db))) throw new SecretRefused(tooShort(env));
+    const text = `secrets of fewer than ${leastSecret} characters can be guessed: change them, ${remedy}`;
+    log.warn({ settings: env.shortSecrets }, text);
+  }
+  if (unknown.length > 0) {
+    await recordPrints(store, unknown);
+    // Another process may have been faster, with other values.
+    compared = await comparePrints(store, held);
+  }
+  const problems = compared.flatMap((secret) => problemOf(secret) ?? []);
+  if (problems.length > 0) throw new SecretRefused(problems);
+  return { authSecrets: signingFirst(compared) };
+}
+
+async function isInUse(db: Db): Promise<boolean> {
+  return (await db.prisma.workspace.findFirst({ select: { id: true } })) !== null;
+}
+
+function tooShort({ shortSecrets }: Pick<Env, 'shortSecrets'>): string[] {
+  return shortSecrets.map((name) => `${name}: shorter than ${leastSecret} characters; ${remedy}`);
+}
+
+/** Every process can read what that one signs which the database is used with. */
+function signingFirst(compared: readonly ComparedSecret[]): string[] {
+  const auth = compared.find(({ name }) => name === 'NEXTAUTH_SECRET');
+  const values = auth?.values ?? [];
+  const at = auth?.at ?? 0;
+  return [...values.slice(at, at + 1), ...values.slice(0, at), ...values.slice(at + 1)];
+}

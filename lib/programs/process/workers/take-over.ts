@@ -1,0 +1,76 @@
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+import { messageOf } from '#lib/core/errors';
+import { type RecoverOptions, recover } from '#lib/gateway/settlement/recover';
+import { forgetOwner } from '#lib/programs/process/workers/owner-locks';
+
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 10_000;
+
+export interface TakeOverParts {
+  readonly pool: Pool;
+  readonly dataDir: string;
+  readonly journalDir: string;
+  /** The owners whose processes live. */
+  living(): ReadonlySet<string>;
+  /** ms since the epoch. */
+  now(): number;
+  readonly onInterrupted: RecoverOptions['onInterrupted'];
+  readonly log: Logger;
+}
+
+export interface TakeOver {
+  /** Settles what dead workers left; while the database is away it tries again, with growing pauses. Never rejects. */
+  run(): Promise<void>;
+  /** Tries no more: the next start does. */
+  stop(): void;
+}
+
+/** Settles the journals and closes the leases of workers that died, one after the other. */
+export function createTakeOver(parts: TakeOverParts): TakeOver {
+  let last = Promise.resolve();
+  let stopped = false;
+  let wake = () => {};
+
+  async function settle(): Promise<void> {
+    const { pool, journalDir, dataDir, log } = parts;
+    const left = await recover({
+      ...{ pool, dir: journalDir, alive: parts.living(), nowMs: parts.now() },
+      onInterrupted: parts.onInterrupted,
+      report: (error, callId) => log.error({ callId, reason: error.message }, 'fault'),
+    });
+    for (const ownerId of left.owners) forgetOwner(dataDir, ownerId);
+    if (left.owners.length > 0)
+      log.warn({ settled: left.settled, interrupted: left.interrupted }, 'recovered');
+  }
+
+  async function untilSettled(): Promise<void> {
+    for (let pauseMs = FIRST_PAUSE_MS; !stopped; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+      try {
+        await settle();
+        return;
+      } catch (error) {
+        const reason = messageOf(error);
+        parts.log.error({ reason }, 'what a dead worker left cannot be settled yet: trying again');
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, pauseMs);
+          wake = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
+      }
+    }
+  }
+
+  return {
+    run: () => {
+      last = last.then(untilSettled);
+      return last;
+    },
+    stop: () => {
+      stopped = true;
+      wake();
+    },
+  };
+}

@@ -1,0 +1,110 @@
+import type { CallRecord } from '#lib/gateway/settlement/pure/entry';
+import type { ExportFile, ExportFiles } from '#lib/programs/telemetry/export-files';
+import { readEnds } from '#lib/programs/telemetry/read-calls';
+import { spansOf } from '#lib/programs/telemetry/spans/call-spans';
+import { chargeSpanOf, type LateCharge } from '#lib/programs/telemetry/spans/charge-span';
+import type { ServerAddresses, Span } from '#lib/programs/telemetry/spans/span';
+
+/** What one request carries. */
+export interface Batch {
+  /** The process that served the calls. */
+  readonly ownerId: string;
+  readonly spans: readonly Span[];
+  /** Calls, and late charges. */
+  readonly count: number;
+  /** Records in between that cannot be read. */
+  readonly unreadable: number;
+  /** Whether it was cut for its size alone: more is there. */
+  readonly full: boolean;
+  /** The file it comes from; null for what no file holds. */
+  readonly file: ExportFile | null;
+  /** The collector has it, or never will: it does not come again. */
+  done(): void;
+}
+
+/** Kept in memory at most, of calls that no file holds. */
+const mostRemembered = 10_000;
+
+/** All that the collector does not have yet, oldest first, in pieces. */
+export class Batches {
+  readonly #files: ExportFiles;
+  readonly #ownerId: string;
+  #remembered: CallRecord[] = [];
+  #charges: { readonly charges: readonly LateCharge[]; readonly to: string } | null = null;
+  addresses: ServerAddresses = new Map();
+
+  constructor(files: ExportFiles, ownerId: string) {
+    this.#files = files;
+    this.#ownerId = ownerId;
+  }
+
+  /** @returns false when there is no room for it. */
+  remember(call: CallRecord): boolean {
+    if (this.#remembered.length >= mostRemembered) return false;
+    this.#remembered.push(call);
+    return true;
+  }
+
+  /** One lot at a time: the next is asked for when the last is done. */
+  putCharges(charges: readonly LateCharge[], to: string): void {
+    this.#charges = { charges, to };
+  }
+
+  /** @param most calls in it. @returns null when nothing waits. @throws Error of the file system. */
+  next(most: number): Batch | null {
+    for (const file of this.#files.list()) {
+      const batch = this.#fromFile(file, most);
+      if (batch) return batch;
+    }
+    return this.#fromMemory(most) ?? this.#fromCharges();
+  }
+
+  #fromFile(file: ExportFile, most: number): Batch | null {
+    const { size } = this.#files.extent(file);
+    const from = this.#files.position(file);
+    const spans: Span[] = [];
+    let [end, count, unreadable] = [from, 0, 0];
+    if (from < size) {
+      for (const slice of readEnds(file.path, from, size)) {
+        end = slice.end;
+        if (slice.unreadable) unreadable++;
+        if (slice.call === null) continue;
+        spans.push(...spansOf(slice.call, this.addresses));
+        count++;
+        if (count >= most) break;
+      }
+    }
+    const done = () => this.#files.advance(file, end);
+    if (count > 0 || unreadable > 0) {
+      return { ownerId: file.ownerId, spans, count, unreadable, full: count >= most, file, done };
+    }
+    // Starts of calls alone, or nothing: the end of a finished file.
+    if (end > from || !this.#files.extent(file).current) done();
+    return null;
+  }
+
+  #fromMemory(most: number): Batch | null {
+    const calls = this.#remembered.slice(0, most);
+    if (calls.length === 0) return null;
+    const spans = calls.flatMap((call) => spansOf(call, this.addresses));
+    const done = () => {
+      this.#remembered = this.#remembered.slice(calls.length);
+    };
+    return this.#batch(spans, calls.length, done, this.#remembered.length > most);
+  }
+
+  #fromCharges(): Batch | null {
+    const waiting = this.#charges;
+    if (!waiting) return null;
+    const spans = waiting.charges.flatMap((charge) => chargeSpanOf(charge) ?? []);
+    const done = () => {
+      this.#charges = null;
+      this.#files.noteCharges(waiting.to);
+    };
+    return this.#batch(spans, spans.length, done, false);
+  }
+
+  #batch(spans: readonly Span[], count: number, done: () => void, full: boolean): Batch {
+    return { ownerId: this.#ownerId, spans, count, unreadable: 0, full, file: null, done };
+  }
+}

@@ -1,0 +1,46 @@
+import { readFile, rm } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { LoadPlan, LoadResult, Measured, Target } from '../plan.ts';
+import { run, startNode } from '../processes.ts';
+
+/** Connections to the upstream that earlier streams have left are closed this long after them. */
+const allClosedMs = 6_000;
+/** Streams begin within a second and last several: all of them run this long after the first. */
+const allRunMs = 2_500;
+
+/** What a server is started with so that it tells what it holds. */
+export const heldFlags = ['--expose-gc', '--import', import.meta.resolve('./tell-held.ts')];
+
+/** Runs streams, and has the server collect its garbage before them and while all of them run. */
+export async function measureHeld(target: Target, round: number, plan: LoadPlan): Promise<Measured> {
+  await pause(allClosedMs);
+  const idle = await askHeld(target);
+  const child = startNode('rest', ['tools/bench/load.ts', JSON.stringify(plan)]);
+  let busy: Promise<number | null> | undefined;
+  const text = await run(child, () => {
+    busy ??= pause(allRunMs).then(() => askHeld(target));
+  });
+  const result: LoadResult = JSON.parse(text.trim().split('\n').at(-1) ?? '');
+  const most = (await busy) ?? null;
+  return {
+    ...result,
+    target: target.name,
+    round,
+    serverCore: Number.NaN,
+    streamKib: null,
+    heldKib: idle === null || most === null ? null : (most - idle) / 1024 / plan.connections,
+  };
+}
+
+/** @returns bytes; null from a server that does not tell. @throws when it does not answer within 30 s. */
+async function askHeld({ heldFile, pid }: Target): Promise<number | null> {
+  if (heldFile === null) return null;
+  await rm(heldFile, { force: true });
+  process.kill(pid, 'SIGUSR2');
+  for (let tries = 0; tries < 300; tries++) {
+    await pause(100);
+    const told = await readFile(heldFile, 'utf8').catch(() => '');
+    if (told.endsWith('\n')) return Number(told);
+  }
+  throw new Error(`process ${pid} did not tell what it holds`);
+}

@@ -1,0 +1,132 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Pool } from 'pg';
+import type { CostLine } from '#lib/core/metering/cost-line';
+import { usageOf } from '#lib/core/metering/usage';
+import type { AttemptRecord, CloseEntry } from '#lib/gateway/settlement/pure/entry';
+import { idFloor } from '#lib/platform/ids';
+
+interface Key {
+  readonly workspaceId: string;
+  readonly keyId: string;
+}
+
+const models = [
+  'openai/gpt-4.1',
+  'anthropic/claude-sonnet-4.5',
+  'google/gemini-2.5-flash',
+  'openai/gpt-4o-mini',
+];
+const agents = ['OpenAI/Python 2.7.1', 'OpenAI/JS 6.9.0', 'Anthropic/Python 0.72.0', 'python-httpx/0.28.1'];
+const priceVersions = models.map(() => randomUUID());
+
+/** Workspaces with money, each with some keys. */
+export async function makeKeys(pool: Pool, workspaces: number, keys: number): Promise<Key[]> {
+  const made: Key[] = [];
+  for (let at = 0; at < workspaces; at++) {
+    const workspaceId = randomUUID();
+    const values = [workspaceId, `w${workspaceId}`, '1000000000000000'];
+    await pool.query('INSERT INTO workspace (id, slug, name, balance_nano) VALUES ($1, $2, $2, $3)', values);
+    for (let one = 0; one < keys; one++) {
+      const keyId = randomUUID();
+      await pool.query(
+        `INSERT INTO api_key (id, workspace_id, name, hash, display_start, display_end) VALUES ($1, $2, 'k', $3, 'mg_', 'x')`,
+        [keyId, workspaceId, randomBytes(32)],
+      );
+      made.push({ workspaceId, keyId });
+    }
+  }
+  return made;
+}
+
+/**
+ * Ended calls as they are in use: text alone mostly, one in four with cached input, one in twenty after a failed attempt.
+ * @param beginMs ms since the epoch: the calls begin there, a millisecond after each other.
+ */
+export function callsOf(keys: readonly Key[], count: number, beginMs: number): CloseEntry[] {
+  return Array.from({ length: count }, (_, at) => closeOf(keys, at, beginMs + at));
+}
+
+function closeOf(keys: readonly Key[], at: number, atMs: number): CloseEntry {
+  const key = keys[(at * 7) % keys.length];
+  const model = models[at % 4] ?? '';
+  const [provider = ''] = model.split('/');
+  if (!key) throw new Error('there is no key');
+  const usage = usageOf({
+    input: 200 + ((at * 37) % 4000),
+    cachedInput: at % 4 === 0 ? 1024 : 0,
+    output: 20 + ((at * 13) % 900),
+  });
+  const lines = [
+    lineOf('input', usage.input, 2_000_000_000n),
+    ...(usage.cachedInput > 0 ? [lineOf('cachedInput', usage.cachedInput, 500_000_000n)] : []),
+    lineOf('output', usage.output, 8_000_000_000n),
+  ];
+  const costNano = lines.reduce(
+    (sum, line) => sum + (BigInt(line.quantity) * line.unitPriceNano) / 1_000_000n,
+    0n,
+  );
+  const call = {
+    id: idFloor(atMs).slice(0, 14) + randomUUID().slice(14),
+    clientRequestId: null,
+    atMs,
+    ...key,
+    family: 'chat',
+    operation: 'chat.create',
+    requestedModel: model,
+    answeringModel: model,
+    provider,
+    status: 200,
+    errorCode: null,
+    streamed: at % 2 === 0,
+    latencyMs: 400 + ((at * 11) % 6000),
+    firstByteMs: 200 + (at % 300),
+    overheadMs: 0.4 + (at % 100) / 300,
+    endReason: 'completed' as const,
+    usageSource: 'reported' as const,
+    flags: [],
+    // Versions before were told what exceeds the hold.
+    overHoldNano: 0n,
+    usage,
+    lines,
+    costNano,
+    holdNano: costNano * 3n,
+    priceVersionId: priceVersions[at % 4] ?? null,
+    userAgent: agents[at % 4] ?? null,
+    attempts:
+      at % 20 === 0
+        ? [attemptOf(provider, model, 503, 'server_error'), attemptOf(provider, model, 200, null)]
+        : [attemptOf(provider, model, 200, null)],
+  };
+  return { kind: 'close', callId: call.id, funding: 'lease', call };
+}
+
+function lineOf(name: string, quantity: number, unitPriceNano: bigint): CostLine {
+  const micro = BigInt(quantity) * unitPriceNano;
+  const line = {
+    class: name,
+    quantity,
+    unitPriceNano,
+    // Versions before were told the share.
+    cost: `${micro / 1_000_000n}.${(micro % 1_000_000n).toString().padStart(6, '0')}`,
+  };
+  return line;
+}
+
+function attemptOf(provider: string, model: string, status: number, error: string | null): AttemptRecord {
+  const upstreamRequestId = `req_${randomBytes(16).toString('hex')}`;
+  const attempt = {
+    // Versions before wrote the id of an attempt.
+    id: randomUUID(),
+    provider,
+    model,
+    status,
+    error,
+    startMs: 1,
+    durationMs: 780,
+    upstreamRequestId,
+    possibleDuplicate: false,
+    providerCode: null,
+    providerMessage: null,
+  };
+  return attempt;
+}

@@ -1,0 +1,95 @@
+import { type ChatAsk, readChatAsk } from '#tools/sandbox/chat/ask';
+import { type Choice, type Composition, compose } from '#tools/sandbox/chat/compose';
+import { type ChunkHead, chatFrames } from '#tools/sandbox/chat/frames';
+import { spokenName, spokenSound } from '#tools/sandbox/chat/spoken';
+import { chatUsage } from '#tools/sandbox/chat/usage';
+import type { Answer, Dialect } from '#tools/sandbox/dialect';
+import type { Behaviour } from '#tools/sandbox/scenario/behaviour';
+import type { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
+
+/** The chat family as api.openai.com speaks it. */
+export const chat: Dialect = {
+  id: 'chat',
+
+  handles: (method, path) => method === 'POST' && path === '/chat/completions',
+
+  open(seen, cache) {
+    const ask = readChatAsk(seen.body);
+    return {
+      model: ask.model,
+      stream: ask.stream,
+      prompt: ask.prompt,
+      answer(base, behaviour) {
+        const composition = compose(ask, base, behaviour, cache);
+        const head = {
+          id: `chatcmpl-${seen.id.slice(4)}`,
+          object: ask.stream ? 'chat.completion.chunk' : 'chat.completion',
+          created: Math.floor(seen.atMs / 1000),
+          model: ask.model,
+          service_tier: composition.truth.serviceTier,
+          system_fingerprint: 'fp_sandbox',
+        };
+        if (!ask.stream) return wholeAnswer(head, ask, composition, behaviour);
+        const frames = chatFrames(head, ask, composition, behaviour);
+        return { truth: composition.truth, content: { kind: 'stream', frames } };
+      },
+    };
+  },
+
+  errorBody: (fault) => JSON.stringify({ error: errorObject(fault) }),
+
+  errorEvent: (fault) => ({
+    name: null,
+    data: JSON.stringify({ error: errorObject(fault) }),
+    content: false,
+    tokens: 0,
+  }),
+};
+
+function errorObject({ status, message, code, param }: ProviderFault): object {
+  const type = status === 429 ? 'requests' : status >= 500 ? 'server_error' : 'invalid_request_error';
+  return { message, type, param, code };
+}
+
+function wholeAnswer(head: ChunkHead, ask: ChatAsk, composition: Composition, behaviour: Behaviour): Answer {
+  const reported = chatUsage(ask, composition.truth, behaviour.usage);
+  const groq = behaviour.usagePlace === 'x-groq' ? { x_groq: { id: head.id, usage: reported } } : {};
+  const body = {
+    ...head,
+    choices: composition.choices.map((choice, index) => wholeChoice(head, choice, index)),
+    ...(reported === undefined || 'x_groq' in groq ? groq : { usage: reported }),
+    ...(behaviour.extra === 'moderation' ? { moderation: { flagged: false } } : {}),
+  };
+  const content = { kind: 'whole', text: JSON.stringify(body), usage: reported } as const;
+  return { truth: composition.truth, content };
+}
+
+function wholeChoice(head: ChunkHead, choice: Choice, index: number): object {
+  const text = [...choice.pieces].join('');
+  const called = choice.tool && {
+    tool_calls: [
+      { id: choice.tool.id, type: 'function', function: { name: choice.tool.name, arguments: text } },
+    ],
+  };
+  const spoken = choice.spoken && {
+    audio: {
+      ...spokenName(head, index),
+      data: spokenSound(text),
+      transcript: text,
+      expires_at: Number(head.created) + 86_400,
+    },
+  };
+  return {
+    index,
+    message: {
+      role: 'assistant',
+      content: choice.tool || choice.spoken ? null : text,
+      ...called,
+      ...spoken,
+      refusal: null,
+      annotations: [],
+    },
+    logprobs: null,
+    finish_reason: choice.finish,
+  };
+}

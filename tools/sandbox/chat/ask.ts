@@ -1,0 +1,149 @@
+import { audioTokens, imageTokens, textTokens } from '#tools/sandbox/content/tokens';
+import { record, type Tool, type ToolChoice } from '#tools/sandbox/content/tool-call';
+import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
+
+/** What a chat request asks for, read leniently as providers do. */
+export interface ChatAsk {
+  readonly model: string;
+  readonly stream: boolean;
+  readonly includeUsage: boolean;
+  readonly obfuscate: boolean;
+  readonly choices: number;
+  /** Its answers are spoken: a voice is named, and sound is among what it may answer with. */
+  readonly spoken: boolean;
+  /** Output tokens a choice; null: silent. */
+  readonly budget: number | null;
+  readonly stops: readonly string[];
+  readonly serviceTier: string | null;
+  readonly cacheKey: string | null;
+  readonly tools: readonly Tool[];
+  readonly toolChoice: ToolChoice;
+  /** The JSON schema that its text must follow; null: any text. */
+  readonly schema: object | null;
+  /** The last user message's text. */
+  readonly prompt: string;
+  /** All that a prefix cache sees, in order. */
+  readonly transcript: string;
+  readonly inputTokens: number;
+  /** Parts of the input. */
+  readonly audioTokens: number;
+  readonly imageTokens: number;
+}
+
+/** @throws ProviderFault 400 in the chat family's words. */
+export function readChatAsk(body: Buffer): ChatAsk {
+  const asked = parseBody(body);
+  if (typeof asked.model !== 'string') throw new ProviderFault(400, 'you must provide a model parameter');
+  if (!Array.isArray(asked.messages) || asked.messages.length === 0) {
+    throw new ProviderFault(
+      400,
+      "Missing required parameter: 'messages'.",
+      'missing_required_parameter',
+      'messages',
+    );
+  }
+  const stream = asked.stream === true;
+  if (!stream && asked.stream_options) {
+    throw new ProviderFault(400, "'stream_options' needs 'stream'.", null, 'stream_options');
+  }
+  const options = record(asked.stream_options);
+  return {
+    model: asked.model,
+    stream,
+    includeUsage: options.include_usage === true,
+    obfuscate: options.include_obfuscation !== false,
+    choices: wholeNumber(asked, 'n', 1) ?? 1,
+    spoken: [asked.modalities].flat().includes('audio') && 'voice' in record(asked.audio),
+    budget: smaller(wholeNumber(asked, 'max_tokens', 1), wholeNumber(asked, 'max_completion_tokens', 1)),
+    stops: [asked.stop].flat().filter((stop): stop is string => typeof stop === 'string' && stop !== ''),
+    serviceTier: typeof asked.service_tier === 'string' ? asked.service_tier : null,
+    cacheKey: typeof asked.prompt_cache_key === 'string' ? asked.prompt_cache_key : null,
+    tools: readTools(asked.tools),
+    toolChoice: readToolChoice(asked.tool_choice),
+    schema: schemaOf(asked.response_format, record(record(asked.response_format).json_schema)),
+    ...readMessages(asked.messages, asked.tools),
+  };
+}
+
+/** What JSON without a schema comes to. */
+export const anyJson = { type: 'object', properties: { answer: { type: 'string' } } };
+
+/**
+ * The schema that a format of text asks for, as chat, responses and messages name it; null: any text.
+ * @param holder of the schema.
+ */
+export function schemaOf(format: unknown, holder: Readonly<Record<string, unknown>>): object | null {
+  const { type } = record(format);
+  if (type === 'json_object') return anyJson;
+  return type === 'json_schema' ? record(holder.schema) : null;
+}
+
+function parseBody(body: Buffer): Record<string, unknown> {
+  try {
+    return record(JSON.parse(body.toString('utf8')));
+  } catch {
+    throw new ProviderFault(400, 'We could not parse the JSON body of your request.');
+  }
+}
+
+function wholeNumber(asked: Record<string, unknown>, key: string, least: number): number | null {
+  const value = asked[key];
+  if (value === undefined || value === null) return null;
+  if (typeof value === 'number' && Number.isInteger(value) && value >= least) return value;
+  throw new ProviderFault(
+    400,
+    `Invalid '${key}': expected an integer >= ${least}.`,
+    'integer_below_min_value',
+    key,
+  );
+}
+
+function smaller(one: number | null, other: number | null): number | null {
+  if (one === null || other === null) return one ?? other;
+  return Math.min(one, other);
+}
+
+function readTools(tools: unknown): Tool[] {
+  if (!Array.isArray(tools)) return [];
+  const declared = tools.map((tool) => record(record(tool).function));
+  return declared.flatMap(({ name, parameters }) => (typeof name === 'string' ? [{ name, parameters }] : []));
+}
+
+function readToolChoice(choice: unknown): ToolChoice {
+  if (choice === 'none' || choice === 'required') return choice;
+  const { name } = record(record(choice).function);
+  return typeof name === 'string' ? { name } : 'auto';
+}
+
+type Input = Pick<ChatAsk, 'prompt' | 'transcript' | 'inputTokens' | 'audioTokens' | 'imageTokens'>;
+
+/** 3 tokens to prime the answer, 4 around each message, then what its parts weigh. */
+function readMessages(messages: readonly unknown[], tools: unknown): Input {
+  const declared = tools === undefined || tools === null ? '' : JSON.stringify(tools);
+  const lines = [declared];
+  const sum = { text: 3 + textTokens(declared), audio: 0, image: 0 };
+  let prompt = '';
+  for (const entry of messages) {
+    const message = record(entry);
+    const parts = Array.isArray(message.content) ? message.content.map(record) : [{ text: message.content }];
+    const text = parts.flatMap((part) => (typeof part.text === 'string' ? [part.text] : [])).join('\n');
+    if (message.role === 'user') prompt = text;
+    lines.push(`${String(message.role)}\n${text}`);
+    sum.text +=
+      4 + textTokens(text) + textTokens(message.tool_calls ? JSON.stringify(message.tool_calls) : '');
+    for (const part of parts) {
+      const { type, image_url: image, input_audio: audio, file } = part as Record<string, unknown>;
+      if (type === 'image_url') sum.image += imageTokens(record(image).detail);
+      if (type === 'input_audio') sum.audio += audioTokens(String(record(audio).data ?? ''));
+      if (type === 'file') sum.text += textTokens(String(record(file).file_data ?? ''));
+    }
+  }
+  const inputTokens = sum.text + sum.audio + sum.image;
+  return {
+    prompt,
+    transcript: lines.join('\n'),
+    inputTokens,
+    audioTokens: sum.audio,
+    imageTokens: sum.image,
+  };
+}

@@ -1,0 +1,147 @@
+import { anyJson, type ChatAsk } from '#tools/sandbox/chat/ask';
+import { audioTokens, imageTokens, textTokens } from '#tools/sandbox/content/tokens';
+import { record, type Tool, type ToolChoice } from '#tools/sandbox/content/tool-call';
+import type { Seen } from '#tools/sandbox/dialect';
+import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
+
+export const methodPath = /^\/models\/(.+):(generateContent|streamGenerateContent|countTokens)$/;
+
+/** Input that the results of a search add. */
+const searchTokens = 300;
+
+/** What a request of this family asks for, in the words that all answers are composed from. */
+export interface ContentAsk {
+  readonly chat: ChatAsk;
+  readonly counts: boolean;
+  /** SSE; else a stream is an array. */
+  readonly sse: boolean;
+  /** The prompt holds the word that is not allowed. */
+  readonly blocked: boolean;
+  readonly searches: boolean;
+  /** Counted beside the prompt. */
+  readonly toolTokens: number;
+}
+
+/** @throws ProviderFault 400 in the family's words. */
+export function readContentAsk(seen: Seen): ContentAsk {
+  const [, written = '', method = ''] = methodPath.exec(seen.path) ?? [];
+  const model = decodeURIComponent(written);
+  const counts = method === 'countTokens';
+  const body = parseBody(seen.body);
+  const request = either(body, 'generateContentRequest', 'generate_content_request');
+  const asked = counts && request !== undefined ? record(request) : body;
+  for (const { model: named } of [body, asked]) {
+    if (named !== undefined && named !== null && named !== `models/${model}`) {
+      refuse(`* model: "${String(named)}" is not the model of the path`);
+    }
+  }
+  if (!Array.isArray(asked.contents) || asked.contents.length === 0) {
+    refuse('* GenerateContentRequest.contents: contents is not specified');
+  }
+  const config = record(either(asked, 'generationConfig', 'generation_config'));
+  const tools = [asked.tools ?? []].flat().map(record);
+  const input = readInput(asked);
+  const searches =
+    tools.some((tool) => either(tool, 'googleSearch', 'google_search')) && /search/.test(input.prompt);
+  const tier = either(asked, 'serviceTier', 'service_tier');
+  return {
+    counts,
+    sse: seen.query.get('alt') === 'sse',
+    blocked: input.prompt.includes('FORBIDDEN'),
+    searches,
+    toolTokens: searches ? searchTokens : 0,
+    chat: {
+      model,
+      stream: method === 'streamGenerateContent',
+      includeUsage: true,
+      obfuscate: false,
+      spoken: false,
+      choices: wholeNumber(either(config, 'candidateCount', 'candidate_count'), 'candidate_count') ?? 1,
+      budget: wholeNumber(either(config, 'maxOutputTokens', 'max_output_tokens'), 'max_output_tokens'),
+      stops: [either(config, 'stopSequences', 'stop_sequences') ?? []].flat().map(String),
+      serviceTier: typeof tier === 'string' ? tier : null,
+      cacheKey: null,
+      tools: tools.flatMap(declared),
+      toolChoice: readToolChoice(asked),
+      schema: schemaIn(config),
+      ...input,
+    },
+  };
+}
+
+function refuse(message: string): never {
+  throw new ProviderFault(400, message);
+}
+
+/** A field in either spelling of the protobuf JSON mapping. */
+function either(body: Record<string, unknown>, camel: string, snake: string): unknown {
+  return body[camel] ?? body[snake] ?? undefined;
+}
+
+function parseBody(body: Buffer): Record<string, unknown> {
+  try {
+    return record(JSON.parse(body.toString('utf8')));
+  } catch {
+    return refuse('Invalid JSON payload received.');
+  }
+}
+
+function wholeNumber(value: unknown, name: string): number | null {
+  if (value === undefined) return null;
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 1) return value;
+  return refuse(`Invalid value at 'generation_config.${name}' (TYPE_INT32)`);
+}
+
+function declared(tool: Record<string, unknown>): Tool[] {
+  const list = [either(tool, 'functionDeclarations', 'function_declarations') ?? []].flat().map(record);
+  return list.flatMap(({ name, parameters, parametersJsonSchema }) =>
+    typeof name === 'string' ? [{ name, parameters: parametersJsonSchema ?? parameters }] : [],
+  );
+}
+
+function readToolChoice(asked: Record<string, unknown>): ToolChoice {
+  const config = record(either(asked, 'toolConfig', 'tool_config'));
+  const { mode } = record(either(config, 'functionCallingConfig', 'function_calling_config'));
+  if (mode === 'NONE') return 'none';
+  return mode === 'ANY' ? 'required' : 'auto';
+}
+
+/** Answers in JSON follow its schema, in either of the two dialects of schemas. */
+function schemaIn(config: Record<string, unknown>): object | null {
+  const json = either(config, 'responseJsonSchema', 'response_json_schema');
+  const schema = json ?? either(config, 'responseSchema', 'response_schema');
+  if (schema !== undefined) return record(schema);
+  return either(config, 'responseMimeType', 'response_mime_type') === 'application/json' ? anyJson : null;
+}
+
+type Input = Pick<ChatAsk, 'prompt' | 'transcript' | 'inputTokens' | 'audioTokens' | 'imageTokens'>;
+
+/** 3 tokens to prime the answer, 4 around each content, then what its parts weigh. */
+function readInput(asked: Record<string, unknown>): Input {
+  const tools = asked.tools ? JSON.stringify(asked.tools) : '';
+  const instruction = either(asked, 'systemInstruction', 'system_instruction');
+  const contents = [instruction, asked.contents].flat().filter((content) => content !== undefined);
+  const sum = { text: 3 + textTokens(tools), audio: 0, image: 0 };
+  const lines = [tools];
+  let prompt = '';
+  for (const content of contents.map(record)) {
+    const parts = [content.parts ?? []].flat().map(record);
+    const text = parts.flatMap((part) => (typeof part.text === 'string' ? [part.text] : [])).join('\n');
+    if (content.role === 'user' || content.role === undefined) prompt = text;
+    lines.push(`${String(content.role)}\n${text}`);
+    sum.text += 4 + textTokens(text);
+    for (const part of parts) {
+      const media = record(either(part, 'inlineData', 'inline_data'));
+      const type = String(either(media, 'mimeType', 'mime_type') ?? '');
+      if (type.startsWith('image/')) sum.image += imageTokens('low');
+      if (type.startsWith('audio/')) sum.audio += audioTokens(String(media.data ?? ''));
+    }
+  }
+  return {
+    prompt,
+    transcript: lines.join('\n'),
+    inputTokens: sum.text + sum.audio + sum.image,
+    audioTokens: sum.audio,
+    imageTokens: sum.image,
+  };
+}

@@ -1,0 +1,114 @@
+import { type Choice, compose } from '#tools/sandbox/chat/compose';
+import { PrefixCache } from '#tools/sandbox/content/prefix-cache';
+import type { Truth } from '#tools/sandbox/dialect';
+import type { MessagesAsk } from '#tools/sandbox/messages/ask';
+import type { Behaviour } from '#tools/sandbox/scenario/behaviour';
+
+/** Input tokens that a search's results add, told only at the end of a stream. */
+const searchTokens = 1_000;
+
+/** One pass of another model, listed beside the totals. */
+export interface Pass {
+  readonly type: 'message' | 'advisor_message' | 'fallback_message';
+  readonly model: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+/** An answer, ready to be told whole or in events. */
+export interface Message {
+  readonly choice: Choice;
+  readonly stopReason: string;
+  readonly truth: Truth;
+  /** Cache writes kept for an hour, not for five minutes. */
+  readonly hour: boolean;
+  readonly fast: boolean;
+  readonly searches: number;
+  /** Input that was not known when the stream began. */
+  readonly lateInput: number;
+  readonly passes: readonly Pass[];
+}
+
+/**
+ * Decides the answer of a request.
+ * @param cache null: nothing is looked up or kept, for a count.
+ * @throws ProviderFault 404 for an unknown model, 400 where budget or context do not fit it.
+ */
+export function composeMessage(
+  ask: MessagesAsk,
+  base: string,
+  behaviour: Behaviour,
+  cache: PrefixCache | null,
+): Message {
+  const { choices, truth } = compose(
+    {
+      model: ask.model,
+      stream: ask.stream,
+      includeUsage: false,
+      obfuscate: false,
+      spoken: false,
+      choices: 1,
+      budget: ask.budget,
+      stops: ask.stops,
+      serviceTier: null,
+      cacheKey: null,
+      tools: ask.tools,
+      toolChoice: ask.toolChoice,
+      schema: ask.schema,
+      prompt: ask.prompt,
+      transcript: '',
+      inputTokens: ask.inputTokens,
+      audioTokens: 0,
+      imageTokens: 0,
+    },
+    base,
+    behaviour,
+    new PrefixCache(),
+  );
+  const [choice] = choices;
+  if (!choice) throw new Error('a message has one choice');
+  const lateInput = ask.searches ? searchTokens : 0;
+  const read = cache?.read(ask.cachedPrefix, `messages/${ask.model}`) ?? { cached: 0, written: 0 };
+  const cachedTokens = Math.min(read.cached, ask.inputTokens);
+  const answer = {
+    ...truth,
+    inputTokens: ask.inputTokens + lateInput,
+    cachedTokens,
+    cacheWriteTokens: Math.min(read.written, ask.inputTokens - cachedTokens),
+    serviceTier: behaviour.tier ?? 'standard',
+  };
+  return {
+    choice,
+    stopReason: stopReason(choice, ask),
+    truth: answer,
+    hour: ask.ttl === '1h',
+    fast: ask.fast,
+    searches: ask.searches ? 1 : 0,
+    lateInput,
+    passes: passesOf(ask, answer),
+  };
+}
+
+function stopReason({ finish, tool }: Choice, ask: MessagesAsk): string {
+  if (finish === 'length') return 'max_tokens';
+  if (tool) return 'tool_use';
+  return ask.stops.some((stop) => ask.prompt.includes(stop)) ? 'stop_sequence' : 'end_turn';
+}
+
+function passesOf(
+  ask: MessagesAsk,
+  { inputTokens, cachedTokens, cacheWriteTokens, outputTokens }: Truth,
+): Pass[] {
+  const served = { inputTokens: inputTokens - cachedTokens - cacheWriteTokens, outputTokens };
+  if (ask.fallback !== null && ask.prompt.includes('DECLINE')) {
+    return [
+      { type: 'message', model: ask.model, inputTokens: ask.inputTokens, outputTokens: 0 },
+      { type: 'fallback_message', model: ask.fallback, ...served },
+    ];
+  }
+  if (ask.advisor === null) return [];
+  return [
+    { type: 'message', model: ask.model, ...served },
+    { type: 'advisor_message', model: ask.advisor, inputTokens: ask.inputTokens + 50, outputTokens: 40 },
+  ];
+}

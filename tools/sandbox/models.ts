@@ -1,0 +1,45 @@
+import { faultNames } from '#tools/sandbox/scenario/faults';
+import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
+
+export interface SandboxModel {
+  readonly contextTokens: number;
+  readonly maxOutputTokens: number;
+  /** Reports the tokens that it newly cached, as models with priced cache writes do. */
+  readonly reportsCacheWrites: boolean;
+  /** Reasoning tokens of every answer where the name says nothing. */
+  readonly reasoning: number;
+}
+
+const plain: SandboxModel = {
+  contextTokens: 1_000_000,
+  maxOutputTokens: 65_536,
+  reportsCacheWrites: false,
+  reasoning: 0,
+};
+
+/** The models without faults; names as the provider knows them. */
+const models: Readonly<Record<string, SandboxModel>> = {
+  echo: plain,
+  mini: { ...plain, contextTokens: 4_096, maxOutputTokens: 256 },
+  'priced-cache': { ...plain, reportsCacheWrites: true },
+  reasoner: { ...plain, reasoning: 24 },
+  film: plain,
+  picture: plain,
+  /** Pictures that are paid by the piece: it reports no usage. */
+  print: plain,
+};
+
+/** @throws ProviderFault 404 in the words of the chat family; it says what exists. */
+export function getModel(base: string): SandboxModel {
+  const model = Object.hasOwn(models, base) ? models[base] : undefined;
+  if (model) return model;
+  const known = [...Object.keys(models), 'pace/MS/CHUNKS', 'fault/NAME'].join(', ');
+  throw new ProviderFault(404, `The model '${base}' does not exist. Known: ${known}`, 'model_not_found');
+}
+
+/** The body of GET /v1/models. */
+export function modelList(): object {
+  const ids = [...Object.keys(models), ...faultNames().map((name) => `fault/${name}`)];
+  const data = ids.map((id) => ({ id, object: 'model', created: 1_735_689_600, owned_by: 'sandbox' }));
+  return { object: 'list', data };
+}

@@ -1,0 +1,42 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import type { Records } from '#tools/sandbox/payments/records';
+
+const kinds = [
+  'sessions',
+  'intents',
+  'charges',
+  'customers',
+  'methods',
+  'refunds',
+  'disputes',
+  'invoices',
+  'portals',
+] as const;
+
+/** What an account keeps on the disk, so that a new start knows the cards and payments of the last one. */
+export function keepIn(file: string, account: Records): { save(): void } {
+  load(file, account);
+  return {
+    save: () => {
+      const lists = kinds.map((kind) => [kind, [...account[kind].values()]]);
+      writeFileSync(`${file}.new`, JSON.stringify({ ...Object.fromEntries(lists), events: account.events }), {
+        mode: 0o600,
+      });
+      renameSync(`${file}.new`, file);
+    },
+  };
+}
+
+/** A file that is not there, or that nobody can read, is an empty account: it is play money. */
+function load(file: string, account: Records): void {
+  try {
+    const kept = JSON.parse(readFileSync(file, 'utf8'));
+    for (const kind of kinds) {
+      const map: Map<string, { id: string }> = account[kind];
+      for (const one of kept[kind]) map.set(one.id, one);
+    }
+    account.events.push(...kept.events);
+  } catch {
+    return;
+  }
+}

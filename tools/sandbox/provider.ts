@@ -1,0 +1,172 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { chat } from '#tools/sandbox/chat';
+import { ProviderMemory } from '#tools/sandbox/content/memory';
+import { PrefixCache } from '#tools/sandbox/content/prefix-cache';
+import { type Dialect, freeOfCharge, type Opened, type Seen, type Truth } from '#tools/sandbox/dialect';
+import { generateContent } from '#tools/sandbox/generate-content';
+import { images } from '#tools/sandbox/images';
+import { messages } from '#tools/sandbox/messages';
+import { getModel, modelList } from '#tools/sandbox/models';
+import { responses } from '#tools/sandbox/responses';
+import type { RunningAnswers } from '#tools/sandbox/running-answers';
+import { findDirective, parseName } from '#tools/sandbox/scenario/name';
+import { type Scenario, Scenarios } from '#tools/sandbox/scenario/plan';
+import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
+import type { End, TruthLog } from '#tools/sandbox/truth-log';
+import { videos } from '#tools/sandbox/videos';
+import { answerHeaders } from '#tools/sandbox/wire/answer-headers';
+import { type Delivery, deliver } from '#tools/sandbox/wire/deliver';
+import { Outlet } from '#tools/sandbox/wire/outlet';
+import { readSeen } from '#tools/sandbox/wire/read-seen';
+import { sendInstead } from '#tools/sandbox/wire/send-instead';
+
+/** The families that the simulated provider speaks; the first one also words what fits none. */
+const dialects: readonly [Dialect, ...Dialect[]] = [
+  chat,
+  responses,
+  messages,
+  images,
+  videos,
+  generateContent,
+];
+
+interface Settings {
+  readonly truth: TruthLog;
+  readonly key: string | null;
+  readonly paceMs: number;
+  readonly running: RunningAnswers;
+}
+
+/** The provider's side of one server: everything that is not under `/_`. */
+export function serveProvider({ truth, key, paceMs, running }: Settings) {
+  const kept: Kept = {
+    scenarios: new Scenarios(paceMs),
+    cache: new PrefixCache(),
+    memory: new ProviderMemory(),
+  };
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const outlet = new Outlet(response);
+    const { seen, whole } = await readSeen(request);
+    running.add(outlet, seen);
+    truth.begin(seen);
+    const dialect = dialects.find((one) => one.handles(seen.method, seen.path)) ?? dialects[0];
+    const headers = answerHeaders(seen);
+    const course: Course = {
+      opened: null,
+      scenario: null,
+      charged: freeOfCharge,
+      delivery: null,
+      end: 'completed',
+    };
+    try {
+      if (!whole) return;
+      if (key !== null) checkKey(seen, dialect, key);
+      await answerSeen({ outlet, seen, dialect, headers }, course, kept);
+    } catch (error) {
+      if (!(error instanceof ProviderFault)) throw error;
+      course.end = 'refused';
+      await sendJson(outlet, error.status, dialect.errorBody(error), headers);
+    } finally {
+      running.end(outlet);
+      const { opened, scenario, charged, delivery } = course;
+      const goneAtMs = outlet.goneAtMs ?? (whole ? null : Date.now());
+      truth.end(
+        {
+          ...charged,
+          id: seen.id,
+          at: new Date().toISOString(),
+          family: dialect.handles(seen.method, seen.path) ? dialect.id : null,
+          model: opened?.model ?? null,
+          fault: scenario?.name.fault ?? null,
+          stream: opened?.stream ?? false,
+          outputTokens: delivery?.outputTokens ?? 0,
+          status: outlet.status,
+          end: goneAtMs !== null ? 'client_gone' : delivery?.faulted ? 'fault' : course.end,
+          abortedAt: goneAtMs === null ? null : new Date(goneAtMs).toISOString(),
+          durationMs: Math.round(Date.now() - seen.atMs),
+          chunksSent: delivery?.chunksSent ?? 0,
+          bytesSent: outlet.bytesSent,
+          usageReported: delivery?.usageReported ?? null,
+        },
+        outlet.sent,
+      );
+    }
+  };
+}
+
+/** What one server remembers from request to request. */
+interface Kept {
+  readonly scenarios: Scenarios;
+  readonly cache: PrefixCache;
+  readonly memory: ProviderMemory;
+}
+
+/** One request, and where its answer goes. */
+interface Exchange {
+  readonly outlet: Outlet;
+  readonly seen: Seen;
+  readonly dialect: Dialect;
+  /** Of every answer. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What is known of a request so far: whatever throws, the truth log gets it. */
+interface Course {
+  opened: Opened | null;
+  scenario: Scenario | null;
+  charged: Truth;
+  delivery: Delivery | null;
+  end: End;
+}
+
+async function answerSeen(
+  { outlet, seen, dialect, headers }: Exchange,
+  course: Course,
+  { scenarios, cache, memory }: Kept,
+): Promise<void> {
+  if (seen.method === 'GET' && seen.path === '/models') {
+    return sendJson(outlet, 200, JSON.stringify(modelList()), headers);
+  }
+  if (!dialect.handles(seen.method, seen.path)) {
+    throw new ProviderFault(404, `Invalid URL (${seen.method} /v1${seen.path})`);
+  }
+  const opened = dialect.open(seen, cache, memory);
+  course.opened = opened;
+  getModel(parseName(opened.model).base);
+  const asked = opened.asked ?? findDirective(opened.prompt) ?? opened.model;
+  course.scenario = scenarios.plan(asked, seen.headers['x-sandbox-pace']);
+  const { name, behaviour } = course.scenario;
+  const base = asked === opened.model ? name.base : parseName(opened.model).base;
+  await outlet.stall(behaviour.firstByteMs);
+  const allHeaders = { ...headers, ...behaviour.headers };
+  if (behaviour.instead) {
+    course.end = 'fault';
+    return sendInstead(outlet, behaviour.instead, dialect, allHeaders);
+  }
+  const answer = opened.answer(base, behaviour);
+  course.charged = answer.truth;
+  course.delivery = await deliver(outlet, answer, { behaviour, dialect, headers: allHeaders });
+}
+
+async function sendJson(
+  outlet: Outlet,
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>>,
+) {
+  const body = Buffer.from(text);
+  outlet.start(status, {
+    ...headers,
+    'content-type': 'application/json',
+    'content-length': String(body.length),
+  });
+  await outlet.write(body, null);
+  await outlet.end();
+}
+
+/** Takes the key as bearer token too where the protocol has a header of its own, as vendors that speak it do. */
+function checkKey({ headers }: Seen, { keyHeader }: Dialect, key: string): void {
+  const given = (keyHeader && headers[keyHeader]) ?? headers.authorization?.replace(/^Bearer /, '');
+  if (given === key) return;
+  throw new ProviderFault(401, 'Incorrect API key provided.', 'invalid_api_key');
+}

@@ -1,0 +1,101 @@
+import type { ProviderMemory } from '#tools/sandbox/content/memory';
+import type { PrefixCache } from '#tools/sandbox/content/prefix-cache';
+import { type Answer, freeOfCharge, type Opened, type Seen } from '#tools/sandbox/dialect';
+import { getModel } from '#tools/sandbox/models';
+import { type ResponsesAsk, readResponsesAsk } from '#tools/sandbox/responses/ask';
+import { type Circumstances, composeResponse } from '#tools/sandbox/responses/compose';
+import { responseFrames } from '#tools/sandbox/responses/frames';
+import { type KeptResponse, keptItems, keptResponses, opens, seal } from '#tools/sandbox/responses/kept';
+import { headOf, itemView, statusOf, viewOf } from '#tools/sandbox/responses/view';
+import { type JobCourse, jobCourse } from '#tools/sandbox/scenario/job';
+import { findDirective, parseName } from '#tools/sandbox/scenario/name';
+import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
+
+/** Opens a request that makes a response. */
+export function openCreate(seen: Seen, cache: PrefixCache, memory: ProviderMemory): Opened {
+  const ask = readResponsesAsk(seen.body, {
+    item: (id) => keptItems.find(memory, id),
+    opens: (sealed) => opens(memory, sealed),
+  });
+  if (ask.imageModel) getModel(parseName(ask.imageModel).base);
+  const previous = previousOf(ask, memory);
+  return {
+    model: ask.model,
+    stream: ask.stream,
+    prompt: ask.prompt,
+    answer(base, behaviour) {
+      const kept = keep(ask, { base, behaviour, cache }, previous, { memory, seen });
+      return answerOf(kept, ask, seen.atMs);
+    },
+  };
+}
+
+function previousOf({ previousId }: ResponsesAsk, memory: ProviderMemory): KeptResponse | null {
+  if (previousId === null) return null;
+  const previous = keptResponses.find(memory, previousId);
+  if (previous) return previous;
+  const message = `Previous response with id '${previousId}' not found.`;
+  throw new ProviderFault(400, message, 'previous_response_not_found', 'previous_response_id');
+}
+
+function keep(
+  ask: ResponsesAsk,
+  circumstances: Circumstances,
+  previous: KeptResponse | null,
+  { memory, seen }: { readonly memory: ProviderMemory; readonly seen: Seen },
+): KeptResponse {
+  const suffix = seen.id.slice(4);
+  const composition = composeResponse(ask, circumstances, previous, {
+    suffix,
+    seal: (id) => seal(memory, id),
+  });
+  const id = `resp_${suffix}`;
+  const { truth } = composition;
+  const kept: KeptResponse = {
+    id,
+    model: ask.model,
+    asked: findDirective(ask.prompt) ?? ask.model,
+    head: headOf(id, seen.atMs, ask.asked),
+    composition,
+    behaviour: circumstances.behaviour,
+    course: ask.background
+      ? courseOf(ask, truth.outputTokens * circumstances.behaviour.gapMs, seen.atMs)
+      : null,
+    streamed: ask.stream,
+    inputItems: ask.items.map(({ item, tokens }, index) => ({
+      item: { ...item, id: item.id ?? `in_${suffix}${index}` },
+      tokens,
+    })),
+    transcript: `${previous?.transcript ?? ''}${ask.transcript}\n`,
+    tokens: truth.inputTokens + truth.outputTokens,
+    cancelledAtMs: null,
+  };
+  // What never ends cannot be kept whole.
+  if (!ask.store || !Number.isFinite(truth.outputTokens)) return kept;
+  keptResponses.put(memory, id, kept);
+  for (const item of composition.items) {
+    const view = itemView(item);
+    const tokens = item.kind === 'reasoning' ? item.tokens : 'choice' in item ? item.choice.tokens : 0;
+    keptItems.put(memory, item.id, { item: view, tokens });
+  }
+  for (const one of kept.inputItems) keptItems.put(memory, String(one.item.id), one);
+  return kept;
+}
+
+/** A stream in the background is over when its last event is out, if its name does not say otherwise. */
+function courseOf(ask: ResponsesAsk, streamMs: number, startedAtMs: number): JobCourse {
+  const name = parseName(findDirective(ask.prompt) ?? ask.model);
+  const course = jobCourse(name, startedAtMs);
+  return ask.stream && !name.params.has('job_ms') ? { ...course, lastsMs: streamMs } : course;
+}
+
+/** What runs in the background has cost nothing yet; all else is told as it is made. */
+function answerOf(kept: KeptResponse, ask: ResponsesAsk, nowMs: number): Answer {
+  const { truth } = kept.composition;
+  if (ask.stream) return { truth, content: { kind: 'stream', frames: responseFrames(kept, nowMs) } };
+  const { body, usage } = viewOf(kept, statusOf(kept, nowMs));
+  return {
+    truth: ask.background ? freeOfCharge : truth,
+    content: { kind: 'whole', text: JSON.stringify(body), usage },
+  };
+}

@@ -1,0 +1,87 @@
+import type { ProviderMemory } from '#tools/sandbox/content/memory';
+import { type Answer, freeOfCharge, type Opened, type Seen } from '#tools/sandbox/dialect';
+import { responseFrames } from '#tools/sandbox/responses/frames';
+import { type KeptResponse, keptResponses } from '#tools/sandbox/responses/kept';
+import { statusOf, viewOf } from '#tools/sandbox/responses/view';
+import { keptName } from '#tools/sandbox/scenario/name';
+import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
+
+const storedPath = /^\/responses\/([^/]+)(\/cancel|\/input_items)?$/;
+
+/** Whether the family has such an operation on what is kept. */
+export function handlesStored(method: string, path: string): boolean {
+  const [, , end] = storedPath.exec(path) ?? [null, null, null];
+  if (end === null) return false;
+  if (end === '/cancel') return method === 'POST';
+  return method === 'GET' || (method === 'DELETE' && end === undefined);
+}
+
+/**
+ * Opens a request on a kept response: read (whole or, resumed, as a stream), its input, its cancelling
+ * and its end.
+ * @throws ProviderFault 404 for an id that is not kept.
+ */
+export function openStored(seen: Seen, memory: ProviderMemory): Opened {
+  const [, encoded = '', end] = storedPath.exec(seen.path) ?? [];
+  const id = decodeURIComponent(encoded);
+  const kept = keptResponses.find(memory, id);
+  if (!kept) throw new ProviderFault(404, `Response with id '${id}' not found.`);
+  const resumes = seen.method === 'GET' && end === undefined && seen.query.get('stream') === 'true';
+  return {
+    model: kept.model,
+    asked: keptName(kept.asked, seen.method),
+    stream: resumes,
+    prompt: '',
+    answer() {
+      if (resumes) return resumed(kept, seen);
+      if (end === '/input_items') return told(inputItems(kept, seen.query));
+      if (end === '/cancel') return cancelled(kept, seen.atMs);
+      if (seen.method === 'DELETE') {
+        keptResponses.remove(memory, id);
+        return told({ id, object: 'response', deleted: true });
+      }
+      return viewed(kept, seen.atMs);
+    },
+  };
+}
+
+function told(body: object, usage: unknown = null): Answer {
+  return { truth: freeOfCharge, content: { kind: 'whole', text: JSON.stringify(body), usage } };
+}
+
+function viewed(kept: KeptResponse, nowMs: number): Answer {
+  const { body, usage } = viewOf(kept, statusOf(kept, nowMs));
+  return told(body, usage);
+}
+
+function cancelled(kept: KeptResponse, nowMs: number): Answer {
+  if (kept.course === null) throw new ProviderFault(400, 'Cannot cancel a synchronous response.');
+  const status = statusOf(kept, nowMs);
+  if (status === 'queued' || status === 'in_progress') kept.cancelledAtMs = nowMs;
+  return viewed(kept, nowMs);
+}
+
+function resumed(kept: KeptResponse, { query, atMs }: Seen): Answer {
+  if (kept.course === null || !kept.streamed) {
+    throw new ProviderFault(400, 'This response cannot be streamed; it was not created so.', null, 'stream');
+  }
+  const after = Number.parseInt(query.get('starting_after') ?? '-1', 10);
+  return { truth: freeOfCharge, content: { kind: 'stream', frames: responseFrames(kept, atMs, after) } };
+}
+
+/** Newest first unless asked otherwise, in pages. */
+function inputItems(kept: KeptResponse, query: URLSearchParams): object {
+  const items = kept.inputItems.map(({ item }) => item);
+  const ordered = query.get('order') === 'asc' ? [...items] : [...items].reverse();
+  const after = query.get('after');
+  const start = after === null ? 0 : ordered.findIndex(({ id }) => id === after) + 1;
+  const limit = Number.parseInt(query.get('limit') ?? '20', 10);
+  const data = ordered.slice(start, start + limit);
+  return {
+    object: 'list',
+    data,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    has_more: start + data.length < ordered.length,
+  };
+}

@@ -1,0 +1,119 @@
+import type { Composition, OutputItem } from '#tools/sandbox/responses/compose';
+import type { KeptResponse } from '#tools/sandbox/responses/kept';
+import { responseUsage } from '#tools/sandbox/responses/usage';
+import { type JobStand, standOf } from '#tools/sandbox/scenario/job';
+import { parseName } from '#tools/sandbox/scenario/name';
+
+export type Status = JobStand['state'] | 'incomplete' | 'cancelled';
+
+/** What a request's answer repeats of it. */
+const repeated = {
+  background: false,
+  instructions: null,
+  max_output_tokens: null,
+  max_tool_calls: null,
+  metadata: {},
+  parallel_tool_calls: true,
+  previous_response_id: null,
+  prompt_cache_key: null,
+  reasoning: { effort: null, summary: null },
+  safety_identifier: null,
+  store: true,
+  temperature: 1,
+  text: { format: { type: 'text' } },
+  tool_choice: 'auto',
+  tools: [],
+  top_logprobs: 0,
+  top_p: 1,
+  truncation: 'disabled',
+  user: null,
+};
+
+/** The part of a response that does not change while it is made. */
+export function headOf(
+  id: string,
+  atMs: number,
+  asked: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const own = Object.keys(repeated).map((key) => [key, asked[key]]);
+  return {
+    id,
+    object: 'response',
+    created_at: Math.floor(atMs / 1000),
+    model: asked.model,
+    ...repeated,
+    ...Object.fromEntries(own.filter(([, value]) => value !== undefined && value !== null)),
+  };
+}
+
+/** How a kept response stands now. */
+export function statusOf({ composition, course, cancelledAtMs }: KeptResponse, nowMs: number): Status {
+  if (cancelledAtMs !== null) return 'cancelled';
+  const state = course === null ? 'completed' : standOf(course, nowMs).state;
+  return state === 'completed' && composition.incomplete ? 'incomplete' : state;
+}
+
+/** The whole response object in one of its states, and the usage in it. */
+export function viewOf(kept: KeptResponse, status: Status): { body: object; usage: unknown } {
+  const { head, composition, behaviour } = kept;
+  const ended = status === 'completed' || status === 'incomplete';
+  const told = ended || (status === 'cancelled' && parseName(kept.model).params.has('cancelled_usage'));
+  const usage = told ? responseUsage(composition.truth, behaviour.usage) : null;
+  const body = {
+    ...head,
+    status,
+    error: status === 'failed' ? { code: 'server_error', message: 'The model failed to respond.' } : null,
+    incomplete_details: status === 'incomplete' ? { reason: 'max_output_tokens' } : null,
+    output: ended ? outputOf(composition) : [],
+    service_tier: ended ? composition.truth.serviceTier : 'auto',
+    ...(told ? { tool_usage: composition.toolUsage } : {}),
+    ...(usage === undefined ? {} : { usage }),
+  };
+  return { body, usage };
+}
+
+function outputOf({ items, incomplete }: Composition): object[] {
+  return items.map((item, index) => itemView(item, incomplete && index === items.length - 1));
+}
+
+/** An item as the whole answer has it. */
+export function itemView(item: OutputItem, incomplete = false): Record<string, unknown> {
+  const status = incomplete ? 'incomplete' : 'completed';
+  const { id } = item;
+  switch (item.kind) {
+    case 'reasoning':
+      return {
+        id,
+        type: 'reasoning',
+        summary: [],
+        ...(item.sealed === null ? {} : { encrypted_content: item.sealed }),
+      };
+    case 'search':
+      return { id, type: 'web_search_call', status, action: { type: 'search', query: item.query } };
+    case 'image':
+      return {
+        id,
+        type: 'image_generation_call',
+        status,
+        output_format: 'png',
+        quality: 'low',
+        size: '1024x1024',
+        result: item.result,
+      };
+    case 'call':
+      return {
+        id,
+        type: 'function_call',
+        status,
+        call_id: item.callId,
+        name: item.name,
+        arguments: [...item.choice.pieces].join(''),
+      };
+    case 'message':
+      return { id, type: 'message', status, role: 'assistant', content: [textPart(item)] };
+  }
+}
+
+export function textPart(item: Extract<OutputItem, { kind: 'message' }>): object {
+  return { type: 'output_text', text: [...item.choice.pieces].join(''), annotations: [], logprobs: [] };
+}

@@ -1,0 +1,22 @@
+import type { Seen } from '#tools/sandbox/dialect';
+import type { Outlet } from '#tools/sandbox/wire/outlet';
+
+/** The answers that are under way, so that tests can let those go on that stall (`POST /_release`). */
+export class RunningAnswers {
+  readonly #seen = new Map<Outlet, Seen>();
+
+  add(outlet: Outlet, seen: Seen): void {
+    this.#seen.set(outlet, seen);
+  }
+
+  end(outlet: Outlet): void {
+    this.#seen.delete(outlet);
+  }
+
+  /** @param text stands in the path or the body of the requests. @returns how many answers it let go on. */
+  release(text: string): number {
+    const found = [...this.#seen].filter(([, { path, body }]) => path.includes(text) || body.includes(text));
+    for (const [outlet] of found) outlet.release();
+    return found.length;
+  }
+}

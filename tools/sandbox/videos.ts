@@ -1,0 +1,137 @@
+import { fileAnswer } from '#tools/sandbox/content/film';
+import type { ProviderMemory } from '#tools/sandbox/content/memory';
+import { type Answer, type Dialect, freeOfCharge, type Opened, type Seen } from '#tools/sandbox/dialect';
+import { jobCourse, standOf } from '#tools/sandbox/scenario/job';
+import { findDirective, keptName, numberParam, parseName } from '#tools/sandbox/scenario/name';
+import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
+import { readRemixPrompt, readVideoAsk } from '#tools/sandbox/videos/ask';
+import { getVideo, videos as kept, shownVideo, type Video } from '#tools/sandbox/videos/video';
+
+const path = /^\/videos(?:\/([^/]+)(\/content|\/remix)?)?$/;
+/** What may be done where: by the end of the path. */
+const methods: Readonly<Record<string, readonly string[]>> = {
+  '': ['POST', 'GET'],
+  id: ['GET', 'DELETE'],
+  '/content': ['GET'],
+  '/remix': ['POST'],
+};
+/** How long a job takes and how much its video weighs where its name says nothing. */
+const usualMs = 1_000;
+const usualBytes = 100_000;
+
+/**
+ * The videos family as api.openai.com spoke it. A name's parameters: those of jobs,
+ * `bytes=` of the content and `made=` seconds where the video is not as long as it was asked for.
+ */
+export const videos: Dialect = {
+  id: 'videos',
+
+  handles: (method, asked) => {
+    const [found, id, end] = path.exec(asked) ?? [];
+    return found !== undefined && (methods[end ?? (id === undefined ? '' : 'id')]?.includes(method) ?? false);
+  },
+
+  open(seen, _cache, memory) {
+    const [, written, end] = path.exec(seen.path) ?? [];
+    if (written === undefined) return seen.method === 'POST' ? create(seen, memory) : list(seen, memory);
+    const video = getVideo(memory, decodeURIComponent(written), seen.atMs);
+    if (end === '/remix') return remix(seen, memory, video);
+    const opened = {
+      model: video.model,
+      stream: false,
+      prompt: '',
+      asked: keptName(video.asked, seen.method),
+    };
+    if (end === '/content') return { ...opened, answer: () => content(seen, video) };
+    return {
+      ...opened,
+      answer: () => (seen.method === 'GET' ? whole(shownVideo(video, seen.atMs)) : remove(memory, video)),
+    };
+  },
+
+  errorBody: ({ status, message, code, param }) => {
+    const type = status >= 500 ? 'server_error' : 'invalid_request_error';
+    return JSON.stringify({ error: { message, type, param, code } });
+  },
+
+  errorEvent: ({ message }) => ({
+    name: 'error',
+    data: JSON.stringify({ message }),
+    content: false,
+    tokens: 0,
+  }),
+};
+
+function create(seen: Seen, memory: ProviderMemory): Opened {
+  const { model, prompt, seconds, size } = readVideoAsk(seen);
+  return begin(seen, memory, { model, prompt, seconds, size, remixedFrom: null });
+}
+
+function remix(seen: Seen, memory: ProviderMemory, { id, model, seconds, size }: Video): Opened {
+  return begin(seen, memory, { model, prompt: readRemixPrompt(seen), seconds, size, remixedFrom: id });
+}
+
+/** The job begins when it is answered: a request that meets a fault leaves none. */
+function begin(
+  seen: Seen,
+  memory: ProviderMemory,
+  asked: Pick<Video, 'model' | 'prompt' | 'seconds' | 'size' | 'remixedFrom'>,
+): Opened {
+  return {
+    model: asked.model,
+    stream: false,
+    prompt: asked.prompt,
+    answer: () => {
+      const named = findDirective(asked.prompt) ?? asked.model;
+      const name = parseName(named);
+      const video: Video = {
+        ...asked,
+        asked: named,
+        id: `video_${seen.id.slice(4)}`,
+        seconds: String(numberParam(name, 'made', Number(asked.seconds))),
+        course: jobCourse(name, seen.atMs, usualMs),
+        bytes: numberParam(name, 'bytes', usualBytes),
+      };
+      kept.put(memory, video.id, video);
+      const videoSeconds = video.course.end === 'completed' ? Number(video.seconds) : 0;
+      const truth = { ...freeOfCharge, job: video.id, videoSeconds };
+      return { ...whole(shownVideo(video, seen.atMs)), truth };
+    },
+  };
+}
+
+function list({ query, atMs }: Seen, memory: ProviderMemory): Opened {
+  return {
+    model: 'echo',
+    stream: false,
+    prompt: '',
+    answer: () => {
+      const all = query.get('order') === 'asc' ? [...kept.list(memory)] : [...kept.list(memory)].reverse();
+      const after = all.findIndex(({ id }) => id === query.get('after'));
+      const rest = all.slice(after + 1);
+      const data = rest.slice(0, Number(query.get('limit') ?? 20)).map((video) => shownVideo(video, atMs));
+      return whole({ object: 'list', data, has_more: data.length < rest.length });
+    },
+  };
+}
+
+function remove(memory: ProviderMemory, { id }: Video): Answer {
+  kept.remove(memory, id);
+  return whole({ id, object: 'video.deleted', deleted: true });
+}
+
+/** @throws ProviderFault 404 while there is no video yet. */
+function content(seen: Seen, { course, bytes }: Video): Answer {
+  if (standOf(course, seen.atMs).state !== 'completed') {
+    throw new ProviderFault(404, 'Video is not ready yet, use GET /v1/videos/{video_id} to check status.');
+  }
+  const variant = seen.query.get('variant') ?? 'video';
+  if (variant === 'video') return fileAnswer(seen, bytes, 'video/mp4');
+  if (variant === 'thumbnail') return fileAnswer(seen, 2_000, 'image/webp');
+  if (variant === 'spritesheet') return fileAnswer(seen, 20_000, 'image/jpeg');
+  throw new ProviderFault(400, `Invalid value: '${variant}'.`, 'invalid_value', 'variant');
+}
+
+function whole(body: object): Answer {
+  return { truth: freeOfCharge, content: { kind: 'whole', text: JSON.stringify(body), usage: null } };
+}
