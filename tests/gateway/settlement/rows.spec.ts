@@ -93,9 +93,9 @@ describe.each([
     }
   });
 
-  it('the journal of a process of the version before is posted, once', async () => {
+  it('the journal that a killed process left in layout 3 is posted once', async () => {
     const dir = newDirectory();
-    const file = join(import.meta.dirname, 'journal-layout-2.base64');
+    const file = join(import.meta.dirname, 'journal-layout-3.base64');
     const bytes = Buffer.from(readFileSync(file, 'utf8'), 'base64');
     const [workspaceId, keyId] = [
       '019a9000-0000-7000-8000-00000000000a',

@@ -81,9 +81,9 @@ describe('the row of a call', () => {
   });
 });
 
-describe('a journal of the version before', () => {
+describe('a journal as layout 3 wrote it (contract: durability/journal)', () => {
   it('is read as what it was', () => {
-    const file = new URL('../../gateway/settlement/journal-layout-2.base64', import.meta.url);
+    const file = new URL('../../gateway/settlement/journal-layout-3.base64', import.meta.url);
     const bytes = Buffer.from(readFileSync(file, 'utf8'), 'base64');
     const entries = [...piecesOf(bytes)].map((piece) => (piece.kind === 'entry' ? piece.entry : null));
     expect(entries.map((entry) => entry?.kind)).toEqual([
