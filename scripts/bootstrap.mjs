@@ -110,7 +110,7 @@ const buildSources = [
   'package-lock.json',
   'tsconfig.json',
 ];
-const buildFiles = ['next.config.mjs', 'proxy.ts', 'instrumentation.ts', 'postcss.config.mjs'];
+const buildFiles = ['next.config.ts', 'proxy.ts', 'instrumentation.ts', 'postcss.config.mjs'];
 
 const clientHash = () => hashOf(['prisma/schema.prisma', 'package-lock.json']);
 const buildHash = () => hashOf([...buildSources, ...buildFiles]);

@@ -18,7 +18,6 @@ const own = [
   'public',
   'docs/guide',
   'docs/contract/operations.md',
-  'next.config.mjs',
   'package.json',
   'LICENSE',
   'scripts/server-flags.json',

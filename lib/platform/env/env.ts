@@ -221,6 +221,15 @@ export function keepNextFromEnvFiles(): void {
   process.env.__NEXT_PROCESSED_ENV = 'true';
 }
 
+/**
+ * Has Next take its settings from here instead of reading `next.config.ts`, for which it would load its compiler, as the
+ * server of its standalone output does (docs/decisions/memory-at-rest.md).
+ * @param settings the `config` of `.next/required-server-files.json`.
+ */
+export function giveNextSettings(settings: unknown): void {
+  process.env.__NEXT_PRIVATE_STANDALONE_CONFIG = JSON.stringify(settings);
+}
+
 /** The environment of this process with more variables, for a child of it. */
 export function environmentWith(added: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   return { ...process.env, ...added };

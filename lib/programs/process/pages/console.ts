@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import { type ConsoleHost, consoleEnvOf, setConsoleHost } from '#lib/console/host';
 import { trustForwarded } from '#lib/platform/client-address';
-import { type Env, exportForNextAuth, keepNextFromEnvFiles } from '#lib/platform/env/env';
+import { type Env, exportForNextAuth, giveNextSettings, keepNextFromEnvFiles } from '#lib/platform/env/env';
 import { ownVersion } from '#lib/platform/own-version';
 import type { MetSecrets } from '#lib/programs/process/secrets';
 
@@ -47,6 +47,7 @@ export async function openConsole(
     env: { ...consoleEnvOf(env, env.port, authSecrets), version: ownVersion() },
   });
   keepNextFromEnvFiles();
+  if (!dev) giveNextSettings(settingsOfBuild());
   // Loaded late and after the gateway's own modules: Next changes globals such as Date.now.
   const { default: next } = await import('next');
   const app = next({ dev, dir: root, hostname: env.host, port: env.port });
@@ -65,6 +66,14 @@ export async function openConsole(
       await app.close();
     },
   };
+}
+
+/** What `next.config.ts` said when the console was built, with Next's defaults. */
+function settingsOfBuild(): unknown {
+  const written: { config: unknown } = JSON.parse(
+    readFileSync(`${root}.next/required-server-files.json`, 'utf8'),
+  );
+  return written.config;
 }
 
 /** What answers in place of Next, with one line of text. */

@@ -1,3 +1,5 @@
+import type { NextConfig } from 'next';
+
 /** Sent with everything Next answers; the Content-Security-Policy with its nonce comes from proxy.ts. */
 const securityHeaders = [
   { key: 'X-Content-Type-Options', value: 'nosniff' },
@@ -7,11 +9,8 @@ const securityHeaders = [
   { key: 'Cross-Origin-Opener-Policy', value: 'same-origin' },
 ];
 
-/**
- * In JavaScript: to read TypeScript, every server would load Next's compiler, 40 MiB (docs/decisions/memory-at-rest.md).
- * @type {import('next').NextConfig}
- */
-const config = {
+/** Read by builds and `npm run dev`; a server takes the settings that its build wrote (lib/programs/process/pages). */
+const config: NextConfig = {
   // docs/decisions/loading-and-fonts.md
   experimental: { preloadEntriesOnStart: false },
   // Streams must leave as they are written; a reverse proxy compresses pages better.
