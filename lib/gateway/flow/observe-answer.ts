@@ -14,11 +14,11 @@ const MOST_PAUSED = 0.1;
  */
 export function observeAnswer(runtime: Runtime, call: AnsweredCall, exchange: Exchange): void {
   const { target, ask, snapshot } = call;
-  const ended = call.endReason === 'completed' || call.endReason === 'client_gone';
-  if (call.charge.usageSource !== 'reported' || !ended) return;
+  const ended = call.outcome.endReason === 'completed' || call.outcome.endReason === 'client_gone';
+  if (call.outcome.charge.usageSource !== 'reported' || !ended) return;
   const { workedMs, pausedMs } = exchange;
   const nowMs = runtime.clock.now();
-  const usage = meteredUsage(call.charge);
+  const usage = meteredUsage(call.outcome.charge);
   const cached = usage.cachedInput;
   runtime.health.measured(
     target.offer.id,

@@ -28,7 +28,7 @@ function callUnderWay(parts: Parts = {}, drains = createDrains()) {
   const call = {
     arrival: { onGone: (listener: () => void) => listeners.push(listener) },
     claim,
-    gone: false,
+    outcome: { gone: false },
     ask: { stream, ...(job ? { job } : {}) },
     operation: { steps, ...(resourceEffect ? { resourceEffect } : {}) },
     snapshot: { key: { id: 'key', limits: { concurrency } } },

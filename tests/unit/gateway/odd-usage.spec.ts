@@ -116,15 +116,15 @@ function chargeOf({ family, ask, body }: Spoken, usage: object) {
     price: { id: 'price', price: usd('1', '4'), effectiveAtMs: 0 },
     injectBudget: null,
   });
-  call.status = 200;
-  call.holdNano = 10n ** 12n;
+  call.outcome.status = 200;
+  call.outcome.holdNano = 10n ** 12n;
   const text = body(usage);
   const contentType = text.startsWith('data:') ? 'text/event-stream' : 'application/json';
   const meter = createMeter(family, ask, { contentType });
   meter.push(Buffer.from(text));
   meter.end();
   chargeCall(call, meter, { end: 'ended' });
-  return call.charge;
+  return call.outcome.charge;
 }
 
 describe.each(Object.entries(spoken))('figures of usage in %s', (_name, one) => {

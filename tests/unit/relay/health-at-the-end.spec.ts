@@ -46,8 +46,8 @@ function relayed({ stream = true, streamEnd = null }: { stream?: boolean; stream
     injectBudget: null,
   };
   const call = answeredCall(chat, ask, target);
-  call.status = 200;
-  call.attempts.push({
+  call.outcome.status = 200;
+  call.outcome.attempts.push({
     provider: 'a',
     model: 'm',
     status: 200,
@@ -121,8 +121,8 @@ function relayed({ stream = true, streamEnd = null }: { stream?: boolean; stream
       exchange.abort(new Error('over'));
       const { failures, openUntilMs } = health.of('o');
       return {
-        error: call.attempts[0]?.error,
-        endReason: call.endReason,
+        error: call.outcome.attempts[0]?.error,
+        endReason: call.outcome.endReason,
         failures,
         aside: openUntilMs > nowMs,
         sent,
@@ -180,12 +180,12 @@ describe('the health of an offer learns how its answer ended (contract: routing/
   it('but nothing at all of what the client or the gateway ended', async () => {
     const left = relayed();
     left.data(word);
-    left.call.gone = true;
+    left.call.outcome.gone = true;
     left.fail(Object.assign(new Error('left'), { code: 'CLIENT_GONE' }));
     expect(await left.told()).toMatchObject({ error: null, failures: 4, aside: false });
     const drained = relayed();
     drained.data(word);
-    drained.call.gone = true;
+    drained.call.outcome.gone = true;
     drained.end();
     expect(await drained.told()).toMatchObject({ failures: 4, aside: false });
     const unfunded = relayed();
@@ -197,8 +197,8 @@ describe('the health of an offer learns how its answer ended (contract: routing/
   it('and a success of the answer whose client left behind its own end', async () => {
     const one = relayed();
     one.data(word + end);
-    expect(one.call.delivered).toBe(true);
-    one.call.gone = true;
+    expect(one.call.outcome.delivered).toBe(true);
+    one.call.outcome.gone = true;
     one.fail(Object.assign(new Error('left'), { code: 'CLIENT_GONE' }));
     expect(await one.told()).toMatchObject({ error: null, endReason: 'completed', failures: 0 });
   });
@@ -232,9 +232,9 @@ describe('the own end of a stream (contract: routing/own-end)', () => {
   it('is not reached before it is relayed', () => {
     const one = relayed();
     one.data(role + word);
-    expect(one.call.delivered).toBe(false);
+    expect(one.call.outcome.delivered).toBe(false);
     one.data(end);
-    expect(one.call.delivered).toBe(true);
+    expect(one.call.outcome.delivered).toBe(true);
     one.fail(new Error('the test is over'));
   });
 });

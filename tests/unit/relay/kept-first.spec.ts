@@ -50,7 +50,7 @@ function relayed(stream: boolean) {
     injectBudget: null,
   };
   const call = answeredCall(responses, ask, target);
-  call.status = 200;
+  call.outcome.status = 200;
   let sent = '';
   let ended: 'end' | 'cut' | null = null;
   const take = (chunk: Uint8Array | string) => {

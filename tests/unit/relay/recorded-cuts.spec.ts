@@ -73,7 +73,7 @@ describe.skipIf(recorded.length === 0)(
           const outcome = await play(scene, cut, providers);
           if (outcome.from === 'good') totals.next += 1;
           else if (outcome.from === null) totals.refused += 1;
-          else totals[outcome.call.endReason === 'completed' ? 'completed' : 'broken'] += 1;
+          else totals[outcome.call.outcome.endReason === 'completed' ? 'completed' : 'broken'] += 1;
           judge(scene, cut, outcome);
         }
       }
@@ -127,14 +127,14 @@ function sceneOf(exchange: Exchange): Scene | null {
       const targets = providers.map((provider) => targetAt(provider, family.id));
       const call = plannedCall(family, ask, targets);
       const { key, workspace } = call.snapshot;
-      call.holdNano = 1_000_000_000_000n;
+      call.outcome.holdNano = 1_000_000_000_000n;
       return extendCall(call, {
         claim: {
           callId: call.id,
           workspaceId: workspace.id,
           keyId: key.id,
           admittedAtMs: call.startMs,
-          holdNano: call.holdNano,
+          holdNano: call.outcome.holdNano,
           tokens: 0,
           funding: 'none',
           simulated: false,
@@ -337,7 +337,7 @@ function judge({ exchange, family, streamed, good }: Scene, cut: Cut, outcome: O
   const { got, ended, from, asked, call } = outcome;
   const sent = exchange.body.subarray(0, cut.at);
   const text = got.toString();
-  const cost = call.charge.costNano;
+  const cost = call.outcome.charge.costNano;
   const where = `${cut.ends} at ${cut.at} of ${exchange.body.length}, ${cut.pieces} pieces, ${cut.atOnce}`;
   const seen = streamed ? eventsOf(sent.toString()) : null;
   const said = seen ? seen.some(says) : sent.length > keptBytes;
@@ -347,7 +347,7 @@ function judge({ exchange, family, streamed, good }: Scene, cut: Cut, outcome: O
   // Never two answers joined.
   if (from === 'good') {
     expect(text, where).toBe(good);
-    expect([ended, call.endReason], where).toEqual(['whole', 'completed']);
+    expect([ended, call.outcome.endReason], where).toEqual(['whole', 'completed']);
     expect(asked, where).toEqual(['bad.test', 'good.test']);
     expect(cost, where).toBeGreaterThan(0n);
   } else if (from === 'bad') {
@@ -371,20 +371,20 @@ function judge({ exchange, family, streamed, good }: Scene, cut: Cut, outcome: O
   }
 
   // Never half an answer that is called whole.
-  if (from === 'bad' && call.endReason === 'completed') {
+  if (from === 'bad' && call.outcome.endReason === 'completed') {
     expect([own, cut.ends === 'properly' || streamed], `${where}: its own end was there`).toEqual([
       true,
       true,
     ]);
     expect(ended, where).toBe(cut.ends === 'properly' ? 'whole' : ended);
   }
-  if (from === 'bad' && call.endReason !== 'completed' && !(exchange.file in brokeOff)) {
+  if (from === 'bad' && call.outcome.endReason !== 'completed' && !(exchange.file in brokeOff)) {
     expect(text.length > sent.length || ended === 'torn', `${where}: its client is told`).toBe(true);
   }
   if (whole) {
     const end = exchange.file in brokeOff ? 'upstream_error' : 'completed';
     if (brokeOff[exchange.file] !== 'none') {
-      expect([from, call.endReason, got.equals(sent)], where).toEqual(['bad', end, true]);
+      expect([from, call.outcome.endReason, got.equals(sent)], where).toEqual(['bad', end, true]);
     }
   }
 

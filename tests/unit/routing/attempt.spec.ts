@@ -87,13 +87,13 @@ async function run(targets: readonly Target[], parts: Parts = {}) {
   const client = {
     underway: (exchange: Exchange) => {
       begun += 1;
-      if (begun >= leavesAfter) call.gone = true;
+      if (begun >= leavesAfter) call.outcome.gone = true;
       underway(exchange);
     },
   };
   const { answer } = await tryTargets({ clock: systemClock, pools, health, offerFaults }, call, client);
   const body = answer ? Buffer.from(await answer.exchange.peek()).toString() : null;
-  return { body, answer, records: call.attempts };
+  return { body, answer, records: call.outcome.attempts };
 }
 
 function trip(place: string, nowMs = Date.now()): void {

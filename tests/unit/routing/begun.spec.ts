@@ -106,7 +106,7 @@ async function run(
   const { answer } = await tryTargets({ clock: systemClock, pools, health, offerFaults }, call, {
     underway: () => {},
   });
-  const attempts = call.attempts.map(({ provider, status, error }) => [provider, status, error]);
+  const attempts = call.outcome.attempts.map(({ provider, status, error }) => [provider, status, error]);
   return { answer, attempts, place: answer?.target.offer.provider.id ?? null };
 }
 

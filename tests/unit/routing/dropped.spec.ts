@@ -82,7 +82,12 @@ async function call(places: readonly string[] = ['a'], more: Partial<Ask> = {}) 
   await new Promise((resolve) => setImmediate(resolve));
   return {
     text,
-    attempts: planned.attempts.map((one) => [one.provider, one.status, one.error, one.possibleDuplicate]),
+    attempts: planned.outcome.attempts.map((one) => [
+      one.provider,
+      one.status,
+      one.error,
+      one.possibleDuplicate,
+    ]),
   };
 }
 

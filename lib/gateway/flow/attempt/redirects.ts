@@ -20,10 +20,10 @@ export async function followRedirects(
   answer: Answer,
 ): Promise<Answer> {
   const { target } = answer;
-  const attempt = call.attempts.pop();
+  const attempt = call.outcome.attempts.pop();
   const close = (status: number | null, error: string | null) => {
     const durationMs = Math.round(runtime.clock.mono() - answer.beganMono);
-    if (attempt) call.attempts.push({ ...attempt, status, error, durationMs });
+    if (attempt) call.outcome.attempts.push({ ...attempt, status, error, durationMs });
   };
   try {
     const exchange = await follow(runtime.pools, answer.exchange, {
@@ -37,7 +37,7 @@ export async function followRedirects(
   } catch (error) {
     const name = failureName(error);
     close(null, name);
-    call.upstreamMs = runtime.clock.mono() - answer.beganMono;
+    call.outcome.upstreamMs = runtime.clock.mono() - answer.beganMono;
     endCall(call, { by: 'failure', name });
     throw new Refused(
       refusal(

@@ -28,7 +28,7 @@ export interface Tries {
 
 /**
  * Tries the targets in order until one gives an answer that is the client's to see (contract: routing/next-target);
- * each attempt goes into `call.attempts`. A target that the breaker has set aside since the plan was made waits until
+ * each attempt goes into `call.outcome.attempts`. A target that the breaker has set aside since the plan was made waits until
  * the others were tried; one whose retry budget is used up is left out. When the chain is used up, the last attempt
  * that got an HTTP answer is the answer (contract: routing/chain-used-up, routing/not-after-first-byte). A fault of this
  * machine ends it: another target would meet the same (contract: call-log/machine-faults).
@@ -49,7 +49,7 @@ export async function tryTargets(
   let last: Tries['last'] = null;
   /** The target that is tried once more (contract: routing/pooled-connections). */
   let again: Target | null = null;
-  for (let at = 0; at < queue.length && !call.gone; at += 1) {
+  for (let at = 0; at < queue.length && !call.outcome.gone; at += 1) {
     const target = queue[at];
     if (!target) break;
     const nowMs = deps.clock.now();
@@ -83,7 +83,7 @@ export async function tryTargets(
     last = { target, exchange };
     client.underway(exchange, target.offer.provider.onDisconnect);
     const { record, tookMs, verdict, passes, reading, untold, fault, shortage } = await tried;
-    call.attempts.push(record);
+    call.outcome.attempts.push(record);
     if (!untold) tellOperator(deps, call.id, record, fault);
     if (record.error === 'client_gone') {
       answer?.exchange.abort(new Error('the client left'));
@@ -91,7 +91,7 @@ export async function tryTargets(
     }
     if (passes) {
       answer?.exchange.abort(new Error('another attempt answered'));
-      const place = call.attempts.length - 1;
+      const place = call.outcome.attempts.length - 1;
       answer = {
         target,
         exchange,

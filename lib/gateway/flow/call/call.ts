@@ -1,20 +1,18 @@
-import type { Refusal } from '#lib/core/errors';
 import type { JobState } from '#lib/core/facts/job';
 import type { Resource } from '#lib/core/facts/resource';
 import type { Catalogue, KeySnapshot } from '#lib/core/facts/snapshot';
 import type { Ask, Family, Operation } from '#lib/core/families/family';
 import type { Claim } from '#lib/gateway/admission/claim';
-import { type Charge, noCharge } from '#lib/gateway/flow/call/charge';
+import { noOutcome, type Outcome } from '#lib/gateway/flow/call/outcome';
 import { corsHeaders } from '#lib/gateway/flow/cors';
 import type { Arrival, HeaderList } from '#lib/gateway/flow/lane';
 import type { Runtime } from '#lib/gateway/flow/runtime';
 import type { Plan, Target } from '#lib/gateway/routing/pure/target';
-import type { AttemptRecord, EndReason } from '#lib/gateway/settlement/pure/entry';
 
 /**
  * One gateway request, from its arrival to its row in the call log. What a step finds out is null before that step and
- * set by `extendCall`; the type of the call that the step returns says so. Steps that only need what is known at any
- * moment, such as the error exit and the accounting, take a `Call`.
+ * added once by `extendCall`; the type of the call that the step returns says so. All that changes afterwards is in its
+ * outcome. Steps that only need what is known at any moment, such as the error exit and the accounting, take a `Call`.
  */
 export interface Call {
   readonly id: string;
@@ -54,31 +52,13 @@ export interface Call {
 
   /** `ClaimedCall` */
   readonly claim: Claim | null;
-  /** The hold as it stands: it grows with a stream that passes it (contract: money/hold-grows), nano-dollars. */
-  holdNano: bigint;
   /** How the job stood before it was ended by this call. */
   readonly jobBefore: JobState | null;
 
   /** `AnsweredCall` */
   readonly target: Target | null;
-  readonly attempts: AttemptRecord[];
-  /** A job that is charged when it completes: this call costs nothing. */
-  jobOpened: boolean;
 
-  status: number;
-  refusal: Refusal | null;
-  firstByteMono: number | null;
-  /** Time that the provider took, ms: the rest of the latency is ours. */
-  upstreamMs: number;
-  /** From the call's start to the answering attempt's without what earlier attempts took, ms: ours. */
-  leadMs: number;
-  charge: Charge;
-  /** Written by `endCall` alone; null while the call runs. */
-  endReason: EndReason | null;
-  /** The client has left. */
-  gone: boolean;
-  /** All of the answer that matters was relayed before that: its family's own end (contract: routing/own-end). */
-  delivered: boolean;
+  readonly outcome: Outcome;
 }
 
 /** A call of which these are known. */
@@ -140,20 +120,9 @@ export function openCall(runtime: Runtime, arrival: Arrival): Call & { readonly 
     plan: null,
     catalogue: null,
     claim: null,
-    holdNano: 0n,
     jobBefore: null,
     target: null,
-    attempts: [],
-    jobOpened: false,
-    status: 0,
-    refusal: null,
-    firstByteMono: null,
-    upstreamMs: 0,
-    leadMs: 0,
-    charge: noCharge,
-    endReason: null,
-    gone: false,
-    delivered: false,
+    outcome: noOutcome(),
   };
 }
 

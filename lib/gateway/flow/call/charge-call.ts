@@ -6,6 +6,7 @@ import { priceReport, together } from '#lib/core/metering/price-report';
 import type { UsageReport } from '#lib/core/metering/usage';
 import type { AnsweredCall, Call } from '#lib/gateway/flow/call/call';
 import { type Charge, noCharge } from '#lib/gateway/flow/call/charge';
+import type { Outcome } from '#lib/gateway/flow/call/outcome';
 import type { Target } from '#lib/gateway/routing/pure/target';
 import { offeredPrices } from '#lib/gateway/snapshot/offered-prices';
 
@@ -29,14 +30,14 @@ export type Seen =
  * reported usage; else an estimate, never above the hold; else nothing.
  */
 export function chargeCall(call: AnsweredCall, meter: Meter | null, seen: Seen): void {
-  call.charge = chargeOf(call, meter, seen, meter?.flags() ?? noFlags);
+  call.outcome.charge = chargeOf(call, meter, seen, meter?.flags() ?? noFlags);
 }
 
 function chargeOf(call: AnsweredCall, meter: Meter | null, seen: Seen, flags: readonly string[]): Charge {
   const { ask, target } = call;
   const nothing = flags.length === 0 ? noCharge : { ...noCharge, flags };
   // A job is charged when it ends, whatever its create answer already tells.
-  if (ask.operation.steps !== 'generate' || call.jobOpened) return nothing;
+  if (ask.operation.steps !== 'generate' || call.outcome.jobOpened) return nothing;
   const report = meter?.report() ?? null;
   const workedTokens = seen.end === 'closed' ? seen.workedTokens : 0;
   const told = report && !report.outputOpen && !report.unread && !lacksTokens(report, target.price.price);
@@ -49,27 +50,32 @@ function chargeOf(call: AnsweredCall, meter: Meter | null, seen: Seen, flags: re
   if (!owed) return nothing;
   const estimate = estimateUsage(ask, report, outputBytes, workedTokens);
   const charge = chargeReport(call, estimate, 'estimated', flags);
-  return charge.costNano > call.holdNano ? { ...charge, costNano: call.holdNano } : charge;
+  return charge.costNano > call.outcome.holdNano ? { ...charge, costNano: call.outcome.holdNano } : charge;
 }
 
 /** The call costs nothing, whatever was seen of an answer; its flags stay. */
 export function chargeNothing(call: Call): void {
-  const { report, flags } = call.charge;
-  call.charge = { ...noCharge, report, flags };
+  const { report, flags } = call.outcome.charge;
+  call.outcome.charge = { ...noCharge, report, flags };
 }
 
 /**
  * Charges an estimate in full once its hold has grown to it: it is then no longer capped.
  * @param wantedNano the whole estimate, nano-dollars.
  */
-export function chargeInFull(call: Pick<Call, 'holdNano' | 'charge'>, wantedNano: bigint): void {
-  const flags = call.charge.flags.filter((flag) => flag !== 'strict_capped');
-  call.holdNano = wantedNano;
-  call.charge = { ...call.charge, costNano: wantedNano, flags };
+export function chargeInFull(outcome: Pick<Outcome, 'holdNano' | 'charge'>, wantedNano: bigint): void {
+  const flags = outcome.charge.flags.filter((flag) => flag !== 'strict_capped');
+  outcome.holdNano = wantedNano;
+  outcome.charge = { ...outcome.charge, costNano: wantedNano, flags };
 }
 
 /** Without reported usage: whether anything is owed (contract: money/free, money/client-gone). */
-function isOwed({ status, gone }: Call, seen: Seen, outputBytes: number, failed: boolean): boolean {
+function isOwed(
+  { outcome: { status, gone } }: Call,
+  seen: Seen,
+  outputBytes: number,
+  failed: boolean,
+): boolean {
   const answered = status >= 200 && status < 300;
   switch (seen.end) {
     case 'open':
@@ -90,7 +96,8 @@ function chargeReport(
   usageSource: 'reported' | 'estimated',
   flags: readonly string[],
 ): Charge {
-  const { target, ask, snapshot, holdNano, catalogue } = call;
+  const { target, ask, snapshot, catalogue } = call;
+  const { holdNano } = call.outcome;
   const priced = priceReport(report, {
     model: target.model,
     price: target.price.price,

@@ -19,11 +19,12 @@ export type CallEnd =
  * an attempt or an answer ended leaves that standing.
  */
 export function endCall(call: Call, end: CallEnd): void {
-  if (end.by === 'refusal' && call.endReason !== null && call.endReason !== 'completed') return;
-  call.endReason = endReasonOf(end, call);
+  if (end.by === 'refusal' && call.outcome.endReason !== null && call.outcome.endReason !== 'completed')
+    return;
+  call.outcome.endReason = endReasonOf(end, call);
 }
 
-function endReasonOf(end: CallEnd, { gone, delivered }: Call): EndReason {
+function endReasonOf(end: CallEnd, { outcome: { gone, delivered } }: Call): EndReason {
   switch (end.by) {
     case 'refusal':
       return 'refused';

@@ -11,7 +11,7 @@ export const unserved = { family: 'unknown', name: 'unknown' } as const;
 /** The row of the call log as things stand now (contract: call-log/row). */
 export function recordOf(call: Call, nowMono: number): CallRecord {
   const latency = nowMono - call.startMono;
-  const { charge } = call;
+  const { charge } = call.outcome;
   return {
     id: call.id,
     clientRequestId: call.clientRequestId,
@@ -23,21 +23,25 @@ export function recordOf(call: Call, nowMono: number): CallRecord {
     requestedModel: call.ask?.requestedModel ?? call.ask?.model ?? call.params.model ?? null,
     answeringModel: call.target?.model.id ?? null,
     provider: call.target?.offer.provider.id ?? null,
-    status: call.status,
-    errorCode: call.refusal === null || call.status === CLIENT_GONE ? null : call.refusal.code,
+    status: call.outcome.status,
+    errorCode:
+      call.outcome.refusal === null || call.outcome.status === CLIENT_GONE ? null : call.outcome.refusal.code,
     streamed: call.ask?.stream ?? false,
     latencyMs: Math.round(latency),
-    firstByteMs: call.firstByteMono === null ? null : Math.round(call.firstByteMono - call.startMono),
-    overheadMs: Math.max(0, Math.round((latency - call.upstreamMs) * 1000) / 1000),
-    endReason: call.endReason ?? 'completed',
+    firstByteMs:
+      call.outcome.firstByteMono === null ? null : Math.round(call.outcome.firstByteMono - call.startMono),
+    overheadMs: Math.max(0, Math.round((latency - call.outcome.upstreamMs) * 1000) / 1000),
+    endReason: call.outcome.endReason ?? 'completed',
     usageSource: charge.usageSource,
-    flags: call.refusal?.machineFault ? [...charge.flags, call.refusal.machineFault] : charge.flags,
+    flags: call.outcome.refusal?.machineFault
+      ? [...charge.flags, call.outcome.refusal.machineFault]
+      : charge.flags,
     usage: charge.usage,
     lines: charge.lines,
     costNano: charge.costNano,
-    holdNano: call.holdNano,
+    holdNano: call.outcome.holdNano,
     priceVersionId: call.target?.price.id ?? null,
     userAgent: readUserAgent(call.arrival.headers['user-agent']),
-    attempts: call.attempts,
+    attempts: call.outcome.attempts,
   };
 }

@@ -57,7 +57,7 @@ export function settleCall(parts: RelayParts, error: Error | null): void {
   if (error === null) endCall(call, { by: 'answer', failed: failure !== null || isTheirFault(answer) });
   else endCall(call, { by: 'failure', name: failure ?? '' });
   tellEnd(parts, error, failure);
-  call.upstreamMs = runtime.clock.mono() - call.startMono - call.leadMs;
+  call.outcome.upstreamMs = runtime.clock.mono() - call.startMono - call.outcome.leadMs;
   chargeCall(call, meter, seenOf(parts, error));
   if (error === null) observeAnswer(runtime, call, exchange);
 }
@@ -86,17 +86,17 @@ function tellEnd(
   failure: string | null,
 ): void {
   const { running, reading, place, beganMono } = answer;
-  const attempt = call.attempts[place];
+  const attempt = call.outcome.attempts[place];
   const ours = error instanceof HoldExhausted || error instanceof NotKept;
   const fault = failure === 'error_in_answer' ? faultOf(call, answer.target, null, errorBody(reading)) : null;
   if (attempt && failure !== null && attempt.error === null && failure !== 'client_gone' && !ours) {
-    call.attempts[place] = { ...attempt, error: failure, ...providerError(fault) };
+    call.outcome.attempts[place] = { ...attempt, error: failure, ...providerError(fault) };
   }
   if (running === null) return;
   const nowMs = runtime.clock.now();
   const { offerFaults } = runtime;
   const offer = { provider: call.target.offer.provider.id, model: call.target.model.id };
-  if (ours || (call.gone && !call.delivered)) running.abandoned(nowMs);
+  if (ours || (call.outcome.gone && !call.outcome.delivered)) running.abandoned(nowMs);
   else if (failure === null || failure === 'client_gone') {
     const firstByteMs = (exchange.readyMono ?? beganMono) - beganMono;
     running.succeeded(firstByteMs, call.ask.stream, nowMs);

@@ -67,7 +67,7 @@ class AnswerRecorder implements Recorder {
   }
 
   tellUsed(): Promise<void> | null {
-    const tokens = usedTokens(meteredUsage(this.#call.charge));
+    const tokens = usedTokens(meteredUsage(this.#call.outcome.charge));
     if (this.#continued.length === 0 || tokens <= this.#toldTokens) return null;
     return this.#keepResources(this.#continued);
   }
@@ -94,11 +94,12 @@ class AnswerRecorder implements Recorder {
   }
 
   async over(): Promise<void> {
-    const { operation, ask, resource, jobBefore, id, charge } = this.#call;
+    const { operation, ask, resource, jobBefore, id, outcome } = this.#call;
     const { adjustments, jobs, resources } = this.#runtime;
     const answer = this.#meter.answer();
-    if (operation.steps === 'generate' && charge.usageSource === 'reported') adjustments?.reported(id);
-    if (ask.job && !this.#call.jobOpened) {
+    if (operation.steps === 'generate' && outcome.charge.usageSource === 'reported')
+      adjustments?.reported(id);
+    if (ask.job && !outcome.jobOpened) {
       this.#runtime.report(new Error('an answer that should show a job shows none: nobody follows it'), id);
     }
     try {
@@ -108,7 +109,7 @@ class AnswerRecorder implements Recorder {
       } else if (answer !== undefined && answer !== null) {
         const seen = this.#storedSettled;
         if (resource?.job && operation.method === 'GET' && !seen) await jobs?.saw(resource.callId, answer);
-        else if (this.#call.jobOpened && ask.stream) await jobs?.saw(id, answer);
+        else if (this.#call.outcome.jobOpened && ask.stream) await jobs?.saw(id, answer);
       }
     } catch (error) {
       this.#runtime.report(error, id);
@@ -116,7 +117,7 @@ class AnswerRecorder implements Recorder {
   }
 
   async #keep(fresh: readonly ShownResource[]): Promise<void> {
-    const job = this.#call.ask.job && !this.#call.jobOpened ? await this.#openJob(fresh) : null;
+    const job = this.#call.ask.job && !this.#call.outcome.jobOpened ? await this.#openJob(fresh) : null;
     const others = fresh.filter((one) => one !== job);
     await this.#keepResources(this.#call.operation.repeats ? await this.#unclaimed(others) : others);
   }
@@ -134,7 +135,7 @@ class AnswerRecorder implements Recorder {
   async #keepResources(shown: readonly ShownResource[]): Promise<void> {
     const { id } = this.#call;
     if (shown.length === 0) return;
-    const usage = meteredUsage(this.#call.charge);
+    const usage = meteredUsage(this.#call.outcome.charge);
     this.#toldTokens = usedTokens(usage);
     try {
       if (!this.#runtime.resources) throw new Error('this process keeps no resources');
@@ -160,7 +161,7 @@ class AnswerRecorder implements Recorder {
     const sight = reader && facts && shown ? reader.read(facts, this.#meter.answer()) : null;
     if (!facts || !shown || !sight) return null;
     // Before the first checkpoint: what is opened is not charged here, however soon the process dies.
-    this.#call.jobOpened = true;
+    this.#call.outcome.jobOpened = true;
     try {
       if (!this.#runtime.jobs) throw new Error('this process keeps no jobs');
       await this.#runtime.jobs.open({
@@ -175,7 +176,7 @@ class AnswerRecorder implements Recorder {
         upstreamModel: offer.upstreamModel,
         offerId: offer.id,
         priceVersionId: price.id,
-        holdNano: this.#call.holdNano,
+        holdNano: this.#call.outcome.holdNano,
         facts: { ...facts, ...askedFacts(ask), ...nestedFacts(target.nested) },
         sight,
         createdAtMs: this.#call.startMs,

@@ -41,7 +41,7 @@ export class StreamRelay implements ExchangeReader {
   data(chunk: Uint8Array): void {
     const { call, runtime, tap, meter, recorder } = this.#p;
     const nowMono = runtime.clock.mono();
-    call.firstByteMono ??= nowMono;
+    call.outcome.firstByteMono ??= nowMono;
     const pieces = tap.push(chunk);
     const kept = recorder === null ? null : recorder.keepNew();
     if (kept) this.#waitFor(kept);
@@ -106,17 +106,17 @@ export class StreamRelay implements ExchangeReader {
 
   async #growHold(): Promise<void> {
     const { call, runtime, exchange } = this.#p;
-    const wantedNano = call.charge.uncappedNano;
-    if (!runtime.coordinator || wantedNano <= call.holdNano) return;
+    const wantedNano = call.outcome.charge.uncappedNano;
+    if (!runtime.coordinator || wantedNano <= call.outcome.holdNano) return;
     const grown = await runtime.coordinator.grow(call.claim, wantedNano);
-    if (grown && wantedNano > call.holdNano) call.holdNano = wantedNano;
+    if (grown && wantedNano > call.outcome.holdNano) call.outcome.holdNano = wantedNano;
     if (!grown && call.snapshot.workspace.strict) exchange.abort(new HoldExhausted());
   }
 
   /** @returns false when the client is slower than the provider. */
   #send(piece: Uint8Array): boolean {
     const { call, reply, headers, meter } = this.#p;
-    if (call.gone) return true;
+    if (call.outcome.gone) return true;
     if (this.#gated) {
       this.#gated.push(piece);
       this.#gatedBytes += piece.length;
@@ -125,10 +125,10 @@ export class StreamRelay implements ExchangeReader {
     }
     if (!this.#started) {
       this.#started = true;
-      reply.start(call.status, headers);
+      reply.start(call.outcome.status, headers);
     }
     // A client that leaves from here on has its answer (contract: routing/own-end).
-    if (meter?.finished() && !meter.failed()) call.delivered = true;
+    if (meter?.finished() && !meter.failed()) call.outcome.delivered = true;
     return sendPiece(this.#p, piece);
   }
 
@@ -175,7 +175,7 @@ export class StreamRelay implements ExchangeReader {
     const { call, tap, headers } = this.#p;
     const rest = tap.end();
     this.#p.resolve((reply) => {
-      if (!this.#started) reply.start(call.status, headers);
+      if (!this.#started) reply.start(call.outcome.status, headers);
       for (const piece of rest) reply.write(piece);
       reply.end();
     });
@@ -208,7 +208,7 @@ export class StreamRelay implements ExchangeReader {
     if (recorder) void this.#tell(recorder);
     const frame = call.family.breakFrame(brokenNotice(error), meter?.events() ?? 0, meter?.answer());
     this.#p.resolve((reply) => {
-      if (!this.#started) reply.start(call.status, headers);
+      if (!this.#started) reply.start(call.outcome.status, headers);
       for (const piece of held) reply.write(piece);
       if (frame === null) reply.cut();
       else reply.end(breakEnding(tap.tail(), frame));

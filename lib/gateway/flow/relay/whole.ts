@@ -30,14 +30,14 @@ export class WholeRelay implements ExchangeReader {
 
   data(chunk: Uint8Array): void {
     const { call, runtime, tap, recorder } = this.#p;
-    call.firstByteMono ??= runtime.clock.mono();
+    call.outcome.firstByteMono ??= runtime.clock.mono();
     for (const piece of tap.push(chunk)) {
       this.#heldBytes += piece.length;
       // What is longer than anybody reads shows nothing that could be kept.
       if (recorder === null || this.#heldBytes > MAX_ANSWER_BYTES) this.#release();
       this.#held.push(piece);
     }
-    if (call.gone) this.#held = [];
+    if (call.outcome.gone) this.#held = [];
   }
 
   #release(): void {
@@ -45,10 +45,10 @@ export class WholeRelay implements ExchangeReader {
     const held = this.#held;
     if (held.length === 0) return;
     this.#held = [];
-    if (call.gone) return;
+    if (call.outcome.gone) return;
     if (!this.#started) {
       this.#started = true;
-      reply.start(call.status, headers);
+      reply.start(call.outcome.status, headers);
     }
     for (const piece of held) sendPiece(this.#p, piece);
   }
@@ -96,10 +96,10 @@ export class WholeRelay implements ExchangeReader {
     const started = this.#started;
     this.#p.resolve((reply) => {
       if (!started) {
-        const bodiless = call.status === 204 || call.status === 304;
+        const bodiless = call.outcome.status === 204 || call.outcome.status === 304;
         if (!bodiless && !hasHeader(headers, 'content-length'))
           headers.push('content-length', String(last.length));
-        reply.start(call.status, headers);
+        reply.start(call.outcome.status, headers);
       }
       reply.end(last);
     });
@@ -112,7 +112,7 @@ export class WholeRelay implements ExchangeReader {
     const { call, meter, recorder, headers } = this.#p;
     meter?.end();
     settleCall(this.#p, error);
-    if (recorder !== null && !this.#started && !call.gone) {
+    if (recorder !== null && !this.#started && !call.outcome.gone) {
       // Its client has seen nothing yet, so it can still be told.
       const { code, message } = brokenNotice(error);
       withhold(this.#p, new Refused(refusal(code, message)));
@@ -120,7 +120,7 @@ export class WholeRelay implements ExchangeReader {
     }
     const held = recorder === null ? this.#held : [];
     this.#p.resolve((reply) => {
-      if (!this.#started) reply.start(call.status, headers);
+      if (!this.#started) reply.start(call.outcome.status, headers);
       for (const piece of held) reply.write(piece);
       reply.cut();
     });

@@ -22,22 +22,22 @@ import type { CallRecord, CloseEntry, RefusedEntry } from '#lib/gateway/settleme
 export async function account(runtime: Runtime, call: Call, reply: Reply): Promise<void> {
   const { journal } = runtime;
   if (!call.snapshot || !journal) {
-    if (call.refusal) runtime.tally.turnedAway(call.refusal.code);
+    if (call.outcome.refusal) runtime.tally.turnedAway(call.outcome.refusal.code);
     return;
   }
   const { claim } = call;
   if (call.placed && !claim) runtime.coordinator?.vacate(call.id);
-  const { usageSource, uncappedNano } = call.charge;
-  if (claim && usageSource === 'estimated' && uncappedNano > call.holdNano) {
+  const { usageSource, uncappedNano } = call.outcome.charge;
+  if (claim && usageSource === 'estimated' && uncappedNano > call.outcome.holdNano) {
     await growHold(runtime, call, claim, uncappedNano);
   }
   let record = rowOf(runtime, call);
   try {
     await journal.append(entryOf(call, record));
-    if (call.refusal && !claim) await pace(runtime, call.snapshot.key.id);
+    if (call.outcome.refusal && !claim) await pace(runtime, call.snapshot.key.id);
   } catch (error) {
     // A free call, a refusal and a client that has left do not depend on the disk.
-    const withheld = record.costNano > 0n && call.refusal === null && !call.gone;
+    const withheld = record.costNano > 0n && call.outcome.refusal === null && !call.outcome.gone;
     if (withheld) {
       withholdAnswer(call, reply, error);
       record = rowOf(runtime, call);
@@ -46,15 +46,15 @@ export async function account(runtime: Runtime, call: Call, reply: Reply): Promi
     if (withheld) throw error;
   } finally {
     runtime.tally.ended(call.operation ?? unserved, record);
-    if (call.charge.flags.length > 0)
+    if (call.outcome.charge.flags.length > 0)
       runtime.chargeFlags.charged(flaggedBy(call, record), runtime.clock.now());
     if (claim) {
       runtime.coordinator?.release(claim, {
         atMs: runtime.clock.now(),
-        chargeNano: call.charge.costNano,
+        chargeNano: call.outcome.charge.costNano,
         tokens: tokensOf(call),
         // Refused before any attempt: every counter goes back, RPM included (contract: admission/undone).
-        undone: call.refusal !== null && call.attempts.length === 0,
+        undone: call.outcome.refusal !== null && call.outcome.attempts.length === 0,
       });
     }
   }
@@ -86,8 +86,8 @@ function entryOf({ id, claim }: Call, record: CallRecord): CloseEntry | RefusedE
  */
 function withholdAnswer(call: Call, reply: Reply, cause: unknown): void {
   const begun = reply.started();
-  call.refusal = unaccountable('could not account for the call', cause);
-  if (!begun) call.status = statusOf(call.refusal);
+  call.outcome.refusal = unaccountable('could not account for the call', cause);
+  if (!begun) call.outcome.status = statusOf(call.outcome.refusal);
   endCall(call, { by: 'accounting' });
   if (!begun || call.ask?.stream !== true) chargeNothing(call);
 }
@@ -105,18 +105,25 @@ async function growHold(
     report(error, call.id);
     return;
   }
-  chargeInFull(call, wantedNano);
+  chargeInFull(call.outcome, wantedNano);
 }
 
 function flaggedBy(call: Call, record: CallRecord): FlaggedCharge {
   const { id: callId, provider, answeringModel: model, flags, usage } = record;
-  return { callId, provider, model, flags, usage, serviceTier: call.charge.report?.serviceTier ?? null };
+  return {
+    callId,
+    provider,
+    model,
+    flags,
+    usage,
+    serviceTier: call.outcome.charge.report?.serviceTier ?? null,
+  };
 }
 
 /** Tokens that TPM counts in the end; null keeps the estimate, for jobs, whose usage comes too late for the window. */
 function tokensOf(call: Call): number | null {
-  if (call.jobOpened) return null;
-  return call.charge.usageSource === 'none' ? 0 : countedTokens(meteredUsage(call.charge));
+  if (call.outcome.jobOpened) return null;
+  return call.outcome.charge.usageSource === 'none' ? 0 : countedTokens(meteredUsage(call.outcome.charge));
 }
 
 /** Delays the refusals of a key that is refused in floods, so that they cannot flood the log. */

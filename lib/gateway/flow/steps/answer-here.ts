@@ -41,7 +41,7 @@ export async function answerJobList(runtime: Runtime, call: FamilyCall): Promise
 }
 
 function answerWith(call: AuthenticatedCall, answer: object): SendLastByte {
-  call.status = 200;
+  call.outcome.status = 200;
   const body = JSON.stringify(answer);
   return (reply) => {
     const length = String(Buffer.byteLength(body));

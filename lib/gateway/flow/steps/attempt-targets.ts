@@ -26,30 +26,30 @@ export async function attemptTargets(
     answer.exchange.abort(new Error('its client has a stream already'));
     throw noAnswer(runtime, call, last);
   }
-  call.leadMs = answer.beganMono - call.startMono - answer.failedMs;
+  call.outcome.leadMs = answer.beganMono - call.startMono - answer.failedMs;
   const redirected = call.operation.download === 'redirected';
   return redirected ? followRedirects(runtime, call, client, answer) : answer;
 }
 
 /** This machine could not even ask: a refusal, since no provider failed (contract: call-log/machine-faults). */
 function outOf(call: ClaimedCall, shortage: Error): Refused {
-  call.upstreamMs = call.attempts.reduce((sum, one) => sum + one.durationMs, 0);
+  call.outcome.upstreamMs = call.outcome.attempts.reduce((sum, one) => sum + one.durationMs, 0);
   return new Refused(unaccountable('cannot reach providers', shortage));
 }
 
 /** No attempt got an answer: how the call ends, and what its client is told. */
 function noAnswer(runtime: Runtime, call: ClaimedCall, last: Tries['last']): Refused {
-  call.upstreamMs = call.attempts.reduce((sum, one) => sum + one.durationMs, 0);
-  const failure = call.attempts.at(-1)?.error ?? '';
+  call.outcome.upstreamMs = call.outcome.attempts.reduce((sum, one) => sum + one.durationMs, 0);
+  const failure = call.outcome.attempts.at(-1)?.error ?? '';
   endCall(call, { by: 'failure', name: failure });
-  if (call.gone && last) {
+  if (call.outcome.gone && last) {
     const answered = extendCall(call, { target: last.target });
     // An attempt that failed at the provider is free, whether or not the client was still waiting.
     const closed = failure === 'client_gone';
     chargeCall(answered, null, closed ? closedEarly(runtime, answered, last.exchange) : { end: 'broken' });
   }
   // One that was repeated, and failed the same way again, is named once.
-  const causes = new Set(call.attempts.map((one) => `${one.provider}: ${one.error ?? one.status}`));
+  const causes = new Set(call.outcome.attempts.map((one) => `${one.provider}: ${one.error ?? one.status}`));
   const told = [...causes].join(', ');
   return new Refused(
     refusal('upstream_request_failed', `No provider answered (${told}); retry with backoff.`),

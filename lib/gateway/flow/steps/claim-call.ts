@@ -70,7 +70,7 @@ function admit(call: PlannedCall, claimed: Claim | Refusal): ClaimedCall {
 
 function takeClaim<Stage extends AuthenticatedCall>(call: Stage, claimed: Claim | Refusal) {
   if (isRefusal(claimed)) throw new Refused(claimed);
-  call.holdNano = claimed.holdNano;
+  call.outcome.holdNano = claimed.holdNano;
   addLimits(call.headers, claimed.numbers);
   return extendCall(call, { claim: claimed });
 }

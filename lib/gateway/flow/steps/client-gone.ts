@@ -57,7 +57,7 @@ class ClientWatch implements GoneWatch {
     this.#call = call;
     this.#reply = reply;
     call.arrival.onGone(() => {
-      call.gone = true;
+      call.outcome.gone = true;
       reply.done();
       this.#leave();
     });
@@ -67,7 +67,7 @@ class ClientWatch implements GoneWatch {
     this.#exchange = exchange;
     this.#reply.underway(exchange);
     this.#policy = onDisconnect;
-    if (this.#call.gone) this.#leave();
+    if (this.#call.outcome.gone) this.#leave();
   }
 
   get opened(): boolean {
@@ -76,7 +76,7 @@ class ClientWatch implements GoneWatch {
 
   await({ family, ask, headers }: PlannedCall): void {
     const { signOfLife: frame } = family;
-    if (!ask.stream || frame === null || this.#call.gone) return;
+    if (!ask.stream || frame === null || this.#call.outcome.gone) return;
     this.#reply.watch({
       ...this.#runtime.signOfLife,
       frame,

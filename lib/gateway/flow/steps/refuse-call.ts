@@ -19,10 +19,10 @@ import type { Runtime } from '#lib/gateway/flow/runtime';
 /** The one error exit: every refusal and every unexpected error ends here (contract: request/error-shape). */
 export function refuseCall(runtime: Runtime, call: Call, reply: LiveReply, error: unknown): SendLastByte {
   const refused = error instanceof Refused ? error.refusal : unexpected(runtime, call, error);
-  call.refusal = refused;
+  call.outcome.refusal = refused;
   // A stream that began with a sign of life has its status.
   const status = reply.opened ? 200 : statusOf(refused);
-  call.status = hasLeft(call, refused) ? CLIENT_GONE : status;
+  call.outcome.status = hasLeft(call, refused) ? CLIENT_GONE : status;
   endCall(call, { by: 'refusal' });
   call.arrival.body.drop();
   return () => send(call, refused, reply);
@@ -30,7 +30,7 @@ export function refuseCall(runtime: Runtime, call: Call, reply: LiveReply, error
 
 /** The client left before any answer: logged as 499, without an error (contract: call-log/gone-before-answer). */
 function hasLeft(call: Call, refused: Refusal): boolean {
-  return call.endReason === 'client_gone' && refused.code === 'upstream_request_failed';
+  return call.outcome.endReason === 'client_gone' && refused.code === 'upstream_request_failed';
 }
 
 /** The books could not be closed: an answer that has begun must not end as if it were whole. */
@@ -39,7 +39,7 @@ export function breakOff(call: Call, reply: LiveReply): void {
     reply.cut();
     return;
   }
-  send(call, call.refusal ?? unaccountable('could not account for the call'), reply);
+  send(call, call.outcome.refusal ?? unaccountable('could not account for the call'), reply);
 }
 
 function send(call: Call, refused: Refusal, reply: LiveReply): void {

@@ -28,7 +28,7 @@ export function relayAnswer(
   const call = extendCall(claimed, { target });
   const { family, ask } = call;
   const succeeded = exchange.status >= 200 && exchange.status < 300;
-  call.status = exchange.status;
+  call.outcome.status = exchange.status;
   const framing = reading?.framing ?? unreadFraming(exchange);
   const streamed = framing !== 'whole';
   const meter = reading?.meter ?? null;
@@ -53,7 +53,7 @@ function answerHeaders(call: AnsweredCall, { exchange, target }: Answer, streame
   const headers = headersToClient(exchange.headers, streamed || exchange.status === 204, target.credential);
   for (const text of call.headers) headers.push(text);
   headers.push('x-answered-model', target.model.id, 'x-answered-provider', target.offer.provider.id);
-  headers.push('x-attempts', String(call.attempts.length));
+  headers.push('x-attempts', String(call.outcome.attempts.length));
   // Not the newest attempt's: an earlier answer passes when the last attempt got none.
   const upstreamId = providerRequestId(exchange.headers, target.credential);
   if (upstreamId) headers.push('x-upstream-request-id', upstreamId);
