@@ -62,7 +62,8 @@ export function FirstRunPanel({ workspace, first, read, facts, funds, createKey 
                 <Tabs
                   label="Make a call"
                   tabs={facts.snippets.map(({ name, label, code }) => ({
-                    ...{ value: name, label },
+                    value: name,
+                    label,
                     content: <CodeBlock code={code} what={`${label} example`} />,
                   }))}
                 />

@@ -108,7 +108,9 @@ export function useEntries(
           run: () => go(`${destinationHref(workspace, 'keys')}?new=key`),
         },
         ...themes.map(({ value, label, icon }) => ({
-          ...{ value: `theme ${value}`, label, icon },
+          value: `theme ${value}`,
+          label,
+          icon,
           run: () => {
             setTheme(value);
             onOpenChange(false);
@@ -122,26 +124,30 @@ export function useEntries(
       items: workspaces
         .filter(({ slug }) => slug !== workspace)
         .map(({ slug, name }) => ({
-          ...{ value: `workspace ${slug}`, label: `Switch to ${name}`, hint: slug, icon: <ArrowLeftRight /> },
+          value: `workspace ${slug}`,
+          label: `Switch to ${name}`,
+          hint: slug,
+          icon: <ArrowLeftRight />,
           run: () => go(`/${slug}`),
         })),
     },
     {
       label: 'API keys',
       items: found.keys.map(({ id, name }) => ({
-        ...{ value: `key ${id}`, label: showForeign(name), hint: 'API key', icon: <KeyRound /> },
+        value: `key ${id}`,
+        label: showForeign(name),
+        hint: 'API key',
+        icon: <KeyRound />,
         run: () => go(`${destinationHref(workspace, 'keys')}/${id}`),
       })),
     },
     {
       label: 'Models',
       items: found.models.map((id) => ({
-        ...{
-          value: `model ${id}`,
-          label: id,
-          hint: hasPage('models') ? 'Model' : 'its calls',
-          icon: <Boxes />,
-        },
+        value: `model ${id}`,
+        label: id,
+        hint: hasPage('models') ? 'Model' : 'its calls',
+        icon: <Boxes />,
         run: () => go(modelHref(workspace, id)),
       })),
     },

@@ -58,7 +58,8 @@ export function PaneView(props: PaneViewProps) {
           options={[
             ...(model ? [] : [{ value: '', label: 'Choose a model' }]),
             ...models.map(({ id, fault }) => ({
-              ...{ value: id, label: id },
+              value: id,
+              label: id,
               ...(fault ? { group: 'Simulated faults' } : {}),
             })),
           ]}

@@ -55,8 +55,17 @@ export function usePane({ workspace, model, family, settings, getKey }: PaneOpti
     const request = requestOf(family, { model: model.id, output: model.output, turns, settings });
     const id = crypto.randomUUID();
     const run: Run = {
-      ...{ id, question, request, state: 'running', answer: emptyAnswer, head: null, firstByteMs: null },
-      ...{ job: null, films: [], refusal: null, figures: null },
+      id,
+      question,
+      request,
+      state: 'running',
+      answer: emptyAnswer,
+      head: null,
+      firstByteMs: null,
+      job: null,
+      films: [],
+      refusal: null,
+      figures: null,
     };
     setRuns((all) => [...all.slice(0, before.length), run]);
     const controller = new AbortController();

@@ -22,7 +22,9 @@ export interface FirstRunState {
 export function firstRunStateOf(shown: z.output<typeof showFirstRun.output>): FirstRunState {
   const { available, funded, keys, answered, call } = shown;
   return {
-    ...{ funds: funded ? showMoney(available) : null, keys, answered },
+    funds: funded ? showMoney(available) : null,
+    keys,
+    answered,
     call: call && {
       id: call.id,
       facts: answered

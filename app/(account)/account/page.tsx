@@ -81,7 +81,8 @@ export default async function AccountPage({ searchParams }: AccountPageProps) {
             <LinkedAccounts
               providers={providers}
               linked={account.linked.map(({ provider, email, since }) => ({
-                ...{ provider, email },
+                provider,
+                email,
                 since: showDay(Date.parse(since), 'UTC'),
               }))}
               taken={connect === 'taken'}

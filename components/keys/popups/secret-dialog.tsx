@@ -88,7 +88,8 @@ export function ShownOnce({ title, description, what, secret, use, finalFocus, o
         <Tabs
           label="Use it"
           tabs={Object.entries(use).map(([value, { label, code, what: named }]) => ({
-            ...{ value, label },
+            value,
+            label,
             content: <CodeBlock code={code} what={named} />,
           }))}
         />

@@ -93,7 +93,10 @@ async function enter(stranger: Stranger, zone: string | undefined): Promise<Sign
   const actor = { kind: 'stranger', address: await requestAddress() } as const;
   const timeZone = zone?.slice(0, 64);
   const input = {
-    ...{ provider, subject, emailVerified, name },
+    provider,
+    subject,
+    emailVerified,
+    name,
     ...(email === undefined ? {} : { email }),
     ...(timeZone ? { timeZone } : {}),
   };

@@ -36,7 +36,10 @@ export interface LedgerRow {
 /** @param zone IANA. */
 export function ledgerRowOf(line: LedgerLine, place: { workspace: string; zone: string }): LedgerRow {
   return {
-    ...{ id: line.id, at: line.at, kind: line.kind, name: kindNames[line.kind] },
+    id: line.id,
+    at: line.at,
+    kind: line.kind,
+    name: kindNames[line.kind],
     when: showMoment(Date.parse(line.at), place.zone),
     why: whyOf(line),
     link: linkOf(line, place.workspace),

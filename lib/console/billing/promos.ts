@@ -21,7 +21,10 @@ export function promosInForce(
     .filter(({ left, expiresAt }) => left !== '0' && Date.parse(expiresAt) > nowMs)
     .toSorted((one, other) => Date.parse(one.expiresAt) - Date.parse(other.expiresAt))
     .map(({ id, left, amount, expiresAt, reason }) => ({
-      ...{ id, left: showMoney(left), given: `of ${showMoney(amount)}`, reason },
+      id,
+      left: showMoney(left),
+      given: `of ${showMoney(amount)}`,
+      reason,
       until: showDay(Date.parse(expiresAt), zone),
     }));
 }

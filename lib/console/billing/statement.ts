@@ -51,7 +51,11 @@ export function statementTables(statement: Statement, logs: string): AmountTable
     .map(({ caption, rows }) => ({
       caption,
       rows: rows.map(({ usd, ...row }, place) => ({
-        ...{ id: `${place}`, note: null, href: null, strong: false, ...row },
+        id: `${place}`,
+        note: null,
+        href: null,
+        strong: false,
+        ...row,
         amount: exactMoney(usd, places),
       })),
     }));

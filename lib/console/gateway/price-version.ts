@@ -16,7 +16,10 @@ export interface PriceVersionRow {
 export function priceVersionRowOf(version: ShownPriceVersion): PriceVersionRow {
   const { id, text, effectiveAt, until, state, withdrawn, source } = version;
   return {
-    ...{ id, text, state, withdrawn },
+    id,
+    text,
+    state,
+    withdrawn,
     since: momentOf(effectiveAt),
     until: until === null ? null : momentOf(until),
     source: source === null ? null : { href: source, host: new URL(source).host },

@@ -26,7 +26,9 @@ export function providerRowOf({ id, name, offers, families, credential }: ShownP
   const { kind, variable, usable, why } = credential;
   const places = { none: 'None', variable: variable ?? '', sealed: 'Stored sealed' };
   return {
-    ...{ id, name, offers },
+    id,
+    name,
+    offers,
     families: families.map(({ family, address, why: reason }) => ({
       name: showFamily(family),
       address: address ?? '',
@@ -34,7 +36,9 @@ export function providerRowOf({ id, name, offers, families, credential }: ShownP
     })),
     // That a variable is not set is said once, above the table.
     credential: {
-      ...{ text: places[kind], given: kind !== 'none', usable },
+      text: places[kind],
+      given: kind !== 'none',
+      usable,
       why: kind === 'variable' ? null : why,
     },
   };

@@ -23,7 +23,14 @@ export function playgroundModels(models: readonly ListedModel[]): PlaygroundMode
       const { id, input, output } = model;
       const offers = model.offers.filter(({ available }) => available);
       const families = familiesOf({ offers }).filter(isPlaygroundFamily);
-      return { ...{ id, input, output, families }, price: priceOf({ ...model, offers }), fault: isFault(id) };
+      return {
+        id,
+        input,
+        output,
+        families,
+        price: priceOf({ ...model, offers }),
+        fault: isFault(id),
+      };
     })
     .filter(({ families }) => families.length > 0)
     .toSorted((one, other) => Number(one.fault) - Number(other.fault));

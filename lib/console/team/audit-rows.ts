@@ -46,7 +46,11 @@ export function auditRowOf(row: ListedRow, { timeZone, nowMs, actors }: Place): 
   const state = after ?? before ?? {};
   const called = state.name ?? state.email ?? state.slug;
   return {
-    ...{ id, actor, action, subject, who: actors.get(actor) ?? actor },
+    id,
+    actor,
+    action,
+    subject,
+    who: actors.get(actor) ?? actor,
     called: typeof called === 'string' ? called : null,
     changes: names.map((name) => ({ name, before: told(before, name), after: told(after, name) })),
     time: {
@@ -92,7 +96,9 @@ export function auditCsvLine(row: ListedRow, { timeZone, actors }: Omit<Place, '
 function withOffset(iso: string, zone: string): string {
   const at = new Date(iso);
   const read = new Intl.DateTimeFormat('sv-SE', {
-    ...{ timeZone: usableZone(zone), dateStyle: 'short', timeStyle: 'medium' },
+    timeZone: usableZone(zone),
+    dateStyle: 'short',
+    timeStyle: 'medium',
   }).format(at);
   const [, offset = ''] = showZone(zone, at.getTime()).split(', UTC');
   return `${read.replace(' ', 'T')}${offset || '+00:00'}`;

@@ -31,7 +31,11 @@ export function deliveryRowOf(one: ListedDelivery, place: { timeZone: string; no
   const { timeZone, nowMs } = place;
   const atMs = Date.parse(one.createdAt);
   return {
-    ...{ id, event, state, tries, tone: tones[state] },
+    id,
+    event,
+    state,
+    tries,
+    tone: tones[state],
     answer: error ?? (status === null ? 'none yet' : String(status)),
     next: nextTryAt === null ? null : `next try ${showAgo(Date.parse(nextTryAt), nowMs)}`,
     queued: {

@@ -32,7 +32,10 @@ export function managementKeyRowOf(
   const exact = (atMs: number) => `${showMoment(atMs, timeZone)} (${showZone(timeZone, atMs)})`;
   const [createdMs, usedMs] = [Date.parse(key.createdAt), Date.parse(key.lastUsedAt ?? '')];
   return {
-    ...{ id: key.id, name: key.name, display: key.display, role: key.role ?? 'none' },
+    id: key.id,
+    name: key.name,
+    display: key.display,
+    role: key.role ?? 'none',
     active: key.status === 'active',
     madeBy: key.madeBy ?? 'The operator',
     used: key.lastUsedAt === null ? null : { text: showAgo(usedMs, nowMs), exact: exact(usedMs) },

@@ -42,7 +42,11 @@ export function invitationRowOf(one: ShownInvitation, place: Place): InvitationR
   const expired = state === 'expired';
   const ends = agoOf(one.expiresAt, place);
   return {
-    ...{ id, email, role, expired, invitedBy: invitedBy ?? 'The operator' },
+    id,
+    email,
+    role,
+    expired,
+    invitedBy: invitedBy ?? 'The operator',
     sent: agoOf(one.sentAt, place),
     ends: expired ? { ...ends, text: `ran out ${ends.text}` } : ends,
   };

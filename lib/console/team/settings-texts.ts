@@ -38,7 +38,10 @@ export function refusalRowOf(
 ) {
   const atMs = Date.parse(at);
   return {
-    ...{ code, call, limit: refusers[code] ?? code, ago: showAgo(atMs, nowMs) },
+    code,
+    call,
+    limit: refusers[code] ?? code,
+    ago: showAgo(atMs, nowMs),
     exact: `${showMoment(atMs, timeZone)} (${showZone(timeZone, atMs)})`,
   };
 }

@@ -94,7 +94,10 @@ async function send(host: DeliveryHost, { id, webhook_id, url, secret, event, bo
   const atSeconds = Math.floor(Date.now() / 1000);
   const signal = AbortSignal.timeout(host.answerMs);
   const answer = await request(url, {
-    ...{ method: 'POST', body, dispatcher: host.dispatcher, signal },
+    method: 'POST',
+    body,
+    dispatcher: host.dispatcher,
+    signal,
     headers: {
       'content-type': 'application/json',
       'user-agent': 'model-gateway-webhook',

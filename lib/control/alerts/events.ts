@@ -42,8 +42,12 @@ export const alertEvents = {
         .meta({ description: 'Of a rate limit at 100: the error code of the refusals.' }),
     }),
     example: {
-      ...{ key: '01890000-0000-7000-8000-000000000000', name: 'web', limit: 'the daily cap', level: 80 },
-      ...{ spent: '4.02', cap: '5' },
+      key: '01890000-0000-7000-8000-000000000000',
+      name: 'web',
+      limit: 'the daily cap',
+      level: 80,
+      spent: '4.02',
+      cap: '5',
     },
   },
   key_expiring: {
@@ -55,8 +59,10 @@ export const alertEvents = {
       days: z.union([z.literal(7), z.literal(1)]).meta({ description: 'At most so many days are left.' }),
     }),
     example: {
-      ...{ key: '01890000-0000-7000-8000-000000000000', name: 'web' },
-      ...{ expiresAt: '2026-12-01T23:59:59.000Z', days: 7 },
+      key: '01890000-0000-7000-8000-000000000000',
+      name: 'web',
+      expiresAt: '2026-12-01T23:59:59.000Z',
+      days: 7,
     },
   },
   offer_trouble: {

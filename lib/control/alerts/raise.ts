@@ -77,7 +77,11 @@ async function tell(client: PoolClient, { workspaceId, kind, subject, facts }: F
       await queueMail(client, { kind: 'alert', recipient: email, facts: mail, lifeSeconds: mailSeconds });
   }
   const body = eventBody({
-    ...{ id, type: `alert.${kind}`, at: raised.raised_at.toISOString(), workspace: slug, data: facts },
+    id,
+    type: `alert.${kind}`,
+    at: raised.raised_at.toISOString(),
+    workspace: slug,
+    data: facts,
   });
   await queueEvent(client, workspaceId, `alert.${kind}`, body);
 }

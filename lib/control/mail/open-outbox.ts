@@ -29,7 +29,10 @@ export function openOutboxOf(
   const transport = env.smtpUrl === null ? printedTransport(print) : smtpTransport(env.smtpUrl, from);
   const compose = { db, keyPepper: env.keyPepper, publicUrl };
   return openOutbox({
-    ...{ db, transport, report, restMs },
+    db,
+    transport,
+    report,
+    restMs,
     compose: (mail) => composeMail(compose, mail),
   });
 }

@@ -34,16 +34,18 @@ export async function freeSlots(
   }
   const asks = [...subjects].map(([workspaceId, ids]) =>
     store.carryOut({
-      ...{
-        workspaceId,
-        process: processName(ownerId),
-        turn: LAST_TURN,
-        epoch: null,
-        processes: 1,
-        calls: [],
-      },
+      workspaceId,
+      process: processName(ownerId),
+      turn: LAST_TURN,
+      epoch: null,
+      processes: 1,
+      calls: [],
       subjects: [...ids].map((id) => ({
-        ...{ id, limits: unlimited, slots: 0, lowered: [], used: [] },
+        id,
+        limits: unlimited,
+        slots: 0,
+        lowered: [],
+        used: [],
         want: { requests: 0, tokens: 0, slots: 0 },
       })),
     }),

@@ -66,7 +66,10 @@ export class SharedLimits {
     let count = 0;
     this.#given = given;
     this.#parts = {
-      ...{ clock: given.clock, store: given.store, breaker: this.#breaker, process: given.process },
+      clock: given.clock,
+      store: given.store,
+      breaker: this.#breaker,
+      process: given.process,
       fleet: () => given.fleet.now(),
       next: () => ++count,
       later: given.later ?? usualTimer,
@@ -87,7 +90,9 @@ export class SharedLimits {
     const nowMono = this.#parts.clock.mono();
     const queue = this.#queueOf(workspace.id);
     const pass: Pass = {
-      ...{ queue, take, verdict: { kind: 'alone' } },
+      queue,
+      take,
+      verdict: { kind: 'alone' },
       key: queue.permitsOf(key.id, key.limits, nowMono),
       workspace: queue.permitsOf(workspace.id, workspace.limits, nowMono),
     };

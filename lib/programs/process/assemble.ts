@@ -80,7 +80,11 @@ export async function assemble(
   const folding = keepFolded(db.pool, clock, (error) => report(error, null));
 
   const memory = await remember({
-    ...{ env, db, clock, journal, report: (error) => report(error, null) },
+    env,
+    db,
+    clock,
+    journal,
+    report: (error) => report(error, null),
     envSecret: (name) => upstreams.envSecret(name) ?? undefined,
     databaseAnswers: faults.databaseAnswers,
     recall: (kind, id) => coordinator.recall(kind, id),

@@ -64,7 +64,11 @@ export function startExporter(parts: ExporterParts): Exporter {
   const late = parts.charges?.(readPositions(dir).chargesTo) ?? null;
   let own: { readonly name: string; readonly file: JournalFile }[] = [];
   let state: ExportState = {
-    ...{ sent: 0, dropped: 0, skipped: 0, rejectedSpans: 0, failures: 0 },
+    sent: 0,
+    dropped: 0,
+    skipped: 0,
+    rejectedSpans: 0,
+    failures: 0,
     backlogBytes: 0,
   };
   /** What threads before this one counted. */

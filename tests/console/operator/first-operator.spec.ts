@@ -33,8 +33,14 @@ test('whoever opens the link of the first start runs the gateway (contract: oper
     cwd: root,
     stdio: ['ignore', 'pipe', 'ignore'],
     env: {
-      ...{ ...process.env, ...secrets, NODE_ENV: 'production', HOST: '127.0.0.1' },
-      ...{ PORT: String(await freePort()), DATA_DIR: dataDir, DATABASE_URL: database.url, SANDBOX: 'on' },
+      ...process.env,
+      ...secrets,
+      NODE_ENV: 'production',
+      HOST: '127.0.0.1',
+      PORT: String(await freePort()),
+      DATA_DIR: dataDir,
+      DATABASE_URL: database.url,
+      SANDBOX: 'on',
     },
   });
   try {

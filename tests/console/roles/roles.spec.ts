@@ -101,7 +101,9 @@ test('every page and route admits by role, and is not there for everybody else',
   await removeMember(db, { workspace: own.slug, member: removed.email });
   actors.push({ name: 'removed member', headers: await cookie(removed), role: null, user: 'user' });
   const owner: Actor = {
-    ...{ name: 'owner of a suspended workspace', role: 'owner', user: 'user' },
+    name: 'owner of a suspended workspace',
+    role: 'owner',
+    user: 'user',
     headers: await cookie(suspended.owner),
   };
   const wrong: string[] = [];

@@ -115,9 +115,13 @@ it(`two gateways charge every call once and free every slot through ${strikes} r
   const figures = judge(told, await readSettled(stack, told), await readProvided(stack));
   const { early, late } = growthOf(samples);
   tellFigures('random faults', {
-    ...{ strikes, ...figures, slowestSlotMs },
-    ...{ mostEarlyMiB: early.rssMiB, mostLateMiB: late.rssMiB },
-    ...{ mostEarlyDescriptors: early.descriptors, mostLateDescriptors: late.descriptors },
+    strikes,
+    ...figures,
+    slowestSlotMs,
+    mostEarlyMiB: early.rssMiB,
+    mostLateMiB: late.rssMiB,
+    mostEarlyDescriptors: early.descriptors,
+    mostLateDescriptors: late.descriptors,
   });
   expect(figures.answered).toBeGreaterThan(0);
   if (samples.length >= 40) {

@@ -70,12 +70,10 @@ const clock = (offset: string): Row => ({
     const { processes, begin } = cluster;
     await processes[0]?.close();
     processes[0] = await begin(0, {
-      ...{
-        LD_PRELOAD: faketime,
-        FAKETIME: offset,
-        FAKETIME_DONT_FAKE_MONOTONIC: '1',
-        DONT_FAKE_MONOTONIC: '1',
-      },
+      LD_PRELOAD: faketime,
+      FAKETIME: offset,
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+      DONT_FAKE_MONOTONIC: '1',
     });
     await pause(5_000);
   },
@@ -114,7 +112,8 @@ const rows: readonly Row[] = [
   postgres('', 'freeze', 30, 30),
   postgres('', 'cut', 180, 30),
   postgres(', DATABASE_AWAY_MINUTES=10', 'cut', 180, 30, {
-    ...{ DATABASE_AWAY_MINUTES: '10', DATABASE_AWAY_USD: '1000' },
+    DATABASE_AWAY_MINUTES: '10',
+    DATABASE_AWAY_USD: '1000',
   }),
   {
     name: 'Disk of one of three full for 15 s (24 MiB)',

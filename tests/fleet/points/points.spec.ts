@@ -162,7 +162,10 @@ it(`kills at named points lose no call, charge none twice and leave no slot (${d
   }
   await expect.poll(() => readLeft(stack)).toMatchObject({ holds: 0, owners: 1 });
   tellFigures(`kills at named points, ${database} database`, {
-    ...{ kills, ...figures, jobs: jobs.length, slowestSlotMs: Math.round(freeMs) },
+    kills,
+    ...figures,
+    jobs: jobs.length,
+    slowestSlotMs: Math.round(freeMs),
   });
 });
 

@@ -12,9 +12,15 @@ beforeAll(async () => {
   stack = await startStack({
     console: true,
     env: {
-      ...{ GITHUB_ID: client.id, GITHUB_SECRET: client.secret, GITHUB_URL: provider.url },
-      ...{ GOOGLE_ID: client.id, GOOGLE_SECRET: client.secret, GOOGLE_ISSUER: provider.url },
-      ...{ ALLOW_SIGN_UP: 'on', SIGN_UP_CREDIT_USD: '3', LOG_LEVEL: 'fatal' },
+      GITHUB_ID: client.id,
+      GITHUB_SECRET: client.secret,
+      GITHUB_URL: provider.url,
+      GOOGLE_ID: client.id,
+      GOOGLE_SECRET: client.secret,
+      GOOGLE_ISSUER: provider.url,
+      ALLOW_SIGN_UP: 'on',
+      SIGN_UP_CREDIT_USD: '3',
+      LOG_LEVEL: 'fatal',
     },
   });
 });

@@ -17,7 +17,10 @@ async function funded(stack: Stack, simulated: bigint, other = 0n, settings: obj
   const line = { workspaceId: workspace.id, kind: 'top_up', reason: null } as const;
   if (simulated > 0n) {
     await postLine(stack.db.pool, {
-      ...{ ...line, ref: `test ${workspace.id}`, amountNano: simulated, simulated: true },
+      ...line,
+      ref: `test ${workspace.id}`,
+      amountNano: simulated,
+      simulated: true,
     });
   }
   if (other > 0n) await postLine(stack.db.pool, { ...line, ref: `own ${workspace.id}`, amountNano: other });

@@ -68,7 +68,10 @@ async function retiring(days: { model?: string; offer?: string; withdrawn?: bool
   });
   await db.prisma.offer.create({
     data: {
-      ...{ id: randomUUID(), modelId: id, providerId: provider, upstreamModel: 'm' },
+      id: randomUUID(),
+      modelId: id,
+      providerId: provider,
+      upstreamModel: 'm',
       retires: days.offer ?? null,
       withdrawnAt: days.withdrawn ? new Date() : null,
     },

@@ -64,8 +64,13 @@ beforeEach(async () => {
 
 /** The receiver stands on this machine, where no webhook of the product may lead. */
 const sender = (given: Partial<DeliveryHost> = {}): DeliveryHost => ({
-  ...{ pool: db.pool, sealingKey, report: () => undefined, refuse: async () => null },
-  ...{ dispatcher: new Agent(), answerMs: 60_000, ...given },
+  pool: db.pool,
+  sealingKey,
+  report: () => undefined,
+  refuse: async () => null,
+  dispatcher: new Agent(),
+  answerMs: 60_000,
+  ...given,
 });
 const run = (operation: Parameters<typeof ask>[1], workspace: string, input: object) =>
   ask(controlHost(db), operation, { actor, workspace, input }) as Promise<never>;

@@ -96,7 +96,10 @@ describe('a low balance (contract: money/low-balance)', () => {
   it('does not count promo credit that has expired', async () => {
     const place = await newWorkspace('1');
     await operate(db, grantCredit, {
-      ...{ workspace: place.slug, amount: '20', reason: 'test', expiresAt: '2199-01-01' },
+      workspace: place.slug,
+      amount: '20',
+      reason: 'test',
+      expiresAt: '2199-01-01',
     });
     await set(place, '10');
     const past = "now() - interval '1 s'";

@@ -61,7 +61,13 @@ const give = ({ slug }: Place, amount: string) =>
 const adjust = (workspaceId: string, keyId: string, amountNano: bigint) =>
   transact(shop.db.pool, { lockMs: 5_000, statementMs: 5_000 }, (client) =>
     insertLine(client, {
-      ...{ workspaceId, keyId, kind: 'adjustment', ref: newId(), amountNano, reason: null, simulated: true },
+      workspaceId,
+      keyId,
+      kind: 'adjustment',
+      ref: newId(),
+      amountNano,
+      reason: null,
+      simulated: true,
     }),
   );
 

@@ -206,7 +206,8 @@ describe('the webhook (contract: money/payment-events)', () => {
     expect(output).toMatchObject({
       quarantined: expect.arrayContaining([
         expect.objectContaining({
-          ...{ event: event?.id, payment: session.payment_intent },
+          event: event?.id,
+          payment: session.payment_intent,
           why: expect.stringMatching(/customer cus_stranger/),
         }),
       ]),

@@ -74,8 +74,13 @@ describe('the catalogue', () => {
     const theirs = await read<{ offers: object[] }>(path(other.slug), other.token);
     expect(theirs.offers).toEqual([
       {
-        ...{ provider: 'sandbox', state: 'in service', calls: 0, uptime: null },
-        ...{ latencyMs: null, firstByteMs: null, tokensPerSecond: null },
+        provider: 'sandbox',
+        state: 'in service',
+        calls: 0,
+        uptime: null,
+        latencyMs: null,
+        firstByteMs: null,
+        tokensPerSecond: null,
       },
     ]);
   });

@@ -318,7 +318,11 @@ describe('catalogue list', () => {
         upstreamModel: 'm',
         families: ['chat'],
         price: {
-          ...{ input: '2', output: null, text: '2 in', source: null, effectiveAt: expect.any(String) },
+          input: '2',
+          output: null,
+          text: '2 in',
+          source: null,
+          effectiveAt: expect.any(String),
           bands: [
             {
               tier: 'default',

@@ -48,8 +48,14 @@ describe('a key of a workspace (contract: control-plane/management-keys)', () =>
     expect(made.body).toEqual({ id: expect.any(String), key: expect.stringMatching(/^mg_/) });
     const one = `${keys}/${made.body.id}`;
     expect((await send(token, 'GET', one)).body).toMatchObject({
-      ...{ id: made.body.id, name: 'web', workspace: slug, status: 'active', models: ['sandbox/echo'] },
-      ...{ rpm: 60, dailyCap: null, spent: { day: '0', d7: '0', d30: '0', total: '0' } },
+      id: made.body.id,
+      name: 'web',
+      workspace: slug,
+      status: 'active',
+      models: ['sandbox/echo'],
+      rpm: 60,
+      dailyCap: null,
+      spent: { day: '0', d7: '0', d30: '0', total: '0' },
     });
     const call = () =>
       fetch(`${stack.url}/v1/chat/completions`, {
@@ -116,8 +122,10 @@ describe('a key of a workspace (contract: control-plane/management-keys)', () =>
     expect(rows).toMatchObject([
       { action: 'key.create', actor: `management-key ${tokenId}`, before: null, after: { dailyCap: '2' } },
       {
-        ...{ action: 'key.set', address: '127.0.0.1' },
-        ...{ before: { dailyCap: '2', rpm: null }, after: { dailyCap: null, rpm: 7 } },
+        action: 'key.set',
+        address: '127.0.0.1',
+        before: { dailyCap: '2', rpm: null },
+        after: { dailyCap: null, rpm: 7 },
       },
     ]);
     expect(JSON.stringify(rows)).not.toContain(body.key);
@@ -170,7 +178,11 @@ describe('whoever asks', () => {
   it('learns of the own key, and has none once it is revoked', async () => {
     const { token, tokenId, slug } = await place('billing');
     expect((await send(token, 'GET', '/me')).body).toMatchObject({
-      ...{ id: tokenId, name: 'ci', workspace: slug, role: 'billing', operator: false },
+      id: tokenId,
+      name: 'ci',
+      workspace: slug,
+      role: 'billing',
+      operator: false,
     });
     await operate(stack.db, revokeManagementKey, { id: tokenId });
     expect((await send(token, 'GET', '/me')).status).toBe(401);
@@ -191,7 +203,10 @@ describe('whoever asks', () => {
     expect(higher).toMatchObject({ status: 403, body: { error: { code: 'permission_denied' } } });
     expect((await send(token, 'POST', path, { name: 'same', role: 'admin' })).status).toBe(201);
     const user = await createUser(stack.db, {
-      ...{ email: `${slug}@example.com`, password: 'long enough', workspace: slug, role: 'admin' },
+      email: `${slug}@example.com`,
+      password: 'long enough',
+      workspace: slug,
+      role: 'admin',
     });
     const actor = { kind: 'user', userId: user.id, operator: false, address: null } as const;
     const given = { workspace: slug, name: 'theirs', role: 'developer' };

@@ -41,7 +41,8 @@ describe('the "next" of a list', () => {
       const slug = await place();
       for (const after of ['x', '0', '-1', '1.2', `1.${'g'.repeat(36)}`, '9'.repeat(300)]) {
         await expect(page(name, slug, { ...others[name], after }), after).rejects.toMatchObject({
-          ...{ code: 'invalid_body', field: 'after' },
+          code: 'invalid_body',
+          field: 'after',
         });
       }
     },

@@ -36,7 +36,8 @@ it('a policy is read and replaced whole, under its entity tag, and rolled back',
   );
   expect(first).toMatchObject({ status: 200, body: { version: 1 } });
   expect(await send('GET', '/default')).toMatchObject({
-    ...{ status: 200, etag: first.etag },
+    status: 200,
+    etag: first.etag,
     body: { sort: 'price', aliases: { smart: 'sandbox/echo' } },
   });
   const stale = await send('PUT', '/default', { sort: 'order' }, empty.etag);

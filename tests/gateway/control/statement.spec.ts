@@ -51,7 +51,9 @@ async function ledgerOf(question: Record<string, unknown>): Promise<LedgerLine[]
   const all: LedgerLine[] = [];
   for (let after: string | null = ''; after !== null; ) {
     const page: { data: LedgerLine[]; next: string | null } = await operate(db, listLedger, {
-      ...{ workspace, limit: 97, ...question },
+      workspace,
+      limit: 97,
+      ...question,
       ...(after ? { after } : {}),
     });
     all.push(...page.data);

@@ -157,7 +157,8 @@ describe('a workspace', () => {
       operate(db, operations.setWorkspace, { workspace: slug, ...given }, 'pepper', actor);
     expect(await set({ name: 'Ours', rpm: 5 })).toMatchObject({ name: 'Ours', rpm: 5 });
     await expect(set({ name: 'Rich', credit: '1000' })).rejects.toMatchObject({
-      ...{ code: 'permission_denied', field: 'credit' },
+      code: 'permission_denied',
+      field: 'credit',
       message: expect.stringContaining('operator'),
     });
     await expect(set({ suspended: true })).rejects.toMatchObject({ code: 'permission_denied' });
@@ -185,7 +186,10 @@ describe('a workspace', () => {
     expect((await newWorkspace({ name: 'Before' })).slug).toBe('before-2');
     const visit = (userId: string) =>
       operate(db, visitWorkspace, { workspace: 'before' }, 'pepper', {
-        ...{ kind: 'user', userId, operator: false, address: null },
+        kind: 'user',
+        userId,
+        operator: false,
+        address: null,
       });
     expect(await visit(userId)).toMatchObject({ id, slug });
     await expect(visit(randomUUID())).rejects.toMatchObject({ code: 'not_found' });
@@ -202,8 +206,14 @@ describe('a workspace', () => {
     const first = await list({ limit: 2 });
     expect(first.data).toEqual([
       {
-        ...{ id: expect.any(String), at: expect.any(String), actor: 'test', action: 'workspace.set' },
-        ...{ subject: one.id, before: { credit: '0' }, after: { credit: '7' }, address: null },
+        id: expect.any(String),
+        at: expect.any(String),
+        actor: 'test',
+        action: 'workspace.set',
+        subject: one.id,
+        before: { credit: '0' },
+        after: { credit: '7' },
+        address: null,
       },
       expect.objectContaining({ before: { rpm: 600 }, after: { rpm: 5 } }),
     ]);

@@ -47,7 +47,10 @@ const keys = [randomUUID(), randomUUID()];
 function drawn(workspaceId: string, atMs: number, random: (below: number) => number): UsageQuarter {
   const model = ['a/b', 'c/d', ''][random(3)] ?? '';
   const quarter = newQuarter({
-    ...{ workspaceId, keyId: keys[random(2)] ?? '', model, provider: model && (random(2) ? 'one' : 'two') },
+    workspaceId,
+    keyId: keys[random(2)] ?? '',
+    model,
+    provider: model && (random(2) ? 'one' : 'two'),
     quarterMs: Math.floor(atMs / quarterMs) * quarterMs,
   });
   quarter.calls = 1 + random(5);

@@ -35,10 +35,17 @@ function askOf(
 ): PermitRequest {
   const { limits = limitsOf({}), count = 1, ...rest } = parts;
   return {
-    ...{ workspaceId: workspace, process: 'one', turn, epoch: null, processes: 1 },
+    workspaceId: workspace,
+    process: 'one',
+    turn,
+    epoch: null,
+    processes: 1,
     subjects: [subjectOf(key, { limits }), subjectOf(workspace)],
     calls: Array.from({ length: count }, () => ({
-      ...{ subjects: [0, 1] as const, requests: 1 as const, tokens: 10, slot: true },
+      subjects: [0, 1] as const,
+      requests: 1 as const,
+      tokens: 10,
+      slot: true,
     })),
     ...rest,
   };
@@ -58,7 +65,9 @@ function schedule(seed: number): { passMs: number; ask: (epoch: string | null) =
   const turns = new Map<string, number>();
   const made: string[] = [];
   const entry = (id: string): WindowEntry => ({
-    ...{ id, requests: pick(3), tokens: pick(100) },
+    id,
+    requests: pick(3),
+    tokens: pick(100),
     ageMs: pick(70_000) - 900,
   });
   const last = new Map<string, Omit<PermitRequest, 'epoch'>>();
@@ -71,14 +80,18 @@ function schedule(seed: number): { passMs: number; ask: (epoch: string | null) =
     const old = made[pick(made.length)] ?? '';
     made.push(`${process}.${turn}`);
     const subjects = ids.map((id, position) => ({
-      ...{ id, limits: limits[position] ?? limitsOf({}), slots: pick(4) },
+      id,
+      limits: limits[position] ?? limitsOf({}),
+      slots: pick(4),
       lowered: next() < 0.4 ? [entry(old)] : [],
       used: next() < 0.3 ? [entry(`${process}.u${step}`)] : [],
       want: { requests: pick(10), tokens: pick(200), slots: pick(3) },
     }));
     const calls = Array.from({ length: pick(5) }, () => ({
-      ...{ subjects: [1 + pick(2), 0] as const, requests: next() < 0.9 ? (1 as const) : (0 as const) },
-      ...{ tokens: next() < 0.2 ? null : pick(400), slot: next() < 0.8 },
+      subjects: [1 + pick(2), 0] as const,
+      requests: next() < 0.9 ? (1 as const) : (0 as const),
+      tokens: next() < 0.2 ? null : pick(400),
+      slot: next() < 0.8,
     }));
     const base = { workspaceId: home, process, turn, processes: 3, subjects, calls };
     last.set(process, base);

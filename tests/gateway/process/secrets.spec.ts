@@ -51,13 +51,14 @@ describe('a secret, a prompt or the id of a payment (contract: operations/secret
     stack = await startStack({
       console: true,
       env: {
-        ...{ LOG_LEVEL: 'trace', METRICS_TOKEN: 'scrape', OTEL_EXPORTER_OTLP_ENDPOINT: collector.url },
-        ...{ SMTP_URL: mail.url, MAIL_FROM: 'gateway@example.com' },
-        ...{
-          STRIPE_SECRET_KEY: 'sk_test_shop',
-          STRIPE_WEBHOOK_SECRET: 'whsec_test',
-          STRIPE_API_BASE: stripe.url,
-        },
+        LOG_LEVEL: 'trace',
+        METRICS_TOKEN: 'scrape',
+        OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+        SMTP_URL: mail.url,
+        MAIL_FROM: 'gateway@example.com',
+        STRIPE_SECRET_KEY: 'sk_test_shop',
+        STRIPE_WEBHOOK_SECRET: 'whsec_test',
+        STRIPE_API_BASE: stripe.url,
       },
     });
     deliverTo(stripe.account, `${stack.url}/api/stripe/webhook`, 'whsec_test');
@@ -115,8 +116,10 @@ describe('a secret, a prompt or the id of a payment (contract: operations/secret
   /** A card pays a top-up and is saved. */
   async function pay(): Promise<void> {
     const settings = {
-      ...{ secretKey: 'sk_test_shop', webhookSecret: 'whsec_test' },
-      ...{ apiBase: stripe.url, feeBasisPoints: 0 },
+      secretKey: 'sk_test_shop',
+      webhookSecret: 'whsec_test',
+      apiBase: stripe.url,
+      feeBasisPoints: 0,
     };
     const host = { ...controlHost(stack.db, pepper), payments: openPayments(settings, stack.url) };
     const actor = { kind: 'operator', name: 'test', address: null } as const;

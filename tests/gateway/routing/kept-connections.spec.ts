@@ -74,7 +74,10 @@ async function addModels(stack: Stack, name: string): Promise<void> {
   const price = { input: '1', cachedInput: '0.25', output: '4', videoSecond: '0.1' };
   const size = { contextTokens: 100_000, maxOutputTokens: 8_192, input: ['text'] };
   const offer = (at: string, families: readonly string[], upstreamModel: string) => ({
-    ...{ provider: `${name}-${at}`, upstreamModel, families, price },
+    provider: `${name}-${at}`,
+    upstreamModel,
+    families,
+    price,
   });
   const models = [
     { id: `${name}/one`, ...size, output: ['text'], offers: [offer('a', ['chat'], 'm')] },

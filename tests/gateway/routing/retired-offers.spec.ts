@@ -31,7 +31,9 @@ afterAll(() => stack.close());
 const call = async (model: string) => {
   const { answer } = await askChat(stack.url, key, { model });
   return {
-    ...{ status: answer.status, code: codeOf(answer), message: String(JSON.stringify(jsonOf(answer))) },
+    status: answer.status,
+    code: codeOf(answer),
+    message: String(JSON.stringify(jsonOf(answer))),
     place: placeIn(headerOf(answer, 'x-answered-provider')),
   };
 };

@@ -233,7 +233,10 @@ describe('a journal that comes back after its calls were deleted posts nothing t
         lost = true;
         return now;
       }),
-      ...{ journal, onPosted: () => {}, report: () => {}, schedule: () => () => {} },
+      journal,
+      onPosted: () => {},
+      report: () => {},
+      schedule: () => () => {},
     });
     await expect(drain.drainNow()).rejects.toThrow('the answer was lost');
     await forget();

@@ -87,18 +87,27 @@ describe('charges that come after their calls', () => {
     const mine = first.charges.filter(({ workspaceId }) => workspaceId === customer.workspaceId);
     expect(mine).toMatchObject([
       {
-        ...{ kind: 'job', callId: job, keyId: customer.keyId, provider: 'openai', model: 'openai/sora' },
-        ...{
-          operation: 'videos.create',
-          state: 'completed',
-          startMs: nowMs - 59_000,
-          settledMs: nowMs + 1000,
-        },
-        ...{ costNano: 800n, usage: { videoSeconds: 8 }, usageSource: 'reported', flags: ['job_lost'] },
+        kind: 'job',
+        callId: job,
+        keyId: customer.keyId,
+        provider: 'openai',
+        model: 'openai/sora',
+        operation: 'videos.create',
+        state: 'completed',
+        startMs: nowMs - 59_000,
+        settledMs: nowMs + 1000,
+        costNano: 800n,
+        usage: { videoSeconds: 8 },
+        usageSource: 'reported',
+        flags: ['job_lost'],
       },
       {
-        ...{ kind: 'adjustment', callId: adjusted, keyId: null, settledMs: nowMs + 2000 },
-        ...{ costNano: -5n, usage: { output: -20 } },
+        kind: 'adjustment',
+        callId: adjusted,
+        keyId: null,
+        settledMs: nowMs + 2000,
+        costNano: -5n,
+        usage: { output: -20 },
       },
     ]);
     late.told(first.charges, first.toMs);

@@ -71,7 +71,9 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
     const code = randomBytes(12).toString('hex');
     const challenge = query.get('code_challenge') ?? '';
     grants.set(code, {
-      ...{ identity: current, challenge, nonce: query.get('nonce') },
+      identity: current,
+      challenge,
+      nonce: query.get('nonce'),
       client: query.get('client_id') ?? '',
     });
     const back = new URL(query.get('redirect_uri') ?? '');

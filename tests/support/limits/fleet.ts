@@ -52,7 +52,9 @@ export function startMember(
     close: () => store.close(),
   };
   const shared = new SharedLimits({
-    ...{ clock, store: counted, process: randomUUID().slice(-12) },
+    clock,
+    store: counted,
+    process: randomUUID().slice(-12),
     fleet: { now: () => ({ processes, rank }), start: async () => undefined, stop: () => undefined },
     onLost: (error) => lost.push(error),
     onBack: () => undefined,
@@ -68,7 +70,12 @@ export function startMember(
     claim: async (snapshot, parts = {}) =>
       gate.afterShared(
         {
-          ...{ callId: randomUUID(), atMs: clock.now(), snapshot, need: 'rate', holdNano: 0n, tokens: 0 },
+          callId: randomUUID(),
+          atMs: clock.now(),
+          snapshot,
+          need: 'rate',
+          holdNano: 0n,
+          tokens: 0,
           ...parts,
         },
         (request) => gate.admit(request, free),

@@ -89,13 +89,19 @@ export async function runCase(
   }
   await simulation.run(startMs + (minutes + 2) * 60_000);
   return {
-    ...{ calls, allowed, minutes, admitted: passed.length, most: mostInAnyMinute(passed) },
+    calls,
+    allowed,
+    minutes,
+    admitted: passed.length,
+    most: mostInAnyMinute(passed),
     lost: members.flatMap(({ lost }) => lost),
     asks: members.reduce((sum, member) => sum + member.asks, 0),
   };
 }
 
 export const limitsOf = (limits: Partial<StoredLimits>): StoredLimits => ({
-  ...{ rpm: null, tpm: null, concurrency: null },
+  rpm: null,
+  tpm: null,
+  concurrency: null,
   ...limits,
 });

@@ -49,7 +49,11 @@ export function startExporting(
     ...given.settings,
   };
   const exporter = startExporter({
-    ...{ settings, journalDir: dir, ownerId, version: '1.0.0', charges: null },
+    settings,
+    journalDir: dir,
+    ownerId,
+    version: '1.0.0',
+    charges: null,
     addresses: () => [['openai chat', { host: 'api.openai.example', port: 443 }]],
     log: (level, message) => logged.push(`${level} ${message}`),
     everyMs: 20,

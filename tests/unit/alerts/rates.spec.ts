@@ -2,7 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { type Look, minuteBetween, nearLimits, type RateLimits } from '#lib/control/alerts/rates';
 
 const sum = (calls: number, tokens: number, quarter = '12:00', key = 'k') => ({
-  ...{ workspace: 'w', key, quarter, calls, tokens },
+  workspace: 'w',
+  key,
+  quarter,
+  calls,
+  tokens,
 });
 const look = (atMs: number, ...sums: Look['sums']): Look => ({ atMs, sums });
 
@@ -23,7 +27,12 @@ describe('what a minute used (contract: control-plane/alerts)', () => {
 
 describe('a limit is told of from four fifths on (contract: control-plane/alerts)', () => {
   const limits = (part: Partial<RateLimits>): RateLimits => ({
-    ...{ workspace: 'w', key: null, name: 'the workspace', rpm: null, tpm: null, concurrency: null },
+    workspace: 'w',
+    key: null,
+    name: 'the workspace',
+    rpm: null,
+    tpm: null,
+    concurrency: null,
     ...part,
   });
   const near = (part: Partial<RateLimits>, calls: number, tokens: number, running = 0) =>

@@ -92,8 +92,12 @@ describe('the ledger of a workspace (contract: money/payment-events)', () => {
       const books = new Books(account, [
         {
           ...order,
-          ...{ workspaceId: 'workspace', livemode: false, status: 'open' },
-          ...{ paymentIntent: null, refundedCents: 0, failedCents: 0 },
+          workspaceId: 'workspace',
+          livemode: false,
+          status: 'open',
+          paymentIntent: null,
+          refundedCents: 0,
+          failedCents: 0,
         },
       ]);
       books.take(places.flatMap((place) => account.events[place] ?? []));
@@ -113,8 +117,16 @@ describe('the ledger of a workspace (contract: money/payment-events)', () => {
         const named = all.map((one, at) => ({ ...one, id: `order-${at}`, customer }));
         const payments = live(account, 'workspace', named);
         const open = named.map(({ id, cents, feeCents }) => ({
-          ...{ id, cents, feeCents, customer, workspaceId: 'workspace', livemode: false },
-          ...{ status: 'open' as const, paymentIntent: null, refundedCents: 0, failedCents: 0 },
+          id,
+          cents,
+          feeCents,
+          customer,
+          workspaceId: 'workspace',
+          livemode: false,
+          status: 'open' as const,
+          paymentIntent: null,
+          refundedCents: 0,
+          failedCents: 0,
         }));
         const [inOrder, inDisorder] = [new Books(account, open), new Books(account, open)];
         inOrder.take(account.events);

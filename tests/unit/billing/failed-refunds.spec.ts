@@ -27,8 +27,12 @@ class History {
     this.payment = payment;
     this.order = {
       ...placed,
-      ...{ workspaceId: 'workspace', livemode: false, status: 'paid', paymentIntent: payment },
-      ...{ refundedCents: 0, failedCents: 0 },
+      workspaceId: 'workspace',
+      livemode: false,
+      status: 'paid',
+      paymentIntent: payment,
+      refundedCents: 0,
+      failedCents: 0,
     };
     for (const one of later) {
       happen(this.account, payment, one);

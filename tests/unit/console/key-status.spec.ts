@@ -4,17 +4,29 @@ import { keyStatusOf } from '#lib/console/show/key/status';
 import type { ShownKey } from '#lib/control/operations/key/settings';
 
 const key: ShownKey = {
-  ...{
-    id: '01890000-0000-7000-8000-000000000000',
-    workspace: 'acme',
-    display: 'mg_abcd…wxyz',
-    earlier: null,
-  },
-  ...{ status: 'active', quotaExhausted: false, createdBy: null, ownerRemoved: false, lastUsedAt: null },
-  ...{ createdAt: '2026-11-01T00:00:00.000Z', refusing: null },
-  ...{ spent: { day: '0.0042', d7: '0.01', d30: '0.02', total: '0.02' } },
-  ...{ name: 'web', models: null, dailyCap: '0.004', d7Cap: '25', d30Cap: null, quota: '15' },
-  ...{ rpm: 60, tpm: null, concurrency: null, maxOutputTokens: null, expiresAt: null },
+  id: '01890000-0000-7000-8000-000000000000',
+  workspace: 'acme',
+  display: 'mg_abcd…wxyz',
+  earlier: null,
+  status: 'active',
+  quotaExhausted: false,
+  createdBy: null,
+  ownerRemoved: false,
+  lastUsedAt: null,
+  createdAt: '2026-11-01T00:00:00.000Z',
+  refusing: null,
+  spent: { day: '0.0042', d7: '0.01', d30: '0.02', total: '0.02' },
+  name: 'web',
+  models: null,
+  dailyCap: '0.004',
+  d7Cap: '25',
+  d30Cap: null,
+  quota: '15',
+  rpm: 60,
+  tpm: null,
+  concurrency: null,
+  maxOutputTokens: null,
+  expiresAt: null,
 };
 const place = { timeZone: 'UTC', nowMs: Date.parse('2026-11-25T12:00:00Z') };
 
@@ -30,7 +42,9 @@ describe('the status of a key', () => {
 
   it('says which cap is reached, with what was spent and when it resets', () => {
     expect(statusFor({ until: '2026-11-26T00:00:00.000Z' })).toEqual({
-      ...{ tone: 'bad', text: 'Cap reached', note: 'resets 26 Nov, 00:00' },
+      tone: 'bad',
+      text: 'Cap reached',
+      note: 'resets 26 Nov, 00:00',
       why: 'It has spent $0.0042 of its cap of $0.004 a day: calls are refused with 402 until 26 Nov, 00:00 (in 12 h), or until the cap is raised.',
     });
     expect(statusFor({ cause: 'd7', code: 'd7_limit_reached' })).toMatchObject({ note: null });

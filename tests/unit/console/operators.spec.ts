@@ -26,12 +26,20 @@ describe('the support view of a workspace', () => {
   it('shows the last ten failures of both kinds, the newest first, and of a key what is shown of it', () => {
     const nowMs = Date.UTC(2026, 10, 22);
     const call = (n: number, status: number) => ({
-      ...{ id: id(String(n)), at: new Date(nowMs - n * 60_000).toISOString(), status, errorCode: null },
-      ...{ requestedModel: null, provider: null },
+      id: id(String(n)),
+      at: new Date(nowMs - n * 60_000).toISOString(),
+      status,
+      errorCode: null,
+      requestedModel: null,
+      provider: null,
     });
     const { calls, keys } = supportRows(
       {
-        ...{ slug: 'acme', promos: [], members: [], refusals: [], trail: [] },
+        slug: 'acme',
+        promos: [],
+        members: [],
+        refusals: [],
+        trail: [],
         keys: [{ id: 'k', name: 'web', status: 'active', display: 'mg_aaaa…bbbb' }],
         calls: [call(1, 400), call(3, 429), call(2, 502)],
       },

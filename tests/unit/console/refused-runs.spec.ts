@@ -2,7 +2,11 @@ import { expect, it } from 'vitest';
 import { refusedRuns } from '#lib/console/log/runs';
 
 const call = (id: string, change: object = {}) => ({
-  ...{ id, endReason: 'refused', keyId: 'k', errorCode: 'insufficient_balance', requested: 'a/b' },
+  id,
+  endReason: 'refused',
+  keyId: 'k',
+  errorCode: 'insufficient_balance',
+  requested: 'a/b',
   ...change,
 });
 const idsOf = (calls: ReturnType<typeof call>[]) =>

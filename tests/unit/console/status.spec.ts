@@ -3,7 +3,11 @@ import { showShare, viewStatus } from '#lib/console/status/view';
 
 const nowMs = Date.UTC(2026, 10, 22, 12);
 const component = (id: string, state: 'operational' | 'degraded' | 'down' | 'maintenance' | 'no data') => ({
-  ...{ id, name: id.toUpperCase(), state, availability: 0.99999, latencyMs: { p50: 320, p95: 1240 } },
+  id,
+  name: id.toUpperCase(),
+  state,
+  availability: 0.99999,
+  latencyMs: { p50: 320, p95: 1240 },
   days: [1, 0.98, 0.5, null],
 });
 const status = (
@@ -50,8 +54,13 @@ describe('the status page', () => {
 
   it('shows an incident with the names of what it affects, and times in UTC', () => {
     const incident = {
-      ...{ id: 'x', title: 'Slow', impact: 'degraded' as const, affects: ['gateway', 'gone'] },
-      ...{ state: 'resolved', startedAt: '2026-11-22T10:00:00.000Z', resolvedAt: '2026-11-22T10:40:30.000Z' },
+      id: 'x',
+      title: 'Slow',
+      impact: 'degraded' as const,
+      affects: ['gateway', 'gone'],
+      state: 'resolved',
+      startedAt: '2026-11-22T10:00:00.000Z',
+      resolvedAt: '2026-11-22T10:40:30.000Z',
       updates: [{ at: '2026-11-22T10:40:30.000Z', state: 'resolved', text: 'Over.' }],
     };
     const { open, past } = viewStatus({ ...status(), incidents: [incident] }, nowMs);

@@ -49,7 +49,9 @@ function actions(): Exported[] {
     }
     return [...text.matchAll(/^export (?:const|async function) (\w+)(?: = (\w+)\((\w+))?/gm)].map(
       ([, action = '', maker = null, operation = '']) => ({
-        ...{ action, maker, operation },
+        action,
+        maker,
+        operation,
         from: new RegExp(`import \\{[^}]*\\b${operation}\\b[^}]*\\} from '([^']+)'`).exec(text)?.[1] ?? '',
       }),
     );

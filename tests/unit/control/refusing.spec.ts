@@ -3,8 +3,14 @@ import { type KeyFacts, type LatestCalls, refusingOf } from '#lib/control/operat
 
 const nowMs = Date.parse('2026-11-25T12:00:00Z');
 const row = {
-  ...{ status: 'active', expiresAt: null, quotaExhausted: false, spentNano: 0n, quotaNano: null },
-  ...{ dailyCapNano: null, d7CapNano: null, d30CapNano: null },
+  status: 'active',
+  expiresAt: null,
+  quotaExhausted: false,
+  spentNano: 0n,
+  quotaNano: null,
+  dailyCapNano: null,
+  d7CapNano: null,
+  d30CapNano: null,
 };
 const facts: KeyFacts = {
   spend: { dayNano: 10n, d7Nano: 20n, d30Nano: 30n },
@@ -14,26 +20,37 @@ const facts: KeyFacts = {
   latest: null,
 };
 const quiet: LatestCalls = {
-  ...{ calls: 20, code: null, model: 'a/b', at: new Date('2026-11-25T11:59:00Z') },
-  ...{ limited: 0, limitedCode: null, limitedAt: null },
+  calls: 20,
+  code: null,
+  model: 'a/b',
+  at: new Date('2026-11-25T11:59:00Z'),
+  limited: 0,
+  limitedCode: null,
+  limitedAt: null,
 };
 const limited: LatestCalls = {
   ...quiet,
-  ...{ limited: 3, limitedCode: 'api_key_rpm_exceeded', limitedAt: new Date('2026-11-25T11:58:00Z') },
+  limited: 3,
+  limitedCode: 'api_key_rpm_exceeded',
+  limitedAt: new Date('2026-11-25T11:58:00Z'),
 };
 const everything = {
   row: {
     ...row,
-    ...{ status: 'revoked', expiresAt: new Date(0), quotaExhausted: true, spentNano: 9n, quotaNano: 9n },
-    ...{ dailyCapNano: 10n, d7CapNano: 20n, d30CapNano: 30n },
+    status: 'revoked',
+    expiresAt: new Date(0),
+    quotaExhausted: true,
+    spentNano: 9n,
+    quotaNano: 9n,
+    dailyCapNano: 10n,
+    d7CapNano: 20n,
+    d30CapNano: 30n,
   },
   facts: {
     ...facts,
-    ...{
-      ownerRemoved: true,
-      workspace: { ...facts.workspace, suspended: true, fundsNano: 0n },
-      latest: limited,
-    },
+    ownerRemoved: true,
+    workspace: { ...facts.workspace, suspended: true, fundsNano: 0n },
+    latest: limited,
   },
 };
 
@@ -84,7 +101,9 @@ describe('what a key’s next call would be refused by (contract: operations/key
 
   it('is a rate limit that refused some of its latest calls, the last one served or not', () => {
     expect(refusingOf(row, { ...facts, latest: limited }, nowMs)).toEqual({
-      ...{ cause: 'rate', code: 'api_key_rpm_exceeded', until: null },
+      cause: 'rate',
+      code: 'api_key_rpm_exceeded',
+      until: null,
       latest: { at: '2026-11-25T11:58:00.000Z', model: null, refused: 3, calls: 20 },
     });
   });
@@ -92,7 +111,9 @@ describe('what a key’s next call would be refused by (contract: operations/key
   it('is the model of its newest call, when that was refused for it', () => {
     const latest = { ...limited, code: 'model_not_allowed' };
     expect(refusingOf(row, { ...facts, latest }, nowMs)).toMatchObject({
-      ...{ cause: 'model', code: 'model_not_allowed', latest: { model: 'a/b', at: quiet.at.toISOString() } },
+      cause: 'model',
+      code: 'model_not_allowed',
+      latest: { model: 'a/b', at: quiet.at.toISOString() },
     });
   });
 });

@@ -9,7 +9,10 @@ const histogram = (...ms: number[]) => {
   return made.toNumber().replace(/e(\d+)$/, (_, zeros) => '0'.repeat(Number(zeros)));
 };
 const day = (calls: number, failed = 0, more: Partial<CountedDay> = {}): CountedDay => ({
-  ...{ calls, failed, firstByte: '0', own: null },
+  calls,
+  failed,
+  firstByte: '0',
+  own: null,
   ...more,
 });
 const quiet = { calls: 0, failed: 0 };

@@ -53,21 +53,17 @@ async function shippedCatalogue(): Promise<Catalogue> {
         const families = new Set(offer.families);
         return [
           {
-            ...{
-              id: `${model.id} ${offer.provider}`,
-              modelId: model.id,
-              provider,
-              upstreamModel,
-              families,
-              price,
-            },
-            ...{
-              outputBudgetField: null,
-              streamUsage: null,
-              streamEnd: null,
-              denyBetas: [],
-              servedUntilMs: null,
-            },
+            id: `${model.id} ${offer.provider}`,
+            modelId: model.id,
+            provider,
+            upstreamModel,
+            families,
+            price,
+            outputBudgetField: null,
+            streamUsage: null,
+            streamEnd: null,
+            denyBetas: [],
+            servedUntilMs: null,
           },
         ];
       }),

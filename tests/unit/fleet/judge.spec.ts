@@ -6,13 +6,33 @@ import type { EndLine } from '#tools/sandbox/truth-log';
 
 const told: Told = { mark: 'm', status: 200, id: 'call', whole: true, text: 'data: [DONE]' };
 const row: Booked = {
-  ...{ id: 'call', mark: 'm', workspaceId: 'w', status: 200, errorCode: null, endReason: 'completed' },
-  ...{ costNano: 40n, holdNano: 90n, upstreamIds: ['p1'] },
+  id: 'call',
+  mark: 'm',
+  workspaceId: 'w',
+  status: 200,
+  errorCode: null,
+  endReason: 'completed',
+  costNano: 40n,
+  holdNano: 90n,
+  upstreamIds: ['p1'],
 };
 const end: EndLine = {
-  ...{ seq: 2, event: 'end', id: 'p1', at: '', family: 'chat', model: 'echo', fault: null, stream: true },
-  ...{ status: 200, end: 'completed', abortedAt: null, durationMs: 1, chunksSent: 1, bytesSent: 1 },
-  ...{ usageReported: {}, usage: null },
+  seq: 2,
+  event: 'end',
+  id: 'p1',
+  at: '',
+  family: 'chat',
+  model: 'echo',
+  fault: null,
+  stream: true,
+  status: 200,
+  end: 'completed',
+  abortedAt: null,
+  durationMs: 1,
+  chunksSent: 1,
+  bytesSent: 1,
+  usageReported: {},
+  usage: null,
 } as unknown as EndLine;
 const provided: Provided = { id: 'p1', end, fairNano: 40n };
 

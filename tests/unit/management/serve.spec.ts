@@ -19,7 +19,10 @@ describe('the management API without its database', () => {
       report: (error: unknown) => reported.push(error),
     };
     const answer = await serveManagement(host, {
-      ...{ method: 'GET', target: '/api/v1/me', address: null, readBody: async () => '' },
+      method: 'GET',
+      target: '/api/v1/me',
+      address: null,
+      readBody: async () => '',
       headers: { authorization: `Bearer ${makeManagementKey()}` },
     });
     await db.close();

@@ -52,7 +52,9 @@ describe('a call priced anew (contract: money/price-preview)', () => {
 
   it('keeps the size of what was made', () => {
     const pictures = (small: bigint, large: bigint): Price => ({
-      ...{ base: { image: { small, large } }, tiers: [], serviceTiers: {} },
+      base: { image: { small, large } },
+      tiers: [],
+      serviceTiers: {},
     });
     const [was, is] = [pictures(1_000_000n, 4_000_000n), pictures(1_100_000n, 5_500_000n)];
     const call = chargedCall(usageOf({ images: 3 }), null, was, 'large');

@@ -68,7 +68,12 @@ describe('edits', () => {
 
   test('stream partial pictures, and each whole one with what it used', async () => {
     const stream = await images.edit({
-      ...{ image: await file(5), model, prompt, n: 2, partial_images: 2, stream: true as const },
+      image: await file(5),
+      model,
+      prompt,
+      n: 2,
+      partial_images: 2,
+      stream: true as const,
     });
     const seen: unknown[] = [];
     for await (const event of stream) seen.push('usage' in event ? event.usage.total_tokens : event.type);

@@ -126,8 +126,12 @@ describe('the span of a call (contract: call-log/spans)', () => {
     const refused = { answeringModel: null, provider: null, status: 400, errorCode: 'model_not_allowed' };
     const [span, ...others] = spansOfCall({
       ...refused,
-      ...{ requestedModel: 'my secret plan', endReason: 'refused', usageSource: 'none', attempts: [] },
-      ...{ usage: usageOf({}), costNano: 0n },
+      requestedModel: 'my secret plan',
+      endReason: 'refused',
+      usageSource: 'none',
+      attempts: [],
+      usage: usageOf({}),
+      costNano: 0n,
     });
     expect(others).toEqual([]);
     expect(span?.name).toBe('chat');
@@ -158,26 +162,28 @@ describe('the span of a call (contract: call-log/spans)', () => {
 describe('the spans of attempts', () => {
   const attempts = [
     {
-      ...{ provider: 'xai', model: 'grok', status: null, error: 'first_byte_timeout' },
-      ...{
-        startMs: 5,
-        durationMs: 100,
-        upstreamRequestId: null,
-        possibleDuplicate: true,
-        providerCode: 'overloaded',
-        providerMessage: 'The engine is overloaded.',
-      },
+      provider: 'xai',
+      model: 'grok',
+      status: null,
+      error: 'first_byte_timeout',
+      startMs: 5,
+      durationMs: 100,
+      upstreamRequestId: null,
+      possibleDuplicate: true,
+      providerCode: 'overloaded',
+      providerMessage: 'The engine is overloaded.',
     },
     {
-      ...{ provider: 'openai', model: 'gpt-4.1', status: 200, error: null },
-      ...{
-        startMs: 110,
-        durationMs: 40,
-        upstreamRequestId: 'req_9',
-        possibleDuplicate: false,
-        providerCode: null,
-        providerMessage: null,
-      },
+      provider: 'openai',
+      model: 'gpt-4.1',
+      status: 200,
+      error: null,
+      startMs: 110,
+      durationMs: 40,
+      upstreamRequestId: 'req_9',
+      possibleDuplicate: false,
+      providerCode: null,
+      providerMessage: null,
     },
   ];
 
@@ -186,9 +192,13 @@ describe('the spans of attempts', () => {
     const [root, ...children] = received(spansOf(call, addresses));
     expect(children).toMatchObject([
       {
-        ...{ traceId: root?.traceId, parentSpanId: root?.spanId },
-        ...{ name: 'chat grok', kind: 3, status: 2 },
-        ...{ start: '1763812800005000000', end: '1763812800105000000' },
+        traceId: root?.traceId,
+        parentSpanId: root?.spanId,
+        name: 'chat grok',
+        kind: 3,
+        status: 2,
+        start: '1763812800005000000',
+        end: '1763812800105000000',
         attributes: {
           'gen_ai.provider.name': 'x_ai',
           'gen_ai.request.model': 'grok',
@@ -201,7 +211,8 @@ describe('the spans of attempts', () => {
         },
       },
       {
-        ...{ traceId: root?.traceId, parentSpanId: root?.spanId },
+        traceId: root?.traceId,
+        parentSpanId: root?.spanId,
         status: 0,
         attributes: {
           'http.response.status_code': '200n',
@@ -226,9 +237,19 @@ describe('the spans of attempts', () => {
 describe('the span of a late charge', () => {
   const callId = newId();
   const charge: LateCharge = {
-    ...{ kind: 'job', callId, ...customer, provider: 'google', model: 'google/veo', state: 'completed' },
-    ...{ operation: 'videos.create', startMs: 1_763_812_800_000, settledMs: 1_763_812_860_000 },
-    ...{ costNano: 3_200_000_000n, usage: { videoSeconds: 8 }, usageSource: 'reported', flags: [] },
+    kind: 'job',
+    callId,
+    ...customer,
+    provider: 'google',
+    model: 'google/veo',
+    state: 'completed',
+    operation: 'videos.create',
+    startMs: 1_763_812_800_000,
+    settledMs: 1_763_812_860_000,
+    costNano: 3_200_000_000n,
+    usage: { videoSeconds: 8 },
+    usageSource: 'reported',
+    flags: [],
     priceVersionId: newId(),
   };
 
@@ -236,8 +257,13 @@ describe('the span of a late charge', () => {
     const span = chargeSpanOf(charge);
     const [found] = received(span ? [span] : []);
     expect(found).toMatchObject({
-      ...{ traceId: digits(callId), parentSpanId: digits(callId).slice(16), name: 'settle job', kind: 1 },
-      ...{ start: '1763812800000000000', end: '1763812860000000000', status: 0 },
+      traceId: digits(callId),
+      parentSpanId: digits(callId).slice(16),
+      name: 'settle job',
+      kind: 1,
+      start: '1763812800000000000',
+      end: '1763812860000000000',
+      status: 0,
       attributes: {
         'gen_ai.provider.name': 'gcp.gemini',
         'model_gateway.charge': 'job',

@@ -31,8 +31,14 @@ import {
 export const metadata: Metadata = { title: 'Members' };
 
 const actions = {
-  ...{ invite: inviteAction, resend: resendAction, cancel: cancelAction, set: setMemberAction },
-  ...{ remove: removeMemberAction, leave: leaveAction, transfer: transferAction, whatStops: whatStopsAction },
+  invite: inviteAction,
+  resend: resendAction,
+  cancel: cancelAction,
+  set: setMemberAction,
+  remove: removeMemberAction,
+  leave: leaveAction,
+  transfer: transferAction,
+  whatStops: whatStopsAction,
 };
 const lines = roleMatrix(operations);
 

@@ -34,7 +34,8 @@ const statuses: Readonly<Record<Cause, Words>> = {
   revoked: fixed('bad', 'Revoked', 'This key is revoked for good: calls are refused with 401.'),
   disabled: fixed('neutral', 'Disabled', 'Calls are refused with 403 until the key is enabled.'),
   expired: ({ expiresAt }, _, { timeZone }) => ({
-    ...{ tone: 'bad', text: 'Expired' },
+    tone: 'bad',
+    text: 'Expired',
     note: expiresAt === null ? null : `on ${showDay(Date.parse(expiresAt), timeZone)}`,
     why: `This key expired${expiresAt === null ? '' : ` on ${showMoment(Date.parse(expiresAt), timeZone)}`}: calls are refused with 403. Choose a later expiry under Edit, or create another key.`,
   }),
@@ -49,11 +50,15 @@ const statuses: Readonly<Record<Cause, Words>> = {
     'This workspace is suspended: calls of all its keys are refused with 403. Contact your gateway administrator.',
   ),
   funds: (key) => ({
-    ...{ tone: 'bad', text: 'No funds', note: 'until funds are added' },
+    tone: 'bad',
+    text: 'No funds',
+    note: 'until funds are added',
     why: `The workspace “${key.workspace}” has no funds left: calls of all its keys are refused with 402 until some are added on the Billing page.`,
   }),
   quota: ({ quota, spent }) => ({
-    ...{ tone: 'bad', text: 'Quota used up', note: 'until it is raised' },
+    tone: 'bad',
+    text: 'Quota used up',
+    note: 'until it is raised',
     why:
       quota === null
         ? 'The quota of this key was marked as used up: calls are refused with 402 until it is restored.'
@@ -63,7 +68,8 @@ const statuses: Readonly<Record<Cause, Words>> = {
   d7: capped('d7', 'd7Cap', 'in 7 days', 'frees up'),
   d30: capped('d30', 'd30Cap', 'in 30 days', 'frees up'),
   model: (_, { latest }, { nowMs }) => ({
-    ...{ tone: 'warn', text: 'Model refused' },
+    tone: 'warn',
+    text: 'Model refused',
     note: latest && `${latest.model ?? 'no model'}, ${showAgo(Date.parse(latest.at), nowMs)}`,
     why: `Its latest call asked for ${latest?.model ? `“${latest.model}”` : 'a model'}, which this gateway does not offer or this key may not call: it was refused with 400. Add the model to the key under Edit, or call another one.`,
   }),
@@ -71,7 +77,8 @@ const statuses: Readonly<Record<Cause, Words>> = {
     const refused = latest?.refused ?? 0;
     const calls = latest?.calls ?? 0;
     return {
-      ...{ tone: 'warn', text: 'Rate limited' },
+      tone: 'warn',
+      text: 'Rate limited',
       note: `${showCount(refused)} of the last ${showCount(calls)}`,
       why: `${showCount(refused)} of its last ${showCount(calls)} calls within an hour ${refused === 1 ? 'was' : 'were'} refused with 429, the latest ${latest ? showAgo(Date.parse(latest.at), nowMs) : 'just now'}, by ${rateLimit(code, key)}. Each frees up within a minute.`,
     };
@@ -93,7 +100,9 @@ function capped(
     const inWords =
       when && until ? `${when} (${showAgo(Date.parse(until), nowMs)})` : 'older spend leaves it';
     return {
-      ...{ tone: 'bad', text: 'Cap reached', note: when && `${ends} ${when}` },
+      tone: 'bad',
+      text: 'Cap reached',
+      note: when && `${ends} ${when}`,
       why: `It has spent ${showMoney(key.spent[window])} of its cap of ${showMoney(key[cap] ?? '0')} ${span}: calls are refused with 402 until ${inWords}, or until the cap is raised.`,
     };
   };

@@ -130,7 +130,10 @@ async function readSwitches({ prisma }: Store, { workspaceId: id }: WorkspaceSco
   });
   const on = (kind: string) => !mutedAlerts.includes(kind);
   return {
-    ...{ limit: on('limit'), key_expiring: on('key_expiring'), offer_trouble: on('offer_trouble') },
-    ...{ model_retiring: on('model_retiring'), low_balance: on('low_balance') },
+    limit: on('limit'),
+    key_expiring: on('key_expiring'),
+    offer_trouble: on('offer_trouble'),
+    model_retiring: on('model_retiring'),
+    low_balance: on('low_balance'),
   };
 }

@@ -126,8 +126,11 @@ async function pageOfPromos(store: Store, scope: WorkspaceScope, limit: number, 
   return {
     data: rows.map((row) => ({
       ...row,
-      ...{ amount: usd(row.amount), left: usd(row.left), expired: usd(row.expired) },
-      ...{ grantedAt: row.grantedAt.toISOString(), expiresAt: row.expiresAt.toISOString() },
+      amount: usd(row.amount),
+      left: usd(row.left),
+      expired: usd(row.expired),
+      grantedAt: row.grantedAt.toISOString(),
+      expiresAt: row.expiresAt.toISOString(),
       endedAt: row.endedAt?.toISOString() ?? null,
     })),
     next: last ? placeText({ at: last.grantedAt, id: last.id }) : null,

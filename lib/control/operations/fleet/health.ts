@@ -81,7 +81,10 @@ interface Known {
 function offerOf({ model, provider, health, tried, errors }: Known, nowMs: number): FleetOffer {
   const state: OfferState | 'untried' = tried ? offerState(health, nowMs) : 'untried';
   return {
-    ...{ model, provider, state, errors },
+    model,
+    provider,
+    state,
+    errors,
     until: health.openUntilMs > nowMs ? new Date(health.openUntilMs).toISOString() : null,
     failures: health.failures,
     errorRate: health.errorRate,

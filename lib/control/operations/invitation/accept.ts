@@ -118,8 +118,12 @@ async function join(
   const { role: stored } = await store.prisma.member.findUniqueOrThrow({ where });
   const role = roles.find((one) => one === stored) ?? given;
   return {
-    ...{ result: { email, slug, workspace, role }, subject: userId, workspaceId },
-    ...{ before: null, after: { email, role }, detail: { invitation: id } },
+    result: { email, slug, workspace, role },
+    subject: userId,
+    workspaceId,
+    before: null,
+    after: { email, role },
+    detail: { invitation: id },
     changes: [...changes, { kind: 'workspace' as const, subject: workspaceId }],
   };
 }

@@ -73,7 +73,10 @@ export async function findOpenInvitation(
 /** A stored role that is none reads as the one that may least. */
 export function showInvitation(row: Row, nowMs: number): ShownInvitation {
   return {
-    ...{ id: row.id, email: row.email, role: roleOf(row.role) ?? 'viewer', state: stateAt(row, nowMs) },
+    id: row.id,
+    email: row.email,
+    role: roleOf(row.role) ?? 'viewer',
+    state: stateAt(row, nowMs),
     invitedBy: row.inviter,
     createdAt: row.created_at.toISOString(),
     sentAt: row.sent_at.toISOString(),

@@ -65,13 +65,17 @@ async function readKeys(
       const refusing = refusingOf(
         row,
         {
-          ...{ spend, ownerRemoved: ownFacts?.owner_removed ?? false, latest: latest.get(row.id) ?? null },
+          spend,
+          ownerRemoved: ownFacts?.owner_removed ?? false,
+          latest: latest.get(row.id) ?? null,
           freesAt: {
             d7: await freesAt('d7', spend.d7Nano, row.d7CapNano),
             d30: await freesAt('d30', spend.d30Nano, row.d30CapNano),
           },
           workspace: {
-            ...{ timeZone, suspended: suspendedAt !== null, fundsNano: funds.get(row.workspaceId) ?? 0n },
+            timeZone,
+            suspended: suspendedAt !== null,
+            fundsNano: funds.get(row.workspaceId) ?? 0n,
           },
         },
         nowMs,

@@ -80,7 +80,10 @@ type Row = Pick<
 export function refusingOf(row: Row, facts: KeyFacts, nowMs: number): Refusing | null {
   const { spend, workspace, freesAt, latest } = facts;
   const by = (cause: Cause, code: ErrorCode, until: Date | null = null): Refusing => ({
-    ...{ cause, code, until: until?.toISOString() ?? null, latest: null },
+    cause,
+    code,
+    until: until?.toISOString() ?? null,
+    latest: null,
   });
   if (row.status === 'revoked') return by('revoked', 'invalid_api_key');
   if (row.status !== 'active') return by('disabled', 'apikey_inactive');
@@ -97,14 +100,18 @@ export function refusingOf(row: Row, facts: KeyFacts, nowMs: number): Refusing |
   if (latest?.code === 'model_not_allowed') {
     const { at, model, calls } = latest;
     return {
-      ...{ cause: 'model', code: latest.code, until: null },
+      cause: 'model',
+      code: latest.code,
+      until: null,
       latest: { at: at.toISOString(), model, refused: 1, calls },
     };
   }
   if (latest?.limitedCode && latest.limitedAt) {
     const { calls, limited: refused } = latest;
     return {
-      ...{ cause: 'rate', code: latest.limitedCode, until: null },
+      cause: 'rate',
+      code: latest.limitedCode,
+      until: null,
       latest: { at: latest.limitedAt.toISOString(), model: null, refused, calls },
     };
   }

@@ -21,8 +21,13 @@ export const statement = z.object({
   opening: signed,
   closing: signed,
   sums: z.object({
-    ...{ usage: signed, top_up: signed, promo: signed, expiry: signed },
-    ...{ refund: signed, dispute: signed, adjustment: signed },
+    usage: signed,
+    top_up: signed,
+    promo: signed,
+    expiry: signed,
+    refund: signed,
+    dispute: signed,
+    adjustment: signed,
   }),
   lines: z
     .array(
@@ -122,7 +127,10 @@ export function readStatement(
     const postedNano = -total(({ kind, ofCall }) => kind === 'usage' || ofCall);
     const openingNano = BigInt(opening?.nano ?? 0);
     return {
-      ...{ month, timeZone: zone, from: span.from.toISOString(), to: span.to.toISOString() },
+      month,
+      timeZone: zone,
+      from: span.from.toISOString(),
+      to: span.to.toISOString(),
       over: nowMs >= span.to.getTime(),
       opening: formatUsd(openingNano),
       closing: formatUsd(openingNano + total(() => true)),
@@ -196,7 +204,12 @@ function addUp(amounts: readonly bigint[]): bigint {
 
 function sumsByKind(of: (kind: LedgerLine['kind']) => string): Statement['sums'] {
   return {
-    ...{ usage: of('usage'), top_up: of('top_up'), promo: of('promo'), expiry: of('expiry') },
-    ...{ refund: of('refund'), dispute: of('dispute'), adjustment: of('adjustment') },
+    usage: of('usage'),
+    top_up: of('top_up'),
+    promo: of('promo'),
+    expiry: of('expiry'),
+    refund: of('refund'),
+    dispute: of('dispute'),
+    adjustment: of('adjustment'),
   };
 }

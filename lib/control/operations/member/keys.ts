@@ -45,7 +45,9 @@ export const whatStops = read({
       apiKeys,
       managementKeys: lost.length,
       stopping: shown.map(({ id, name, kind, displayStart, displayEnd }) => ({
-        ...{ id, name, kind },
+        id,
+        name,
+        kind,
         display: `${displayStart}…${displayEnd}`,
       })),
     };

@@ -77,7 +77,9 @@ export const transferOwnership = change({
     const { detail, ...done } = changedMembers(scope, heir.id, taken);
     return {
       ...done,
-      ...{ result, before: stateOf(heir), after: stateOf(result) },
+      result,
+      before: stateOf(heir),
+      after: stateOf(result),
       detail: { ...detail, from: own.email },
     };
   },

@@ -75,7 +75,9 @@ export const listPrices = read({
       return offer.prices.map(({ id, price, effectiveAt }, at) => {
         const read = parsePrice(price);
         return {
-          ...{ id, model: modelId, provider: offer.providerId },
+          id,
+          model: modelId,
+          provider: offer.providerId,
           effectiveAt: effectiveAt.toISOString(),
           until: offer.prices[at - 1]?.effectiveAt.toISOString() ?? null,
           text: isUnpriced(read) ? 'unpriced' : priceText(read),

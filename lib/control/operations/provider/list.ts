@@ -62,7 +62,10 @@ interface Row {
 function shown(row: Row, offers: number, facts: ProviderFacts | undefined): ShownProvider {
   const { id, name, pricesFrom } = row;
   return {
-    ...{ id, name, pricesFrom, offers },
+    id,
+    name,
+    pricesFrom,
+    offers,
     families: familiesOf(row.families, facts),
     credential: credentialOf(row.credential, facts?.credential != null),
     onDisconnect: row.onDisconnect === 'abort' ? 'abort' : 'drain',

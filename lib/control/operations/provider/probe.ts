@@ -108,7 +108,11 @@ export async function probe({ family, offer, url, credential }: Probe, pools: Po
     }
     const cost = report && offer.price ? price(report, offer.price.price, new Map()).costNano : null;
     return {
-      ...{ ok: true, status, durationMs, message: null, upstreamRequestId },
+      ok: true,
+      status,
+      durationMs,
+      message: null,
+      upstreamRequestId,
       input: report?.usage.input ?? null,
       output: report?.usage.output ?? null,
       cost: cost === null ? null : formatUsd(cost),

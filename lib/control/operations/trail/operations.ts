@@ -103,7 +103,11 @@ function shown({ id, at, actor, action, subject, before, after, detail, address 
   const [was, is] = [stateOf(before), stateOf(after)];
   const told = stateOf(detail);
   return {
-    ...{ id, at: at.toISOString(), actor, action, subject },
+    id,
+    at: at.toISOString(),
+    actor,
+    action,
+    subject,
     before: is === null && was !== null ? { ...was, ...told } : was,
     after: is && { ...is, ...told },
     address,

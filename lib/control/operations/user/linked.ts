@@ -135,7 +135,10 @@ export const unlinkAccount = change({
     }
     await store.prisma.linkedAccount.deleteMany({ where: { userId, provider } });
     return {
-      ...{ result: { provider }, subject: userId, workspaceId: null, changes: [] },
+      result: { provider },
+      subject: userId,
+      workspaceId: null,
+      changes: [],
       before: { linked: user.linkedAccounts.map((one) => one.provider).sort() },
       after: { linked: left.map((one) => one.provider).sort() },
     };

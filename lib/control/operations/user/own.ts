@@ -66,8 +66,15 @@ export const visitWorkspace = read({
     const { workspaceId: id, slug, timeZone, demo } = scope;
     const available = formatUsd(BigInt(row.available));
     return {
-      ...{ id, slug, timeZone, role, name: row.name, available },
-      ...{ low: row.low, suspended: row.suspended, demo },
+      id,
+      slug,
+      timeZone,
+      role,
+      name: row.name,
+      available,
+      low: row.low,
+      suspended: row.suspended,
+      demo,
     };
   },
 });

@@ -52,7 +52,8 @@ export const showAccount = read({
       verified: user.emailVerifiedAt !== null,
       hasPassword: user.passwordHash !== null,
       linked: user.linkedAccounts.map(({ provider, email, createdAt }) => ({
-        ...{ provider, email },
+        provider,
+        email,
         since: createdAt.toISOString(),
       })),
       createdAt: user.createdAt.toISOString(),
@@ -112,7 +113,10 @@ export const changePassword = change({
     const { count: ended } = await session.deleteMany({ where: others });
     if (own !== null) await session.updateMany({ where: { id: own, userId: user.id }, data: { version } });
     return {
-      ...{ result: { ended }, subject: user.id, workspaceId: null, changes },
+      result: { ended },
+      subject: user.id,
+      workspaceId: null,
+      changes,
       before: { sessionVersion: user.sessionVersion },
       after: { sessionVersion: version },
       detail: { endedSessions: ended },

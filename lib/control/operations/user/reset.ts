@@ -68,7 +68,9 @@ export const resetPassword = change({
     const keys = first ? await closeUnproven(store, id) : [];
     const { credit, changes } = await giveCredit(context, id);
     return {
-      ...{ result: { email, disabledKeys: keys.length }, subject: id, workspaceId: null },
+      result: { email, disabledKeys: keys.length },
+      subject: id,
+      workspaceId: null,
       before: { verified: !first, sessionVersion: user.sessionVersion },
       after: {
         verified: true,

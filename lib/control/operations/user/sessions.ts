@@ -84,7 +84,11 @@ export const listSessions = read({
     const data = (user?.sessions ?? [])
       .filter(({ version, endsAt }) => version === user?.sessionVersion && endsAt.getTime() > nowMs)
       .map(({ id, method, userAgent, address, createdAt, seenAt }) => ({
-        ...{ id, method, userAgent, address, current: id === current },
+        id,
+        method,
+        userAgent,
+        address,
+        current: id === current,
         createdAt: createdAt.toISOString(),
         seenAt: seenAt.toISOString(),
       }));
@@ -131,7 +135,10 @@ export const endAllSessions = change({
     const changes = await closePlaygrounds(store, { userId: id });
     const { count: ended } = await store.prisma.session.deleteMany({ where: { userId: id } });
     return {
-      ...{ result: { ended }, subject: id, workspaceId: null, changes },
+      result: { ended },
+      subject: id,
+      workspaceId: null,
+      changes,
       before: { sessionVersion: after - 1 },
       after: { sessionVersion: after },
       detail: { ended },

@@ -40,7 +40,9 @@ export const signUp = create({
     // Before the address is looked up, so that both outcomes take as long.
     const passwordHash = await hashPassword(password);
     const opened = await openAccount(context, {
-      ...{ email, passwordHash, timeZone },
+      email,
+      passwordHash,
+      timeZone,
       name: null,
       verified: false,
     });

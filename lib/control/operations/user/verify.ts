@@ -26,7 +26,10 @@ export const verifyAddress = change({
     const { credit, changes } = await giveCredit(context, id);
     await dropTokens(sqlIn(store), id, 'verify');
     return {
-      ...{ result: { id, email, credit }, subject: id, workspaceId: null, changes },
+      result: { id, email, credit },
+      subject: id,
+      workspaceId: null,
+      changes,
       before: { verified: false },
       after: { verified: true, ...(credit === null ? {} : { credit }) },
     };
@@ -59,7 +62,10 @@ export const requestVerification = create({
     if (user.emailVerifiedAt !== null) throw conflict('your address is verified already; reload the page');
     const mail = await queueVerification(store, user.email);
     return {
-      ...{ result: { email: user.email }, subject: user.id, workspaceId: null, changes: [] },
+      result: { email: user.email },
+      subject: user.id,
+      workspaceId: null,
+      changes: [],
       before: null,
       after: { mail },
     };

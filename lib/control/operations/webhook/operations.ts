@@ -228,7 +228,11 @@ export const listDeliveries = read({
       take: limit + 1,
     });
     const data = rows.slice(0, limit).map((row) => ({
-      ...{ id: row.id, event: row.event, tries: row.tries, status: row.status, error: row.error },
+      id: row.id,
+      event: row.event,
+      tries: row.tries,
+      status: row.status,
+      error: row.error,
       state: stateOfDelivery(row),
       createdAt: row.createdAt.toISOString(),
       deliveredAt: row.deliveredAt?.toISOString() ?? null,

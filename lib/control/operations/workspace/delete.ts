@@ -80,7 +80,11 @@ export const deleteWorkspace = change({
     await prisma.autoTopUp.updateMany({ where: { workspaceId }, data: { enabled: false } });
     await prisma.member.deleteMany({ where: { workspaceId } });
     return {
-      ...{ result: lost, subject: workspaceId, workspaceId, before: lost, after: null },
+      result: lost,
+      subject: workspaceId,
+      workspaceId,
+      before: lost,
+      after: null,
       changes: [{ kind: 'workspace', subject: workspaceId }],
     };
   },
@@ -108,7 +112,12 @@ async function countLosses(store: Store, scope: WorkspaceScope) {
   const invitations = await prisma.invitation.count({ where: open });
   return {
     slug,
-    ...{ balance: formatUsd(BigInt(row.balance)), held: formatUsd(BigInt(row.held)) },
-    ...{ apiKeys, managementKeys, members, invitations, runningJobs: row.jobs },
+    balance: formatUsd(BigInt(row.balance)),
+    held: formatUsd(BigInt(row.held)),
+    apiKeys,
+    managementKeys,
+    members,
+    invitations,
+    runningJobs: row.jobs,
   };
 }

@@ -56,12 +56,19 @@ export const showFirstRun = read({
     const call = row.over ? null : row.answered ? await firstAnswered(context) : await latestOf(context);
     const available = BigInt(row.available);
     return {
-      ...{ available: formatUsd(available), funded: available > 0n, keys: row.keys },
-      ...{ answered: row.answered, over: row.over },
+      available: formatUsd(available),
+      funded: available > 0n,
+      keys: row.keys,
+      answered: row.answered,
+      over: row.over,
       call: call
         ? {
-            ...{ id: call.id, at: call.at, status: call.status, errorCode: call.errorCode },
-            ...{ model: call.answeringModel ?? call.requestedModel, cost: call.cost },
+            id: call.id,
+            at: call.at,
+            status: call.status,
+            errorCode: call.errorCode,
+            model: call.answeringModel ?? call.requestedModel,
+            cost: call.cost,
           }
         : null,
     };

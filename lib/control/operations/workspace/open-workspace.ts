@@ -36,8 +36,12 @@ export const openWorkspace = create({
     const row = await insertWorkspace(store, { id, name, timeZone, ...newWorkspaceLimits });
     await store.prisma.member.create({ data: { workspaceId: id, userId, role: 'owner' } });
     return {
-      ...{ result: { id, slug: row.slug }, subject: id, workspaceId: id },
-      ...{ before: null, after: stateOfRow(row), changes: [{ kind: 'workspace', subject: id }] },
+      result: { id, slug: row.slug },
+      subject: id,
+      workspaceId: id,
+      before: null,
+      after: stateOfRow(row),
+      changes: [{ kind: 'workspace', subject: id }],
     };
   },
 });

@@ -91,7 +91,12 @@ function fundsFor(call: PlannedCall): ClaimRequest {
   const simulated = plan.targets.every(isSimulated);
   const open = () =>
     bytesOf({
-      ...{ kind: 'open', callId: id, atMs: startMs, holdNano, tokens, funding: 'row' },
+      kind: 'open',
+      callId: id,
+      atMs: startMs,
+      holdNano,
+      tokens,
+      funding: 'row',
       call: { ...recordOf(call, call.startMono), holdNano },
     });
   return {

@@ -94,7 +94,8 @@ function answeredBefore(ask: PermitRequest, { epoch, last }: Stood): PermitAnswe
 /** As the script for Redis writes it. */
 function encodeAnswer({ epoch, lost, admitted, subjects }: PermitAnswer): string {
   return JSON.stringify({
-    ...{ epoch, lost },
+    epoch,
+    lost,
     admitted: admitted.map((one) => (one ? '1' : '0')).join(''),
     subjects: subjects.map(({ granted, room, freed }) => [
       ...[granted.requests, granted.tokens, granted.slots],

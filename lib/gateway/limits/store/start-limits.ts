@@ -29,7 +29,10 @@ export async function openSharedLimits(parts: Parts): Promise<SharedLimits | nul
   if (!store) return null;
   const fleet = createFleet(db.pool, ownerId, report);
   return new SharedLimits({
-    ...{ clock, store, report, fleet },
+    clock,
+    store,
+    report,
+    fleet,
     process: processName(ownerId),
     onLost: (error) => {
       const { processes } = fleet.now();

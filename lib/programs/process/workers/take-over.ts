@@ -35,7 +35,10 @@ export function createTakeOver(parts: TakeOverParts): TakeOver {
   async function settle(): Promise<void> {
     const { pool, journalDir, dataDir, log } = parts;
     const left = await recover({
-      ...{ pool, dir: journalDir, alive: parts.living(), nowMs: parts.now() },
+      pool,
+      dir: journalDir,
+      alive: parts.living(),
+      nowMs: parts.now(),
       onInterrupted: parts.onInterrupted,
       report: (error, callId) => log.error({ callId, reason: error.message }, 'fault'),
     });

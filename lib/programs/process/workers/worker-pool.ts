@@ -54,8 +54,12 @@ export class WorkerPool {
   constructor(parts: WorkerPoolParts) {
     this.#parts = parts;
     this.#slots = Array.from({ length: parts.count }, (_, at) => ({
-      ...{ number: at + 1, worker: null, ownerId: '', startedMs: 0 },
-      ...{ pauseMs: FIRST_PAUSE_MS, served: false },
+      number: at + 1,
+      worker: null,
+      ownerId: '',
+      startedMs: 0,
+      pauseMs: FIRST_PAUSE_MS,
+      served: false,
     }));
   }
 
@@ -94,7 +98,9 @@ export class WorkerPool {
     slot.ownerId = newOwner();
     slot.startedMs = performance.now();
     const settings: WorkerSettings = {
-      ...{ number: slot.number, ownerId: slot.ownerId, databaseUrl },
+      number: slot.number,
+      ownerId: slot.ownerId,
+      databaseUrl,
       first: slot.number === 1 && !slot.served,
       secrets: secrets.map(([name, value]) => [name, value]),
       authSecrets: [...authSecrets],

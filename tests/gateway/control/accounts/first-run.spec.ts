@@ -28,7 +28,12 @@ it('goes from nothing to funds, a key, a refused call and an answered one, and i
   const { id, slug } = await createWorkspace(db, { name: 'First run' });
   const read = () => operate(db, showFirstRun, { workspace: slug });
   expect(await read()).toEqual({
-    ...{ available: '0', funded: false, keys: false, answered: false, over: false, call: null },
+    available: '0',
+    funded: false,
+    keys: false,
+    answered: false,
+    over: false,
+    call: null,
   });
   await addCredit(db, { workspace: slug, amount: '5', reason: 'to begin with' });
   await createKey(db, { workspace: slug, name: 'first' });

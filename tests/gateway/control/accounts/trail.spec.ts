@@ -69,7 +69,9 @@ const inputs: Readonly<Record<string, (person: Person) => Promise<Record<string,
     return { provider: 'google' };
   },
   'session.start': async () => ({
-    ...{ id: randomUUID(), version: 1, method: 'password' },
+    id: randomUUID(),
+    version: 1,
+    method: 'password',
     endsAt: new Date(Date.now() + 60_000).toISOString(),
   }),
   'session.end': async ({ actor }) => ({ id: actor.sessionId }),

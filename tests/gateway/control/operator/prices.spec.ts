@@ -101,8 +101,14 @@ describe('a price change, tried on last week’s calls (contract: money/price-pr
       sums.reduce((sum, one) => sum + one.is, 0n),
     ];
     expect(await preview(second)).toMatchObject({
-      ...{ calls: 3, charged: formatUsd(was), preview: formatUsd(is), difference: formatUsd(is - was) },
-      ...{ apart: 1, apartCharged: '0.000000007', complete: true, price: expect.stringContaining('9 out') },
+      calls: 3,
+      charged: formatUsd(was),
+      preview: formatUsd(is),
+      difference: formatUsd(is - was),
+      apart: 1,
+      apartCharged: '0.000000007',
+      complete: true,
+      price: expect.stringContaining('9 out'),
     });
     expect(await preview(first)).toMatchObject({ calls: 3, difference: '0' });
   });

@@ -81,11 +81,17 @@ describe('the credential of a provider (contract: control-plane/credentials)', (
     expect(await written()).not.toContain(secret);
     const row = await db.prisma.audit.findFirstOrThrow({ where: { action: 'provider.set-credential' } });
     expect(row).toMatchObject({
-      ...{ actor: 'test', subject: 'provider acme', address: '192.0.2.7' },
-      ...{ before: { credential: { env: 'ACME_KEY' } }, after: { credential: 'sealed' } },
+      actor: 'test',
+      subject: 'provider acme',
+      address: '192.0.2.7',
+      before: { credential: { env: 'ACME_KEY' } },
+      after: { credential: 'sealed' },
     });
     expect((await list())[0]?.credential).toEqual({
-      ...{ kind: 'sealed', variable: null, usable: true, why: null },
+      kind: 'sealed',
+      variable: null,
+      usable: true,
+      why: null,
     });
   });
 

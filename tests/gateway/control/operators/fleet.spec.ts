@@ -84,8 +84,13 @@ describe('the processes of the fleet (contract: control-plane/fleet)', () => {
     const [living, dead] = [randomUUID(), randomUUID()];
     const key = await db.prisma.apiKey.create({
       data: {
-        ...{ id: randomUUID(), workspaceId: workspace.id, name: 'k', hash: new Uint8Array(8) },
-        ...{ displayStart: 'mg_aaaa', displayEnd: 'aaaa', models: [] },
+        id: randomUUID(),
+        workspaceId: workspace.id,
+        name: 'k',
+        hash: new Uint8Array(8),
+        displayStart: 'mg_aaaa',
+        displayEnd: 'aaaa',
+        models: [],
       },
     });
     for (const [id, pid, life] of [
@@ -110,15 +115,13 @@ describe('the processes of the fleet (contract: control-plane/fleet)', () => {
     const { data } = await operate(db, listProcesses, {});
     expect(data).toMatchObject([
       {
-        ...{
-          id: living,
-          pid: 11,
-          alive: true,
-          version: '1.2.3',
-          leases: 1,
-          granted: '2',
-          held: '0.000000005',
-        },
+        id: living,
+        pid: 11,
+        alive: true,
+        version: '1.2.3',
+        leases: 1,
+        granted: '2',
+        held: '0.000000005',
         journal: { file: 3, bytes: '4096' },
       },
       { id: dead, alive: false, leases: 0, journal: null },
@@ -153,7 +156,9 @@ describe('the processes of the fleet (contract: control-plane/fleet)', () => {
 describe('the health of offers', () => {
   it('tells breakers and last errors, those in trouble first, and nothing of clients’ mistakes', async () => {
     const failed = await logCall({
-      ...{ status: 502, end: 'upstream_error', model: 'm/b' },
+      status: 502,
+      end: 'upstream_error',
+      model: 'm/b',
       attempts: [
         ['r1', 0, 5, 503, null, 'one', 'm/b'],
         ['r2', 5, 5, null, 'connection_reset', 'one', 'm/b'],
@@ -173,7 +178,8 @@ describe('the health of offers', () => {
     expect(data).toMatchObject([
       { model: 'm/a', state: 'set aside', failures: 5, errors: [] },
       {
-        ...{ model: 'm/b', state: 'untried' },
+        model: 'm/b',
+        state: 'untried',
         errors: [
           { call: failed, status: 503, error: null },
           { call: failed, status: null, error: 'connection_reset' },
@@ -225,7 +231,8 @@ describe('payments', () => {
        VALUES ('evt_1', 'x', now(), 'quarantined', 'another amount', 'pi_1')`,
     );
     expect(await operate(db, showBillingState, {})).toMatchObject({
-      ...{ running: false, last: { checked: 7, credited: 1, drift: '0.5' } },
+      running: false,
+      last: { checked: 7, credited: 1, drift: '0.5' },
       quarantined: [{ event: 'evt_1', why: 'another amount', payment: 'pi_1' }],
     });
   });

@@ -273,7 +273,11 @@ describe('incidents', () => {
     expect(providerOf(after, 'one')?.state).toBe('operational');
     expect(after.incidents).toMatchObject([
       {
-        ...{ id, title: 'Slow answers', impact: 'outage', affects: ['one'], state: 'resolved' },
+        id,
+        title: 'Slow answers',
+        impact: 'outage',
+        affects: ['one'],
+        state: 'resolved',
         updates: [
           { state: 'resolved', text: 'It is mended.' },
           { state: 'identified', text: 'A line is cut.' },

@@ -62,7 +62,10 @@ describe('invitations (contract: control-plane/invitations)', () => {
     await invite(home, email.toUpperCase(), 'billing');
     const token = await linkFor(email);
     expect(await asks(db, showInvitationByLink, { token })).toMatchObject({
-      ...{ email, role: 'billing', inviter: home.owner.email, account: false },
+      email,
+      role: 'billing',
+      inviter: home.owner.email,
+      account: false,
     });
     expect(await join(token)).toMatchObject({ email, slug: home.slug, role: 'billing' });
     expect(await membersOf(home.slug, email)).toEqual([{ role: 'billing' }]);

@@ -120,7 +120,8 @@ describe('owners (contract: control-plane/members)', () => {
         as(owner.id),
       );
     expect(await stops()).toMatchObject({
-      ...{ apiKeys: 1, managementKeys: 2 },
+      apiKeys: 1,
+      managementKeys: 2,
       stopping: [{ name: 'admin' }, { name: 'viewer' }, { name: 'web', kind: 'api-key' }],
     });
     expect(await stops('developer')).toMatchObject({ apiKeys: 0, stopping: [{ name: 'admin' }] });

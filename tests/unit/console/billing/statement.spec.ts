@@ -7,12 +7,21 @@ import type { Statement } from '#lib/control/operations/ledger/statement';
 import { formatUsd, parseUsd } from '#lib/core/money';
 
 const statement: Statement = {
-  ...{ month: '2026-11', timeZone: 'Asia/Kathmandu', over: true },
-  ...{ from: '2026-10-31T18:15:00.000Z', to: '2026-11-30T18:15:00.000Z' },
-  ...{ opening: '-0.5', closing: '19.249999999' },
+  month: '2026-11',
+  timeZone: 'Asia/Kathmandu',
+  over: true,
+  from: '2026-10-31T18:15:00.000Z',
+  to: '2026-11-30T18:15:00.000Z',
+  opening: '-0.5',
+  closing: '19.249999999',
   sums: {
-    ...{ usage: '-0.250000001', top_up: '20', promo: '0', expiry: '0' },
-    ...{ refund: '0', dispute: '0', adjustment: '0' },
+    usage: '-0.250000001',
+    top_up: '20',
+    promo: '0',
+    expiry: '0',
+    refund: '0',
+    dispute: '0',
+    adjustment: '0',
   },
   lines: [{ at: '2026-11-02T00:00:00.000Z', kind: 'top_up', amount: '20', reason: null, ref: 'order' }],
   more: null,
@@ -25,16 +34,18 @@ const statement: Statement = {
   edges: '0.049999999',
 };
 const line: LedgerLine = {
-  ...{ id: '0198b1a2-0000-7000-8000-000000000000', at: '2026-11-22T18:20:00.000Z', kind: 'usage' },
-  ...{
-    amount: '-0.25',
-    simulated: '0',
-    balance: '9.75',
-    calls: 3,
-    reason: null,
-    ref: '2026-11-22T18:15:00Z',
-  },
-  ...{ call: null, topUp: null, receiptUrl: null },
+  id: '0198b1a2-0000-7000-8000-000000000000',
+  at: '2026-11-22T18:20:00.000Z',
+  kind: 'usage',
+  amount: '-0.25',
+  simulated: '0',
+  balance: '9.75',
+  calls: 3,
+  reason: null,
+  ref: '2026-11-22T18:15:00Z',
+  call: null,
+  topUp: null,
+  receiptUrl: null,
 };
 const read = (shown: string) => parseUsd(shown.replace('$', '').replace('−', '-').replaceAll(',', ''));
 

@@ -5,18 +5,29 @@ import { listPrice } from '#lib/control/catalogue/price-table';
 import { type FilePrice, readFilePrice } from '#lib/core/schemas/price';
 
 const effect = {
-  ...{ from: '2026-11-15T00:00:00.000Z', complete: true, calls: 12_000, apart: 0, apartCharged: '0' },
-  ...{ charged: '0.072', preview: '0.090000001', difference: '0.018000001' },
+  from: '2026-11-15T00:00:00.000Z',
+  complete: true,
+  calls: 12_000,
+  apart: 0,
+  apartCharged: '0',
+  charged: '0.072',
+  preview: '0.090000001',
+  difference: '0.018000001',
 };
 
 describe('a tried price, ready to read', () => {
   it('rounds nothing, and lines its amounts up', () => {
     expect(triedPriceOf(effect)).toEqual({
-      ...{ calls: '12,000', charged: '$0.072000000', preview: '$0.090000001', difference: '+$0.018000001' },
-      ...{ direction: 'more', note: null },
+      calls: '12,000',
+      charged: '$0.072000000',
+      preview: '$0.090000001',
+      difference: '+$0.018000001',
+      direction: 'more',
+      note: null,
     });
     expect(triedPriceOf({ ...effect, difference: '-1.5' })).toMatchObject({
-      ...{ difference: '−$1.500000000', direction: 'less' },
+      difference: '−$1.500000000',
+      direction: 'less',
     });
     expect(triedPriceOf({ ...effect, difference: '0' }).direction).toBe('same');
   });
@@ -34,12 +45,10 @@ describe('a price as its file writes it', () => {
     { input: '2', cachedInput: '0.5', output: '8' },
     { input: '1.25', output: '10', tiers: [{ aboveInputTokens: 200_000, input: '2.5', output: '15' }] },
     {
-      ...{
-        input: '2',
-        request: '0.01',
-        image: { '1024x1024/high': '0.17', default: '0.04' },
-        videoSecond: '0.1',
-      },
+      input: '2',
+      request: '0.01',
+      image: { '1024x1024/high': '0.17', default: '0.04' },
+      videoSecond: '0.1',
       serviceTiers: {
         flex: { input: '1', tiers: [{ aboveInputTokens: 1_000, input: '1.5' }] },
         priority: { input: '4' },

@@ -3,8 +3,14 @@ import { noticesOf } from '#lib/console/show/notices';
 import type { Overview } from '#lib/control/operations/overview/operations';
 
 const well: Overview = {
-  ...{ called: true, available: '100', simulated: '0', lowBalance: null, perDay: '1', daysLeft: 100 },
-  ...{ caps: [], offers: [] },
+  called: true,
+  available: '100',
+  simulated: '0',
+  lowBalance: null,
+  perDay: '1',
+  daysLeft: 100,
+  caps: [],
+  offers: [],
 };
 const notices = (found: Partial<Overview>, limited = 0) =>
   noticesOf({ ...well, ...found }, 'acme', { limited, limitedHref: '/acme/logs?outcome=limit' });

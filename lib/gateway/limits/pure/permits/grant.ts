@@ -21,8 +21,14 @@ export interface Grant {
 /** An entry without permits: for what is used without asking. */
 export function newGrant(id: string, nowMono: number): Grant {
   return {
-    ...{ id, requests: 0, tokens: 0, spareRequests: 0, spareTokens: 0 },
-    ...{ spareUntilMono: 0, usedMono: nowMono, sent: false },
+    id,
+    requests: 0,
+    tokens: 0,
+    spareRequests: 0,
+    spareTokens: 0,
+    spareUntilMono: 0,
+    usedMono: nowMono,
+    sent: false,
   };
 }
 
