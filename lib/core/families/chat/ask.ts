@@ -1,7 +1,14 @@
 import { isRefusal, type Refusal } from '#lib/core/errors';
 import { mayBeSpoken, readSpoken } from '#lib/core/families/chat/spoken';
 import type { Ask, Operation } from '#lib/core/families/family';
-import { readFlag, readModel, readObject, readTier, readWhole } from '#lib/core/families/reading/fields';
+import {
+  readFlag,
+  readModel,
+  readObject,
+  readTier,
+  readWhole,
+  takeAll,
+} from '#lib/core/families/reading/fields';
 import { referencesIn } from '#lib/core/families/reading/stored-state';
 import { weigh } from '#lib/core/families/reading/weight';
 import type { Found, Scan } from '#lib/core/families/scan';
@@ -15,24 +22,19 @@ export function readChatAsk(
   params: Readonly<Record<string, string>>,
   scan: Scan,
 ): Ask | Refusal {
-  const model = readModel(scan);
-  if (isRefusal(model)) return model;
-  const stream = readFlag(scan, 'stream');
-  if (isRefusal(stream)) return stream;
-  const options = readObject(scan, 'stream_options');
-  if (isRefusal(options)) return options;
-  const includeUsage = readFlag(scan, 'stream_options.include_usage');
-  if (isRefusal(includeUsage)) return includeUsage;
-  const older = readWhole(scan, 'max_tokens', 0);
-  if (isRefusal(older)) return older;
-  const newer = readWhole(scan, 'max_completion_tokens', 0);
-  if (isRefusal(newer)) return newer;
-  const choices = readWhole(scan, 'n', 1);
-  if (isRefusal(choices)) return choices;
-  const serviceTier = readTier(scan);
-  if (isRefusal(serviceTier)) return serviceTier;
-  const spoken = readSpoken(scan);
-  if (spoken && isRefusal(spoken)) return spoken;
+  const read = takeAll({
+    model: readModel(scan),
+    stream: readFlag(scan, 'stream'),
+    options: readObject(scan, 'stream_options'),
+    includeUsage: readFlag(scan, 'stream_options.include_usage'),
+    older: readWhole(scan, 'max_tokens', 0),
+    newer: readWhole(scan, 'max_completion_tokens', 0),
+    choices: readWhole(scan, 'n', 1),
+    serviceTier: readTier(scan),
+    spoken: readSpoken(scan),
+  });
+  if (isRefusal(read)) return read;
+  const { model, stream, older, newer, choices, serviceTier, spoken } = read;
   const references = referencesIn(scan, [], spoken ?? []);
   if (isRefusal(references)) return references;
   return {

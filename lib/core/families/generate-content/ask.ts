@@ -1,7 +1,7 @@
 import { isRefusal, type Refusal } from '#lib/core/errors';
 import type { Ask, Operation } from '#lib/core/families/family';
 import { readReferences } from '#lib/core/families/generate-content/references';
-import { readObject, readText, readWhole } from '#lib/core/families/reading/fields';
+import { readObject, readText, readWhole, takeAll } from '#lib/core/families/reading/fields';
 import { weigh } from '#lib/core/families/reading/weight';
 import type { Scan } from '#lib/core/families/scan';
 
@@ -20,23 +20,19 @@ export function readContentAsk(
   params: Readonly<Record<string, string>>,
   scan: Scan,
 ): Ask | Refusal {
-  // The path decides; a name in the body is replaced with it, so it only has to be one.
-  const named = readText(scan, 'model');
-  if (isRefusal(named)) return named;
-  const counted = readObject(scan, 'generateContentRequest');
-  if (isRefusal(counted)) return counted;
-  const nested = readText(scan, 'generateContentRequest.model');
-  if (isRefusal(nested)) return nested;
-  const config = readObject(scan, 'generationConfig');
-  if (isRefusal(config)) return config;
-  const budget = readWhole(scan, 'generationConfig.maxOutputTokens', 0);
-  if (isRefusal(budget)) return budget;
-  const choices = readWhole(scan, 'generationConfig.candidateCount', 1);
-  if (isRefusal(choices)) return choices;
-  const serviceTier = readText(scan, 'serviceTier');
-  if (isRefusal(serviceTier)) return serviceTier;
-  const references = readReferences(scan);
-  if (isRefusal(references)) return references;
+  const read = takeAll({
+    // The path decides; a name in the body is replaced with it, so it only has to be one.
+    named: readText(scan, 'model'),
+    counted: readObject(scan, 'generateContentRequest'),
+    nested: readText(scan, 'generateContentRequest.model'),
+    config: readObject(scan, 'generationConfig'),
+    budget: readWhole(scan, 'generationConfig.maxOutputTokens', 0),
+    choices: readWhole(scan, 'generationConfig.candidateCount', 1),
+    serviceTier: readText(scan, 'serviceTier'),
+    references: readReferences(scan),
+  });
+  if (isRefusal(read)) return read;
+  const { budget, choices, serviceTier, references } = read;
   const serverTools = scan.collected.map(({ path }) => path).filter((path) => path.startsWith('tools[]'));
   return {
     operation,

@@ -2,7 +2,7 @@ import { isRefusal, type Refusal } from '#lib/core/errors';
 import type { JobFacts } from '#lib/core/facts/job';
 import type { Ask, Operation } from '#lib/core/families/family';
 import { instanceFields, readReferences } from '#lib/core/families/generate-content/references';
-import { readFlag, readObject, readText } from '#lib/core/families/reading/fields';
+import { readFlag, readObject, readText, takeAll } from '#lib/core/families/reading/fields';
 import { askedVideos, readSamples, readSeconds } from '#lib/core/families/reading/video';
 import { weigh } from '#lib/core/families/reading/weight';
 import type { FieldSpec, Scan } from '#lib/core/families/scan';
@@ -37,22 +37,18 @@ export function readPredictAsk(
   params: Readonly<Record<string, string>>,
   scan: Scan,
 ): Ask | Refusal {
-  const named = readText(scan, 'model');
-  if (isRefusal(named)) return named;
-  const parameters = readObject(scan, 'parameters');
-  if (isRefusal(parameters)) return parameters;
-  const seconds = readSeconds(scan, 'parameters.durationSeconds');
-  if (isRefusal(seconds)) return seconds;
-  const samples = readSamples(scan, 'parameters.sampleCount');
-  if (isRefusal(samples)) return samples;
-  const resolution = readText(scan, 'parameters.resolution');
-  if (isRefusal(resolution)) return resolution;
-  const sound = readFlag(scan, 'parameters.generateAudio');
-  if (isRefusal(sound)) return sound;
-  const serviceTier = readText(scan, 'serviceTier');
-  if (isRefusal(serviceTier)) return serviceTier;
-  const references = readReferences(scan);
-  if (isRefusal(references)) return references;
+  const read = takeAll({
+    named: readText(scan, 'model'),
+    parameters: readObject(scan, 'parameters'),
+    seconds: readSeconds(scan, 'parameters.durationSeconds'),
+    samples: readSamples(scan, 'parameters.sampleCount'),
+    resolution: readText(scan, 'parameters.resolution'),
+    sound: readFlag(scan, 'parameters.generateAudio'),
+    serviceTier: readText(scan, 'serviceTier'),
+    references: readReferences(scan),
+  });
+  if (isRefusal(read)) return read;
+  const { seconds, samples, resolution, serviceTier, references } = read;
   const prompts = scan.collected.filter(({ path }) => path === 'instances[].prompt').length;
   const choices = (samples ?? 1) * Math.max(1, prompts);
   const job: JobFacts = {

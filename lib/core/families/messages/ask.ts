@@ -2,7 +2,14 @@ import { isRefusal, type Refusal } from '#lib/core/errors';
 import type { Ask, InputWeight, NestedModel, Operation } from '#lib/core/families/family';
 import { mayShowContainer } from '#lib/core/families/messages/container';
 import { readNested } from '#lib/core/families/nested';
-import { readCount, readFlag, readModel, readTier, readWhole } from '#lib/core/families/reading/fields';
+import {
+  readCount,
+  readFlag,
+  readModel,
+  readTier,
+  readWhole,
+  takeAll,
+} from '#lib/core/families/reading/fields';
 import { referencesIn } from '#lib/core/families/reading/stored-state';
 import { weigh } from '#lib/core/families/reading/weight';
 import type { Scan } from '#lib/core/families/scan';
@@ -21,16 +28,16 @@ export const providerTool = /^(?!(custom|bash|text_editor|computer|memory)(_|$))
 
 /** What a messages body asks for (contract: admission/output-budget); a budget of 0 is legal and warms the cache. */
 export function readMessagesAsk(operation: Operation, params: Params, scan: Scan): Ask | Refusal {
-  const named = readNames(scan);
-  if (isRefusal(named)) return named;
-  const stream = readFlag(scan, 'stream');
-  if (isRefusal(stream)) return stream;
-  const budget = readBudget(scan);
-  if (isRefusal(budget)) return budget;
   // A fallback at the provider may be asked to be fast by itself; a region of choice costs more, too.
   const speeds = scan.collected.filter(({ path }) => path === 'fallbacks[].speed');
-  const serviceTier = readTier(scan, [...speeds, scan.found.get('inference_geo')]);
-  if (isRefusal(serviceTier)) return serviceTier;
+  const read = takeAll({
+    named: readNames(scan),
+    stream: readFlag(scan, 'stream'),
+    budget: readBudget(scan),
+    serviceTier: readTier(scan, [...speeds, scan.found.get('inference_geo')]),
+  });
+  if (isRefusal(read)) return read;
+  const { named, stream, budget, serviceTier } = read;
   const references = referencesIn(scan, [], []);
   if (isRefusal(references)) return references;
   return {

@@ -70,3 +70,14 @@ export function readObject(scan: Scan, path: string): Found | null | Refusal {
 function wrong({ path, start }: Found, expected: string): Refusal {
   return refusal('invalid_body', `Field "${path}" (byte ${start}) must be ${expected}.`);
 }
+
+/** Fields that were read, none of them a refusal. */
+type AllRead<Read> = { readonly [Name in keyof Read]: Exclude<Read[Name], Refusal> };
+
+/**
+ * Takes several fields that were read one after the other.
+ * @returns the first refusal among them, in the order in which they are written; else all values.
+ */
+export function takeAll<Read extends Readonly<Record<string, unknown>>>(read: Read): AllRead<Read> | Refusal {
+  return Object.values(read).find(isRefusal) ?? (read as AllRead<Read>);
+}

@@ -1,7 +1,7 @@
 import { isRefusal, type Refusal } from '#lib/core/errors';
 import type { Ask, InputWeight, Operation } from '#lib/core/families/family';
 import { readNested } from '#lib/core/families/nested';
-import { readFlag, readModel, readTier, readWhole } from '#lib/core/families/reading/fields';
+import { readFlag, readModel, readTier, readWhole, takeAll } from '#lib/core/families/reading/fields';
 import { referencesIn } from '#lib/core/families/reading/stored-state';
 import { weigh } from '#lib/core/families/reading/weight';
 import { readReferences } from '#lib/core/families/responses/references';
@@ -12,6 +12,7 @@ const mediaKeys: ReadonlySet<string> = new Set(['image_url', 'file_data', 'data'
 
 const toolPaths = ['tools[]', 'input[].tools[]'];
 const toolTypePaths = toolPaths.map((path) => `${path}.type`);
+const toolModelPaths = toolPaths.map((path) => `${path}.model`);
 
 /** Tools with which the provider searches or fetches by itself, with their dated and preview names. */
 const searchTool = /^(web_search|file_search|x_search|collections_search|web_fetch)(_|$)/;
@@ -22,25 +23,18 @@ export function readResponsesAsk(
   params: Readonly<Record<string, string>>,
   scan: Scan,
 ): Ask | Refusal {
-  const model = readModel(scan);
-  if (isRefusal(model)) return model;
-  const stream = readFlag(scan, 'stream');
-  if (isRefusal(stream)) return stream;
-  const background = readFlag(scan, 'background');
-  if (isRefusal(background)) return background;
-  const kept = readKept(scan);
-  if (isRefusal(kept)) return kept;
-  const budget = readWhole(scan, 'max_output_tokens', 0);
-  if (isRefusal(budget)) return budget;
-  const serviceTier = readTier(scan);
-  if (isRefusal(serviceTier)) return serviceTier;
-  const nested = readNested(
-    scan,
-    toolPaths.map((path) => `${path}.model`),
-  );
-  if (isRefusal(nested)) return nested;
-  const continued = readReferences(scan);
-  if (isRefusal(continued)) return continued;
+  const read = takeAll({
+    model: readModel(scan),
+    stream: readFlag(scan, 'stream'),
+    background: readFlag(scan, 'background'),
+    kept: readKept(scan),
+    budget: readWhole(scan, 'max_output_tokens', 0),
+    serviceTier: readTier(scan),
+    nested: readNested(scan, toolModelPaths),
+    continued: readReferences(scan),
+  });
+  if (isRefusal(read)) return read;
+  const { model, stream, background, kept, budget, serviceTier, nested, continued } = read;
   const references = referencesIn(scan, ['previous_response_id', 'conversation'], continued);
   if (isRefusal(references)) return references;
   const imageModel = nested?.[0]?.slug;

@@ -1,7 +1,7 @@
 import { isRefusal, type Refusal } from '#lib/core/errors';
 import type { JobFacts } from '#lib/core/facts/job';
 import type { Ask, Operation } from '#lib/core/families/family';
-import { readModel, readText, readTier } from '#lib/core/families/reading/fields';
+import { readModel, readText, readTier, takeAll } from '#lib/core/families/reading/fields';
 import { askedVideos, readSeconds, secondsIn } from '#lib/core/families/reading/video';
 import { weigh } from '#lib/core/families/reading/weight';
 import type { Scan } from '#lib/core/families/scan';
@@ -18,19 +18,18 @@ export function readVideosAsk(
   params: Readonly<Record<string, string>>,
   scan: Scan,
 ): Ask | Refusal {
-  const said = operation.resource ? readText(scan, 'model') : readModel(scan);
-  if (isRefusal(said)) return said;
+  const read = takeAll({
+    said: operation.resource ? readText(scan, 'model') : readModel(scan),
+    named: readSeconds(scan, 'seconds'),
+    sized: readText(scan, 'size'),
+    serviceTier: readTier(scan),
+    file: readText(scan, 'input_reference.file_id'),
+  });
+  if (isRefusal(read)) return read;
+  const { said, named, sized, serviceTier, file } = read;
   const model = operation.resource ? (params.model ?? '') : (said ?? '');
-  const named = readSeconds(scan, 'seconds');
-  if (isRefusal(named)) return named;
-  const sized = readText(scan, 'size');
-  if (isRefusal(sized)) return sized;
   const seconds = named ?? (operation.resource ? secondsIn(params.seconds) : null);
   const size = sized ?? (operation.resource ? (params.size ?? null) : null);
-  const serviceTier = readTier(scan);
-  if (isRefusal(serviceTier)) return serviceTier;
-  const file = readText(scan, 'input_reference.file_id');
-  if (isRefusal(file)) return file;
   const job: JobFacts = { ...(seconds === null ? {} : { seconds }), ...(size === null ? {} : { size }) };
   return {
     operation,
