@@ -2,20 +2,20 @@
 
 import { useState } from 'react';
 import { Alert } from '#components/account/alert';
-import type { Answer } from '#components/form/answer';
+import type { FormAnswer } from '#components/form/answer';
 import { Form } from '#components/form/form';
 import { Button } from '#components/ui/button';
 import { Field } from '#components/ui/field';
 
 interface ForgotFormProps {
-  request(input: unknown): Promise<Answer<unknown>>;
+  request(input: unknown): Promise<FormAnswer<unknown>>;
   /** Whether mail is sent; else links stand in the server's log. */
   mails: boolean;
 }
 
 /** Asks for a link; what it says is the same for every address. */
 export function ForgotForm({ request, mails }: ForgotFormProps) {
-  const [answer, setAnswer] = useState<Answer<unknown> | null>(null);
+  const [answer, setAnswer] = useState<FormAnswer<unknown> | null>(null);
   const [asked, setAsked] = useState('');
   const [pending, setPending] = useState(false);
 

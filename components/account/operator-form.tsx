@@ -1,10 +1,10 @@
 'use client';
 
 import { SignUpForm } from '#components/account/sign-up-form';
-import type { Answer } from '#components/form/answer';
+import type { FormAnswer } from '#components/form/answer';
 
 interface OperatorFormProps {
-  create(input: unknown): Promise<Answer<{ slug: string }>>;
+  create(input: unknown): Promise<FormAnswer<{ slug: string }>>;
 }
 
 /** Signs up with the link that the start printed: its own part stands behind the # of this page's address. */

@@ -5,18 +5,18 @@ import { useState } from 'react';
 import { Alert } from '#components/account/alert';
 import { PasswordField } from '#components/account/password-field';
 import { TextLink } from '#components/account/text-link';
-import type { Answer } from '#components/form/answer';
+import type { FormAnswer } from '#components/form/answer';
 import { Form } from '#components/form/form';
 import { Button, buttonStyle } from '#components/ui/button';
 
 interface ResetFormProps {
   token: string;
-  reset(input: unknown): Promise<Answer<{ email: string; disabledKeys: number }>>;
+  reset(input: unknown): Promise<FormAnswer<{ email: string; disabledKeys: number }>>;
 }
 
 /** A new password for whoever has the link. */
 export function ResetForm({ token, reset }: ResetFormProps) {
-  const [answer, setAnswer] = useState<Answer<{ email: string; disabledKeys: number }> | null>(null);
+  const [answer, setAnswer] = useState<FormAnswer<{ email: string; disabledKeys: number }> | null>(null);
   const [pending, setPending] = useState(false);
 
   async function send(data: FormData) {

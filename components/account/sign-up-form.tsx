@@ -5,13 +5,13 @@ import { useState } from 'react';
 import { Alert } from '#components/account/alert';
 import { PasswordField } from '#components/account/password-field';
 import { TextLink } from '#components/account/text-link';
-import type { Answer } from '#components/form/answer';
+import type { FormAnswer } from '#components/form/answer';
 import { Form } from '#components/form/form';
 import { Button } from '#components/ui/button';
 import { Field } from '#components/ui/field';
 
 interface SignUpFormProps {
-  signUp(input: { email: string; password: string; timeZone: string }): Promise<Answer<{ slug: string }>>;
+  signUp(input: { email: string; password: string; timeZone: string }): Promise<FormAnswer<{ slug: string }>>;
 }
 
 interface Fault {

@@ -3,11 +3,11 @@
 import Link from 'next/link';
 import { useState } from 'react';
 import { Alert } from '#components/account/alert';
-import type { Answer } from '#components/form/answer';
+import type { FormAnswer } from '#components/form/answer';
 import { Form } from '#components/form/form';
 import { Button, buttonStyle } from '#components/ui/button';
 
-type Verified = Answer<{ email: string; credit: string | null }>;
+type Verified = FormAnswer<{ email: string; credit: string | null }>;
 
 interface VerifyFormProps {
   token: string;

@@ -1,13 +1,13 @@
 'use client';
 
-import type { Answer } from '#components/form/answer';
+import type { FormAnswer } from '#components/form/answer';
 import { CreateButton } from '#components/form/create-button';
 import type { FormField } from '#lib/console/form';
 
 interface CreateWebhookProps {
   workspace: string;
   fields: readonly FormField[];
-  create(workspace: string, input: unknown): Promise<Answer<{ id: string; key: string }>>;
+  create(workspace: string, input: unknown): Promise<FormAnswer<{ id: string; key: string }>>;
 }
 
 /** Signed as the guide of many libraries has it: any of them that takes "t=…,v1=…" verifies it. */

@@ -1,6 +1,6 @@
 'use client';
 
-import type { Answer } from '#components/form/answer';
+import type { FormAnswer } from '#components/form/answer';
 import { useChange } from '#components/form/use-change';
 import { Badge } from '#components/ui/badge';
 import { Button } from '#components/ui/button';
@@ -12,7 +12,7 @@ interface DeliveryTableProps {
   webhook: string;
   rows: readonly DeliveryRow[];
   mayChange: boolean;
-  redeliver(workspace: string, input: { id: string; delivery: string }): Promise<Answer<unknown>>;
+  redeliver(workspace: string, input: { id: string; delivery: string }): Promise<FormAnswer<unknown>>;
 }
 
 /** What was sent to a webhook and what became of it. */

@@ -2,7 +2,7 @@
 
 import Link from 'next/link';
 import { useState } from 'react';
-import type { Answer } from '#components/form/answer';
+import type { FormAnswer } from '#components/form/answer';
 import { ConfirmDialog } from '#components/form/confirm-dialog';
 import { useChange } from '#components/form/use-change';
 import { Badge } from '#components/ui/badge';
@@ -15,7 +15,7 @@ interface Webhook {
   readonly enabled: boolean;
 }
 
-type Change<Input> = (workspace: string, input: Input) => Promise<Answer<unknown>>;
+type Change<Input> = (workspace: string, input: Input) => Promise<FormAnswer<unknown>>;
 
 interface WebhookTableProps {
   workspace: string;

@@ -3,7 +3,7 @@
 import { useRouter } from 'next/navigation';
 import { useState, useTransition } from 'react';
 import { SignInAgain } from '#components/account/sign-in-again';
-import { type Answer, orNoAnswer } from '#components/form/answer';
+import { type FormAnswer, orNoAnswer } from '#components/form/answer';
 import { Form } from '#components/form/form';
 import { useTyped } from '#components/form/use-typed';
 import { Button } from '#components/ui/button';
@@ -13,7 +13,7 @@ interface LowBalanceFormProps {
   workspace: string;
   /** Dollars as a decimal string; null: no mail. */
   threshold: string | null;
-  send(workspace: string, input: unknown): Promise<Answer<{ threshold: string | null }>>;
+  send(workspace: string, input: unknown): Promise<FormAnswer<{ threshold: string | null }>>;
 }
 
 /** Below which balance people are told; an empty box means never. */

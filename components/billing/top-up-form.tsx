@@ -3,7 +3,7 @@
 import { useState, useTransition } from 'react';
 import { SignInAgain } from '#components/account/sign-in-again';
 import { useLeadTo } from '#components/billing/use-lead-to';
-import { type Answer, orNoAnswer } from '#components/form/answer';
+import { type FormAnswer, orNoAnswer } from '#components/form/answer';
 import { Form } from '#components/form/form';
 import { useTyped } from '#components/form/use-typed';
 import { Button } from '#components/ui/button';
@@ -17,7 +17,7 @@ const options = presets.map((value) => ({ value, label: `$${value}` }));
 
 interface TopUpFormProps {
   workspace: string;
-  send(workspace: string, input: unknown): Promise<Answer<ShownTopUp>>;
+  send(workspace: string, input: unknown): Promise<FormAnswer<ShownTopUp>>;
 }
 
 /** An amount, and the way to the page where it is paid. */

@@ -3,14 +3,16 @@
 import { FlaskConical } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { useTransition } from 'react';
-import { type Answer, orNoAnswer } from '#components/form/answer';
+import { type FormAnswer, orNoAnswer } from '#components/form/answer';
 import { Button } from '#components/ui/button';
 import { toast } from '#components/ui/toaster';
 
 interface DemoBannerProps {
   workspace: string;
   /** Operators alone remove it; null: whoever looks at it is none. */
-  remove: ((workspace: string, input: Record<string, never>) => Promise<Answer<{ calls: number }>>) | null;
+  remove:
+    | ((workspace: string, input: Record<string, never>) => Promise<FormAnswer<{ calls: number }>>)
+    | null;
 }
 
 /** Stands above every page of the demo workspace, so that nobody takes its figures for real ones. */

@@ -5,7 +5,7 @@ import Link from 'next/link';
 import { useRouter } from 'next/navigation';
 import { type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 import { Step } from '#components/first-run/step';
-import type { Answer } from '#components/form/answer';
+import type { FormAnswer } from '#components/form/answer';
 import type { SnippetFacts } from '#components/keys/snippets';
 import { Section } from '#components/section';
 import { CodeBlock } from '#components/ui/code-block';
@@ -21,7 +21,7 @@ interface FirstRunPanelProps {
   /** Slug. */
   workspace: string;
   first: FirstRunState;
-  read(workspace: string): Promise<Answer<FirstRunState>>;
+  read(workspace: string): Promise<FormAnswer<FirstRunState>>;
   facts: SnippetFacts;
   /** How to come by money, where there is none. */
   funds: ReactNode;

@@ -3,7 +3,7 @@
 import { useRouter } from 'next/navigation';
 import { useId, useState, useTransition } from 'react';
 import { SignInAgain } from '#components/account/sign-in-again';
-import { type Answer, noAnswer } from '#components/form/answer';
+import { type FormAnswer, noAnswer } from '#components/form/answer';
 import { Form } from '#components/form/form';
 import { Button } from '#components/ui/button';
 import { classNames } from '#components/ui/class-names';
@@ -26,7 +26,7 @@ interface PlainFormProps {
   ownRef?: string;
   /** Said when it is done. */
   done: string;
-  send(workspace: string, input: Readonly<Record<string, unknown>>): Promise<Answer<unknown>>;
+  send(workspace: string, input: Readonly<Record<string, unknown>>): Promise<FormAnswer<unknown>>;
 }
 
 interface Fault {

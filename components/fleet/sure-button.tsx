@@ -1,7 +1,7 @@
 'use client';
 
 import { useState } from 'react';
-import type { Answer } from '#components/form/answer';
+import type { FormAnswer } from '#components/form/answer';
 import { useChange } from '#components/form/use-change';
 import { Button } from '#components/ui/button';
 
@@ -17,7 +17,7 @@ interface SureButtonProps {
   workspace?: string;
   input: Readonly<Record<string, unknown>>;
   done: string;
-  act(workspace: string, input: Readonly<Record<string, unknown>>): Promise<Answer<unknown>>;
+  act(workspace: string, input: Readonly<Record<string, unknown>>): Promise<FormAnswer<unknown>>;
 }
 
 /** One press, and where it matters a second one in the same place. */

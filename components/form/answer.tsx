@@ -1,5 +1,5 @@
 /** How a server action answers; pages give the actions, so that components know no server. */
-export type Answer<Value> =
+export type FormAnswer<Value> =
   | { readonly ok: true; readonly value: Value }
   | {
       readonly ok: false;
@@ -11,12 +11,12 @@ export type Answer<Value> =
     };
 
 /** A server action of an operation of a workspace. */
-export type Send<Value> = (workspace: string, input: Record<string, unknown>) => Promise<Answer<Value>>;
+export type Send<Value> = (workspace: string, input: Record<string, unknown>) => Promise<FormAnswer<Value>>;
 
 /** What a page says when nothing answered: no network, a restart, a newer console. */
 export const noAnswer = 'No answer came. Reload the page and look first.';
 
 /** What came, also when nothing did: an action that fails in a transition takes the whole page with it. */
-export function orNoAnswer<Value>(answer: Promise<Answer<Value>>): Promise<Answer<Value>> {
+export function orNoAnswer<Value>(answer: Promise<FormAnswer<Value>>): Promise<FormAnswer<Value>> {
   return answer.catch(() => ({ ok: false, message: noAnswer, field: null, signedOut: false }));
 }

@@ -3,7 +3,7 @@
 import { useRouter } from 'next/navigation';
 import { type FormEvent, type ReactNode, useRef, useState, useTransition } from 'react';
 import { SignInAgain } from '#components/account/sign-in-again';
-import { type Answer, noAnswer } from '#components/form/answer';
+import { type FormAnswer, noAnswer } from '#components/form/answer';
 import { Button } from '#components/ui/button';
 import { Dialog, DialogBody, DialogFooter } from '#components/ui/dialog';
 import { Field } from '#components/ui/field';
@@ -23,7 +23,7 @@ interface ConfirmDialogProps {
   keep?: string;
   /** Why it cannot be done now. */
   blocked?: boolean;
-  act(): Promise<Answer<unknown>>;
+  act(): Promise<FormAnswer<unknown>>;
   /** Said when it is done. */
   done: string;
   /** What follows in place of reading the page again. */

@@ -3,7 +3,7 @@
 import { ChevronRight } from 'lucide-react';
 import { type FormEvent, useEffect, useRef, useState, useTransition } from 'react';
 import { SignInAgain } from '#components/account/sign-in-again';
-import { type Answer, orNoAnswer } from '#components/form/answer';
+import { type FormAnswer, orNoAnswer } from '#components/form/answer';
 import { OperationField } from '#components/form/operation-field';
 import { Button } from '#components/ui/button';
 import { DialogBody, DialogFooter } from '#components/ui/dialog';
@@ -23,7 +23,7 @@ interface OperationFormProps<Value> {
    * is sent, so that a form opened before another change does not undo it.
    */
   initial?: Values;
-  send(values: Values): Promise<Answer<Value>>;
+  send(values: Values): Promise<FormAnswer<Value>>;
   /** What the button says. */
   verb: { readonly idle: string; readonly pending: string };
   onCancel(): void;

@@ -2,7 +2,7 @@
 
 import { useRouter } from 'next/navigation';
 import { useTransition } from 'react';
-import { type Answer, noAnswer } from '#components/form/answer';
+import { type FormAnswer, noAnswer } from '#components/form/answer';
 import { toast } from '#components/ui/toaster';
 
 /**
@@ -11,7 +11,7 @@ import { toast } from '#components/ui/toaster';
  */
 export function useChange(): {
   pending: boolean;
-  make(change: Promise<Answer<unknown>>, done: string): void;
+  make(change: Promise<FormAnswer<unknown>>, done: string): void;
 } {
   const router = useRouter();
   const [pending, startTransition] = useTransition();

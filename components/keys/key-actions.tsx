@@ -1,15 +1,15 @@
 'use client';
 
 import { createContext, type ReactNode, useContext, useMemo } from 'react';
-import type { Answer } from '#components/form/answer';
+import type { FormAnswer } from '#components/form/answer';
 import type { SnippetFacts } from '#components/keys/snippets';
 import type { FormField } from '#lib/console/form';
 
 interface OneKey {
   readonly id: string;
 }
-type NewSecret = Answer<{ id: string; key: string }>;
-type Change<Input = OneKey> = (workspace: string, input: Input) => Promise<Answer<unknown>>;
+type NewSecret = FormAnswer<{ id: string; key: string }>;
+type Change<Input = OneKey> = (workspace: string, input: Input) => Promise<FormAnswer<unknown>>;
 
 export interface KeyActions {
   create(workspace: string, input: unknown): Promise<NewSecret>;
@@ -47,8 +47,8 @@ export const unheard = {
   signedOut: false,
 } as const;
 
-function heard<Input, Value>(action: (workspace: string, input: Input) => Promise<Answer<Value>>) {
-  return (workspace: string, input: Input): Promise<Answer<Value>> =>
+function heard<Input, Value>(action: (workspace: string, input: Input) => Promise<FormAnswer<Value>>) {
+  return (workspace: string, input: Input): Promise<FormAnswer<Value>> =>
     action(workspace, input).catch(() => unheard);
 }
 

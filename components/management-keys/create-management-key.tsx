@@ -1,6 +1,6 @@
 'use client';
 
-import type { Answer } from '#components/form/answer';
+import type { FormAnswer } from '#components/form/answer';
 import { CreateButton } from '#components/form/create-button';
 import type { FormField } from '#lib/console/form';
 
@@ -9,7 +9,7 @@ interface CreateManagementKeyProps {
   /** Address of the management API. */
   api: string;
   fields: readonly FormField[];
-  create(workspace: string, input: unknown): Promise<Answer<{ id: string; key: string }>>;
+  create(workspace: string, input: unknown): Promise<FormAnswer<{ id: string; key: string }>>;
 }
 
 export function CreateManagementKey({ workspace, api, fields, create }: CreateManagementKeyProps) {

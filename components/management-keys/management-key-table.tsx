@@ -1,7 +1,7 @@
 'use client';
 
 import { useState } from 'react';
-import type { Answer } from '#components/form/answer';
+import type { FormAnswer } from '#components/form/answer';
 import { ConfirmDialog } from '#components/form/confirm-dialog';
 import { Badge } from '#components/ui/badge';
 import { Button } from '#components/ui/button';
@@ -11,7 +11,7 @@ import type { ManagementKeyRow } from '#lib/console/team/management-key-rows';
 interface ManagementKeyTableProps {
   workspace: string;
   keys: readonly ManagementKeyRow[];
-  revoke(workspace: string, input: { id: string }): Promise<Answer<unknown>>;
+  revoke(workspace: string, input: { id: string }): Promise<FormAnswer<unknown>>;
 }
 
 export function ManagementKeyTable({ workspace, keys, revoke }: ManagementKeyTableProps) {

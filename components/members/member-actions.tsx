@@ -1,10 +1,10 @@
 'use client';
 
 import { createContext, type ReactNode, useContext } from 'react';
-import type { Answer } from '#components/form/answer';
+import type { FormAnswer } from '#components/form/answer';
 import type { Role } from '#lib/core/role';
 
-type Change<Input> = (workspace: string, input: Input) => Promise<Answer<unknown>>;
+type Change<Input> = (workspace: string, input: Input) => Promise<FormAnswer<unknown>>;
 
 /** What stops with a removal or a lower role. */
 export interface Stopping {
@@ -26,7 +26,7 @@ export interface MemberActions {
   readonly remove: Change<{ member: string }>;
   readonly leave: Change<{ workspace: string }>;
   readonly transfer: Change<{ workspace: string; member: string }>;
-  whatStops(workspace: string, input: { member: string; role?: string }): Promise<Answer<Stopping>>;
+  whatStops(workspace: string, input: { member: string; role?: string }): Promise<FormAnswer<Stopping>>;
 }
 
 interface MemberPage {

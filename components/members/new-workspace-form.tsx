@@ -2,13 +2,13 @@
 
 import { useState } from 'react';
 import { SignInAgain } from '#components/account/sign-in-again';
-import type { Answer } from '#components/form/answer';
+import type { FormAnswer } from '#components/form/answer';
 import { Form } from '#components/form/form';
 import { Button } from '#components/ui/button';
 import { Field } from '#components/ui/field';
 
 interface NewWorkspaceFormProps {
-  open(input: unknown): Promise<Answer<{ slug: string }>>;
+  open(input: unknown): Promise<FormAnswer<{ slug: string }>>;
 }
 
 /** Makes a workspace in the browser's time zone and goes there. */

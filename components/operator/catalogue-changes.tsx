@@ -1,7 +1,7 @@
 'use client';
 
 import { useState } from 'react';
-import type { Answer } from '#components/form/answer';
+import type { FormAnswer } from '#components/form/answer';
 import { ConfirmDialog } from '#components/form/confirm-dialog';
 import { TriedPriceFigures } from '#components/operator/tried-price';
 import { Button } from '#components/ui/button';
@@ -21,7 +21,7 @@ export interface Comparison {
 
 interface CatalogueChangesProps {
   comparison: Comparison;
-  apply(input: { prune: boolean }): Promise<Answer<unknown>>;
+  apply(input: { prune: boolean }): Promise<FormAnswer<unknown>>;
   /** Shows what is there then. */
   onApplied(): void;
 }

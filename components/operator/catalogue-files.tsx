@@ -2,7 +2,7 @@
 
 import { useRouter } from 'next/navigation';
 import { type ChangeEvent, useId, useState, useTransition } from 'react';
-import { type Answer, orNoAnswer } from '#components/form/answer';
+import { type FormAnswer, orNoAnswer } from '#components/form/answer';
 import { CatalogueChanges, type Comparison } from '#components/operator/catalogue-changes';
 import { Section } from '#components/section';
 
@@ -12,8 +12,8 @@ interface NamedText {
 }
 
 interface CatalogueFilesProps {
-  compare(input: { files: readonly NamedText[] }): Promise<Answer<Comparison>>;
-  apply(input: { files: readonly NamedText[]; prune: boolean }): Promise<Answer<unknown>>;
+  compare(input: { files: readonly NamedText[] }): Promise<FormAnswer<Comparison>>;
+  apply(input: { files: readonly NamedText[]; prune: boolean }): Promise<FormAnswer<unknown>>;
 }
 
 /** What one request of the console may carry. */
@@ -24,7 +24,7 @@ export function CatalogueFiles({ compare, apply }: CatalogueFilesProps) {
   const router = useRouter();
   const id = useId();
   const [files, setFiles] = useState<readonly NamedText[]>([]);
-  const [answer, setAnswer] = useState<Answer<Comparison> | null>(null);
+  const [answer, setAnswer] = useState<FormAnswer<Comparison> | null>(null);
   const [pending, startTransition] = useTransition();
 
   function read(texts: readonly NamedText[]) {

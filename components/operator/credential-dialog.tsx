@@ -2,7 +2,7 @@
 
 import { useRouter } from 'next/navigation';
 import { SureButton } from '#components/fleet/sure-button';
-import type { Answer } from '#components/form/answer';
+import type { FormAnswer } from '#components/form/answer';
 import { OperationForm, type Values } from '#components/form/operation-form';
 import { Dialog } from '#components/ui/dialog';
 import { toast } from '#components/ui/toaster';
@@ -14,7 +14,7 @@ interface CredentialDialogProps {
   fields: readonly FormField[];
   open: boolean;
   onOpenChange(open: boolean): void;
-  send(values: Values): Promise<Answer<unknown>>;
+  send(values: Values): Promise<FormAnswer<unknown>>;
 }
 
 /** Takes the credential of a provider, which is never shown again, or removes it. */

@@ -1,5 +1,5 @@
 import { SureButton } from '#components/fleet/sure-button';
-import type { Answer } from '#components/form/answer';
+import type { FormAnswer } from '#components/form/answer';
 import { Section } from '#components/section';
 import { Badge } from '#components/ui/badge';
 import { ScrollRegion } from '#components/ui/scroll-region';
@@ -11,7 +11,7 @@ const head = 'whitespace-nowrap px-3 py-2 text-left font-medium text-muted text-
 interface PriceHistoryProps {
   provider: string;
   versions: readonly PriceVersionRow[];
-  withdraw(workspace: string, input: object): Promise<Answer<unknown>>;
+  withdraw(workspace: string, input: object): Promise<FormAnswer<unknown>>;
 }
 
 /** The prices of an offer with the time in which each was in force, and those to come. */

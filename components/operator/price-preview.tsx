@@ -1,7 +1,7 @@
 'use client';
 
 import { useId, useState, useTransition } from 'react';
-import { type Answer, orNoAnswer } from '#components/form/answer';
+import { type FormAnswer, orNoAnswer } from '#components/form/answer';
 import { Form } from '#components/form/form';
 import { useTyped } from '#components/form/use-typed';
 import { SetPrice } from '#components/operator/set-price';
@@ -15,8 +15,8 @@ interface PricePreviewProps {
   model: string;
   /** With the price in force as its catalogue file writes it. */
   offers: readonly { readonly provider: string; readonly version: string; readonly price: string }[];
-  preview(input: object): Promise<Answer<TriedPrice & { readonly price: string }>>;
-  set(input: object): Promise<Answer<unknown>>;
+  preview(input: object): Promise<FormAnswer<TriedPrice & { readonly price: string }>>;
+  set(input: object): Promise<FormAnswer<unknown>>;
 }
 
 /** Tries another price on last week's calls, and sets it. */

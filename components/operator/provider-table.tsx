@@ -2,7 +2,7 @@
 
 import { useRouter } from 'next/navigation';
 import { Suspense, useState, useTransition } from 'react';
-import { type Answer, noAnswer } from '#components/form/answer';
+import { type FormAnswer, noAnswer } from '#components/form/answer';
 import { Badge } from '#components/ui/badge';
 import { Button } from '#components/ui/button';
 import { later } from '#components/ui/on-demand';
@@ -18,8 +18,8 @@ interface ProviderTableProps {
   providers: readonly ProviderRow[];
   /** Of the form for a credential. */
   fields: readonly FormField[];
-  setCredential(input: object): Promise<Answer<unknown>>;
-  test(input: { provider: string }): Promise<Answer<TestedProvider>>;
+  setCredential(input: object): Promise<FormAnswer<unknown>>;
+  test(input: { provider: string }): Promise<FormAnswer<TestedProvider>>;
 }
 
 /** The providers, with what keeps each of them from being called. */

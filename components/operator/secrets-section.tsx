@@ -1,6 +1,6 @@
 'use client';
 
-import type { Answer } from '#components/form/answer';
+import type { FormAnswer } from '#components/form/answer';
 import { useChange } from '#components/form/use-change';
 import { Section } from '#components/section';
 import { Button } from '#components/ui/button';
@@ -11,7 +11,7 @@ interface SecretsSectionProps {
   /** Sealed with a key of ENCRYPTION_KEY_OLD. */
   older: number;
   unreadable: readonly string[];
-  rotate(input: object): Promise<Answer<unknown>>;
+  rotate(input: object): Promise<FormAnswer<unknown>>;
 }
 
 /** Which keys have sealed what is stored, and the way to the one of today. */

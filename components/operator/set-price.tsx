@@ -1,7 +1,7 @@
 'use client';
 
 import { useId, useState } from 'react';
-import type { Answer } from '#components/form/answer';
+import type { FormAnswer } from '#components/form/answer';
 import { ConfirmDialog } from '#components/form/confirm-dialog';
 import { Button } from '#components/ui/button';
 import { Input } from '#components/ui/input';
@@ -14,7 +14,7 @@ interface SetPriceProps {
   /** As it was tried: JSON, and in words. */
   price: string;
   words: string;
-  set(input: object): Promise<Answer<unknown>>;
+  set(input: object): Promise<FormAnswer<unknown>>;
 }
 
 /** Puts a price that was tried in force, at once or from a moment to come. */

@@ -1,12 +1,12 @@
 'use client';
 
 import { useRouter } from 'next/navigation';
-import type { Answer } from '#components/form/answer';
+import type { FormAnswer } from '#components/form/answer';
 import { CatalogueChanges, type Comparison } from '#components/operator/catalogue-changes';
 
 interface ShippedChangesProps {
   comparison: Comparison;
-  apply(input: { prune: boolean }): Promise<Answer<unknown>>;
+  apply(input: { prune: boolean }): Promise<FormAnswer<unknown>>;
 }
 
 /** The same of the files that come with this version, which the server reads itself. */

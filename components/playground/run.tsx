@@ -1,5 +1,5 @@
 import type { JobState } from '#lib/console/playground/answers/media';
-import type { Answer } from '#lib/console/playground/answers/read';
+import type { PlaygroundAnswer } from '#lib/console/playground/answers/read';
 import type { Attachment, PlaygroundRequest } from '#lib/console/playground/draft';
 import type { CallFigures } from '#lib/console/playground/figures';
 
@@ -27,7 +27,7 @@ export interface Run {
   readonly question: { readonly text: string; readonly files: readonly Attachment[] };
   readonly request: PlaygroundRequest;
   readonly state: 'running' | 'done' | 'stopped' | 'refused' | 'broken';
-  readonly answer: Answer;
+  readonly answer: PlaygroundAnswer;
   readonly head: CallHead | null;
   /** From the press of the button to the first byte of the answer, as seen here. */
   readonly firstByteMs: number | null;

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { toast } from 'sonner';
 import { Alert } from '#components/account/alert';
 import { providerName } from '#components/account/other-accounts';
-import type { Answer } from '#components/form/answer';
+import type { FormAnswer } from '#components/form/answer';
 import { useChange } from '#components/form/use-change';
 import { Button } from '#components/ui/button';
 
@@ -23,7 +23,7 @@ interface LinkedAccountsProps {
   /** The account that was to be connected belongs to another user here. */
   taken: boolean;
   start(): Promise<boolean>;
-  unlink(input: unknown): Promise<Answer<unknown>>;
+  unlink(input: unknown): Promise<FormAnswer<unknown>>;
 }
 
 /** Accounts elsewhere with which somebody may sign in. */

@@ -4,7 +4,7 @@ import { useRouter } from 'next/navigation';
 import { useState } from 'react';
 import { toast } from 'sonner';
 import { SignInAgain } from '#components/account/sign-in-again';
-import type { Answer } from '#components/form/answer';
+import type { FormAnswer } from '#components/form/answer';
 import { Form } from '#components/form/form';
 import { Badge } from '#components/ui/badge';
 import { Button } from '#components/ui/button';
@@ -15,7 +15,7 @@ interface NameFormProps {
   name: string | null;
   /** null: this gateway asks for no verification. */
   verified: boolean | null;
-  rename(input: unknown): Promise<Answer<unknown>>;
+  rename(input: unknown): Promise<FormAnswer<unknown>>;
 }
 
 export function NameForm({ email, name, verified, rename }: NameFormProps) {

@@ -6,14 +6,14 @@ import { toast } from 'sonner';
 import { Alert } from '#components/account/alert';
 import { PasswordField } from '#components/account/password-field';
 import { SignInAgain } from '#components/account/sign-in-again';
-import type { Answer } from '#components/form/answer';
+import type { FormAnswer } from '#components/form/answer';
 import { Form } from '#components/form/form';
 import { Button } from '#components/ui/button';
 
 interface PasswordFormProps {
   /** Whoever signs in with another account alone has none yet. */
   hasPassword: boolean;
-  change(input: unknown): Promise<Answer<{ ended: number }>>;
+  change(input: unknown): Promise<FormAnswer<{ ended: number }>>;
 }
 
 interface Fault {

@@ -2,7 +2,7 @@
 
 import { useState } from 'react';
 import { toast } from 'sonner';
-import type { Answer } from '#components/form/answer';
+import type { FormAnswer } from '#components/form/answer';
 import { useChange } from '#components/form/use-change';
 import { Badge } from '#components/ui/badge';
 import { Button } from '#components/ui/button';
@@ -11,8 +11,8 @@ import type { SessionRow } from '#lib/console/account/session-rows';
 
 interface SessionListProps {
   sessions: readonly SessionRow[];
-  end(input: { id: string }): Promise<Answer<unknown>>;
-  endAll(input: unknown): Promise<Answer<unknown>>;
+  end(input: { id: string }): Promise<FormAnswer<unknown>>;
+  endAll(input: unknown): Promise<FormAnswer<unknown>>;
 }
 
 /** Where somebody is signed in, and the way out of each place and of all. */

@@ -2,7 +2,7 @@
 
 import { MailCheck } from 'lucide-react';
 import { useEffect, useState } from 'react';
-import type { Answer } from '#components/form/answer';
+import type { FormAnswer } from '#components/form/answer';
 import { Button } from '#components/ui/button';
 
 /** How long the button rests after a link was sent, seconds. */
@@ -12,7 +12,7 @@ interface VerifyBannerProps {
   email: string;
   /** Whether mail is sent; else links stand in the server's log. */
   mails: boolean;
-  request(input: unknown): Promise<Answer<unknown>>;
+  request(input: unknown): Promise<FormAnswer<unknown>>;
 }
 
 /** As long as the address is not verified: where the link is, and another one. */

@@ -1,4 +1,4 @@
-import type { Answer } from '#components/form/answer';
+import type { FormAnswer } from '#components/form/answer';
 import type { OpenedPolicy } from '#components/routing/policy-draft';
 import type { PolicyFault } from '#components/routing/policy-form-context';
 
@@ -47,7 +47,7 @@ export function healthAfter(shown: OffersHealth, answer: OffersHealth): OffersHe
   return answer.processes === 0 ? { ...shown, processes: 0 } : answer;
 }
 
-type Act<Out> = (workspace: string, input: Record<string, unknown>) => Promise<Answer<Out>>;
+type Act<Out> = (workspace: string, input: Record<string, unknown>) => Promise<FormAnswer<Out>>;
 
 /** What the page gives to the editor. */
 export interface RoutingActions {

@@ -1,7 +1,7 @@
 'use client';
 
 import { useState } from 'react';
-import type { Answer } from '#components/form/answer';
+import type { FormAnswer } from '#components/form/answer';
 import { ConfirmDialog } from '#components/form/confirm-dialog';
 import { Button } from '#components/ui/button';
 
@@ -12,7 +12,7 @@ interface DangerZoneProps {
   losses: readonly string[];
   /** What has to end first; null: nothing stands in the way. */
   blocked: string | null;
-  remove(workspace: string, input: { confirm: string }): Promise<Answer<unknown>>;
+  remove(workspace: string, input: { confirm: string }): Promise<FormAnswer<unknown>>;
 }
 
 /** The end of a workspace. */

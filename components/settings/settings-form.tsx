@@ -3,7 +3,7 @@
 import { useRouter } from 'next/navigation';
 import { type ReactNode, useState, useTransition } from 'react';
 import { SignInAgain } from '#components/account/sign-in-again';
-import { type Answer, noAnswer } from '#components/form/answer';
+import { type FormAnswer, noAnswer } from '#components/form/answer';
 import { Form } from '#components/form/form';
 import { OperationField } from '#components/form/operation-field';
 import { Button } from '#components/ui/button';
@@ -16,7 +16,7 @@ interface SettingsFormProps {
   initial: Readonly<Record<string, unknown>>;
   /** Why nothing may be changed; null when it may. */
   locked: string | null;
-  send(workspace: string, input: Readonly<Record<string, unknown>>): Promise<Answer<unknown>>;
+  send(workspace: string, input: Readonly<Record<string, unknown>>): Promise<FormAnswer<unknown>>;
   /** Said when it is saved. */
   saved: string;
   /** Beside the fields: what they mean. */

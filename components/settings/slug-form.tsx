@@ -1,7 +1,7 @@
 'use client';
 
 import type { ReactNode } from 'react';
-import type { Answer } from '#components/form/answer';
+import type { FormAnswer } from '#components/form/answer';
 import { SettingsForm } from '#components/settings/settings-form';
 import type { FormField } from '#lib/console/form';
 
@@ -9,7 +9,7 @@ interface SlugFormProps {
   workspace: string;
   field: FormField;
   locked: string | null;
-  rename(workspace: string, input: Readonly<Record<string, unknown>>): Promise<Answer<{ slug: string }>>;
+  rename(workspace: string, input: Readonly<Record<string, unknown>>): Promise<FormAnswer<{ slug: string }>>;
   children: ReactNode;
 }
 

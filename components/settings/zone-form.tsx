@@ -2,7 +2,7 @@
 
 import { useRouter } from 'next/navigation';
 import { useState, useTransition } from 'react';
-import { type Answer, noAnswer } from '#components/form/answer';
+import { type FormAnswer, noAnswer } from '#components/form/answer';
 import { NativeSelect } from '#components/ui/native-select';
 import { toast } from '#components/ui/toaster';
 
@@ -12,7 +12,7 @@ interface ZoneFormProps {
   /** Each with its current offset. */
   zones: readonly { readonly value: string; readonly label: string }[];
   locked: boolean;
-  send(workspace: string, input: Readonly<Record<string, unknown>>): Promise<Answer<unknown>>;
+  send(workspace: string, input: Readonly<Record<string, unknown>>): Promise<FormAnswer<unknown>>;
 }
 
 /** In which zone days begin; typing its name finds one. */

@@ -4,7 +4,7 @@ import type { Behaviour } from '#tools/sandbox/scenario/behaviour';
 import type { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
 
 /** A request as the simulated provider received it. */
-export interface Seen {
+export interface ReceivedRequest {
   /** The provider's request id. */
   readonly id: string;
   readonly method: string;
@@ -111,7 +111,7 @@ export interface Dialect {
    * delete what is kept in the memory.
    * @throws ProviderFault 400 for a body that the family does not understand, 404 for an unknown id.
    */
-  open(seen: Seen, cache: PrefixCache, memory: ProviderMemory): Opened;
+  open(seen: ReceivedRequest, cache: PrefixCache, memory: ProviderMemory): Opened;
   errorBody(fault: ProviderFault): string;
   errorEvent(fault: ProviderFault): Frame;
 }

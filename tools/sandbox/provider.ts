@@ -2,7 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { chat } from '#tools/sandbox/chat';
 import { ProviderMemory } from '#tools/sandbox/content/memory';
 import { PrefixCache } from '#tools/sandbox/content/prefix-cache';
-import { type Dialect, freeOfCharge, type Opened, type Seen, type Truth } from '#tools/sandbox/dialect';
+import {
+  type Dialect,
+  freeOfCharge,
+  type Opened,
+  type ReceivedRequest,
+  type Truth,
+} from '#tools/sandbox/dialect';
 import { generateContent } from '#tools/sandbox/generate-content';
 import { images } from '#tools/sandbox/images';
 import { messages } from '#tools/sandbox/messages';
@@ -104,7 +110,7 @@ interface Kept {
 /** One request, and where its answer goes. */
 interface Exchange {
   readonly outlet: Outlet;
-  readonly seen: Seen;
+  readonly seen: ReceivedRequest;
   readonly dialect: Dialect;
   /** Of every answer. */
   readonly headers: Readonly<Record<string, string>>;
@@ -165,7 +171,7 @@ async function sendJson(
 }
 
 /** Takes the key as bearer token too where the protocol has a header of its own, as vendors that speak it do. */
-function checkKey({ headers }: Seen, { keyHeader }: Dialect, key: string): void {
+function checkKey({ headers }: ReceivedRequest, { keyHeader }: Dialect, key: string): void {
   const given = (keyHeader && headers[keyHeader]) ?? headers.authorization?.replace(/^Bearer /, '');
   if (given === key) return;
   throw new ProviderFault(401, 'Incorrect API key provided.', 'invalid_api_key');

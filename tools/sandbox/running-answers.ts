@@ -1,11 +1,11 @@
-import type { Seen } from '#tools/sandbox/dialect';
+import type { ReceivedRequest } from '#tools/sandbox/dialect';
 import type { Outlet } from '#tools/sandbox/wire/outlet';
 
 /** The answers that are under way, so that tests can let those go on that stall (`POST /_release`). */
 export class RunningAnswers {
-  readonly #seen = new Map<Outlet, Seen>();
+  readonly #seen = new Map<Outlet, ReceivedRequest>();
 
-  add(outlet: Outlet, seen: Seen): void {
+  add(outlet: Outlet, seen: ReceivedRequest): void {
     this.#seen.set(outlet, seen);
   }
 

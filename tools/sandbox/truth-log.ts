@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Seen, Truth } from '#tools/sandbox/dialect';
+import type { ReceivedRequest, Truth } from '#tools/sandbox/dialect';
 
 /** How a request ended; `fault`: by the fault that its model names. */
 export type End = 'completed' | 'client_gone' | 'fault' | 'refused';
@@ -74,7 +74,7 @@ export class TruthLog {
     if (file) mkdirSync(dirname(file), { recursive: true });
   }
 
-  begin(seen: Seen): void {
+  begin(seen: ReceivedRequest): void {
     const { headers } = seen;
     const line: BeginLine = {
       seq: ++this.#seq,

@@ -1,6 +1,12 @@
 import { fileAnswer } from '#tools/sandbox/content/film';
 import type { ProviderMemory } from '#tools/sandbox/content/memory';
-import { type Answer, type Dialect, freeOfCharge, type Opened, type Seen } from '#tools/sandbox/dialect';
+import {
+  type Answer,
+  type Dialect,
+  freeOfCharge,
+  type Opened,
+  type ReceivedRequest,
+} from '#tools/sandbox/dialect';
 import { jobCourse, standOf } from '#tools/sandbox/scenario/job';
 import { findDirective, keptName, numberParam, parseName } from '#tools/sandbox/scenario/name';
 import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
@@ -62,18 +68,18 @@ export const videos: Dialect = {
   }),
 };
 
-function create(seen: Seen, memory: ProviderMemory): Opened {
+function create(seen: ReceivedRequest, memory: ProviderMemory): Opened {
   const { model, prompt, seconds, size } = readVideoAsk(seen);
   return begin(seen, memory, { model, prompt, seconds, size, remixedFrom: null });
 }
 
-function remix(seen: Seen, memory: ProviderMemory, { id, model, seconds, size }: Video): Opened {
+function remix(seen: ReceivedRequest, memory: ProviderMemory, { id, model, seconds, size }: Video): Opened {
   return begin(seen, memory, { model, prompt: readRemixPrompt(seen), seconds, size, remixedFrom: id });
 }
 
 /** The job begins when it is answered: a request that meets a fault leaves none. */
 function begin(
-  seen: Seen,
+  seen: ReceivedRequest,
   memory: ProviderMemory,
   asked: Pick<Video, 'model' | 'prompt' | 'seconds' | 'size' | 'remixedFrom'>,
 ): Opened {
@@ -100,7 +106,7 @@ function begin(
   };
 }
 
-function list({ query, atMs }: Seen, memory: ProviderMemory): Opened {
+function list({ query, atMs }: ReceivedRequest, memory: ProviderMemory): Opened {
   return {
     model: 'echo',
     stream: false,
@@ -121,7 +127,7 @@ function remove(memory: ProviderMemory, { id }: Video): Answer {
 }
 
 /** @throws ProviderFault 404 while there is no video yet. */
-function content(seen: Seen, { course, bytes }: Video): Answer {
+function content(seen: ReceivedRequest, { course, bytes }: Video): Answer {
   if (standOf(course, seen.atMs).state !== 'completed') {
     throw new ProviderFault(404, 'Video is not ready yet, use GET /v1/videos/{video_id} to check status.');
   }

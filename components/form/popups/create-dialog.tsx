@@ -2,7 +2,7 @@
 
 import { useRouter } from 'next/navigation';
 import { type ReactNode, type RefObject, useState } from 'react';
-import type { Answer } from '#components/form/answer';
+import type { FormAnswer } from '#components/form/answer';
 import { OperationForm, type Values } from '#components/form/operation-form';
 import { ShownOnce, type ShownSecret } from '#components/keys/popups/secret-dialog';
 import { Dialog } from '#components/ui/dialog';
@@ -14,7 +14,7 @@ export interface CreateDialogProps {
   fields: readonly FormField[];
   initial?: Values;
   verb: { readonly idle: string; readonly pending: string };
-  create(input: Values): Promise<Answer<{ key: string }>>;
+  create(input: Values): Promise<FormAnswer<{ key: string }>>;
   /** How the secret is shown, the one time that it is. */
   shown(secret: string, sent: Values): ShownSecret;
   open: boolean;

@@ -3,7 +3,7 @@
 import { useRouter } from 'next/navigation';
 import { type FormEvent, type RefObject, useState, useTransition } from 'react';
 import { SignInAgain } from '#components/account/sign-in-again';
-import type { Answer } from '#components/form/answer';
+import type { FormAnswer } from '#components/form/answer';
 import { useKeyPage } from '#components/keys/key-actions';
 import type { KeyRow } from '#components/keys/key-row';
 import { SecretDialog } from '#components/keys/popups/secret-dialog';
@@ -32,7 +32,7 @@ export function RotateDialog({ row, open, onOpenChange, finalFocus }: RotateDial
   const { actions, workspace, facts } = useKeyPage();
   const router = useRouter();
   const [overlap, setOverlap] = useState<Overlap>('86400');
-  const [fault, setFault] = useState<Extract<Answer<unknown>, { ok: false }> | null>(null);
+  const [fault, setFault] = useState<Extract<FormAnswer<unknown>, { ok: false }> | null>(null);
   const [secret, setSecret] = useState<string | null>(null);
   const [pending, startTransition] = useTransition();
 

@@ -2,14 +2,14 @@
 
 import { useState } from 'react';
 import { Alert } from '#components/account/alert';
-import type { Answer } from '#components/form/answer';
+import type { FormAnswer } from '#components/form/answer';
 import { Form } from '#components/form/form';
 import { Button } from '#components/ui/button';
 
 interface AcceptFormProps {
   token: string;
   email: string;
-  accept(input: unknown): Promise<Answer<{ slug: string }>>;
+  accept(input: unknown): Promise<FormAnswer<{ slug: string }>>;
 }
 
 /** One press, because programs that look through mail open every link in it. */

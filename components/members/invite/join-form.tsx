@@ -4,7 +4,7 @@ import { signIn } from 'next-auth/react';
 import { useState } from 'react';
 import { Alert } from '#components/account/alert';
 import { PasswordField } from '#components/account/password-field';
-import type { Answer } from '#components/form/answer';
+import type { FormAnswer } from '#components/form/answer';
 import { Form } from '#components/form/form';
 import { Button } from '#components/ui/button';
 import { Field } from '#components/ui/field';
@@ -12,7 +12,7 @@ import { Field } from '#components/ui/field';
 interface JoinFormProps {
   token: string;
   email: string;
-  join(input: unknown): Promise<Answer<{ slug: string }>>;
+  join(input: unknown): Promise<FormAnswer<{ slug: string }>>;
 }
 
 /** Makes an account of the invited address, signs in and opens the workspace. */

@@ -2,7 +2,7 @@ import { ControlRefused, controlCodes } from '#lib/control/operations/refusal';
 import { errorTable, type Refusal, reasonPhrase } from '#lib/core/errors';
 
 /** What goes back: status, headers in lower case, the body. */
-export interface Answer {
+export interface HttpAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -21,7 +21,11 @@ export class Denied extends Error {
   }
 }
 
-export function json(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Answer {
+export function json(
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): HttpAnswer {
   return { status, headers, body: JSON.stringify(body) };
 }
 
@@ -29,7 +33,7 @@ export function json(status: number, body: unknown, headers: Readonly<Record<str
  * An error in the gateway's own shape (contract: request/error-shape).
  * @param report of what nobody foresaw; the answer says nothing of it.
  */
-export function errorAnswer(error: unknown, report: (error: unknown) => void): Answer {
+export function errorAnswer(error: unknown, report: (error: unknown) => void): HttpAnswer {
   if (error instanceof ControlRefused) {
     return errorOf(controlCodes[error.code], error.code, error.message);
   }
@@ -48,6 +52,6 @@ export function errorAnswer(error: unknown, report: (error: unknown) => void): A
   return errorOf(500, 'internal_error', text);
 }
 
-function errorOf(status: number, code: string, message: string, headers = {}): Answer {
+function errorOf(status: number, code: string, message: string, headers = {}): HttpAnswer {
   return { ...json(status, { error: { message, code } }, headers), reason: reasonPhrase({ message }) };
 }

@@ -1,4 +1,4 @@
-import { type Answer, Denied, errorAnswer, json } from '#lib/control/management/answer';
+import { Denied, errorAnswer, type HttpAnswer, json } from '#lib/control/management/answer';
 import { openApiOf } from '#lib/control/management/document/document';
 import { readInput } from '#lib/control/management/input';
 import { requestsPerMinute } from '#lib/control/management/limits';
@@ -48,7 +48,7 @@ export function isManagementTarget(target: string): boolean {
 }
 
 /** Answers one request for `/api/v1`: address, credential, pace, input, operation. */
-export async function serveManagement(host: ManagementHost, arrival: Arrival): Promise<Answer> {
+export async function serveManagement(host: ManagementHost, arrival: Arrival): Promise<HttpAnswer> {
   const known = host.ids.newId();
   const id = known ?? host.ids.fallbackId();
   const answered = known === null ? Promise.reject(clockIsOff()) : answerOf(host, arrival);
@@ -65,7 +65,7 @@ export async function serveManagement(host: ManagementHost, arrival: Arrival): P
   return { ...answer, headers };
 }
 
-async function answerOf(host: ManagementHost, arrival: Arrival): Promise<Answer> {
+async function answerOf(host: ManagementHost, arrival: Arrival): Promise<HttpAnswer> {
   const [path = '', query = ''] = arrival.target.slice('/api/v1'.length).split(/\?(.*)/s);
   if (path === '/openapi.json') return documentAnswer(arrival.method);
   if (presentsApiKey(arrival.headers)) throw refuseApiKey(match, arrival.method, path);
@@ -87,7 +87,7 @@ async function answerOf(host: ManagementHost, arrival: Arrival): Promise<Answer>
 }
 
 /** The description of the API; it needs no credential. */
-function documentAnswer(method: string): Answer {
+function documentAnswer(method: string): HttpAnswer {
   if (method !== 'GET') {
     throw new Denied(refusal('method_not_allowed', 'This address takes GET; send that.', { allow: 'GET' }));
   }

@@ -46,7 +46,7 @@ export interface Claim {
 }
 
 /** How a claim ended. */
-export interface Outcome {
+export interface ClaimEnd {
   /** Moment of the end, ms since the epoch. */
   readonly atMs: number;
   /** The charge, nano-dollars; posted by the drain. */
@@ -91,7 +91,7 @@ export interface Coordinator {
   /** Frees the slots of a running call whose client has left; its hold stays. Idempotent by call id. */
   leave(claim: Claim): void;
   /** Frees the slot, corrects TPM, turns the hold into a debt until the drain has posted it. Idempotent by call id. */
-  release(claim: Claim, outcome: Outcome): void;
+  release(claim: Claim, outcome: ClaimEnd): void;
   /** The drain's transaction committed: the debts of these calls now stand in the ledger. */
   posted(calls: readonly Posted[]): void;
   /** A lease was recalled or a limit changed elsewhere (change feed). */

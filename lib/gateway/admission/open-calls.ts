@@ -1,4 +1,4 @@
-import type { Claim, ClaimRequest, Outcome, Posted } from '#lib/gateway/admission/claim';
+import type { Claim, ClaimEnd, ClaimRequest, Posted } from '#lib/gateway/admission/claim';
 import type { Allowance, Payer } from '#lib/gateway/admission/funds/allowance';
 import type { Lease, LeaseBook } from '#lib/gateway/admission/funds/lease-book';
 import type { Booked, Counters } from '#lib/gateway/admission/limit-book';
@@ -6,7 +6,7 @@ import type { Pass, SharedLimits } from '#lib/gateway/limits/shared-limits';
 import { CallTable } from '#lib/platform/call-table';
 
 /** Every counter and lease that an admitted call is booked in, so that its end undoes exactly that. */
-export interface OpenCall {
+export interface AdmittedCall {
   readonly claim: Claim;
   readonly need: ClaimRequest['need'];
   readonly key: Counters;
@@ -35,7 +35,7 @@ export interface ShareUse {
 }
 
 /** The counters in which a call holds an RPM unit and slots until its claim. */
-export interface Place {
+export interface BodyPlace {
   readonly key: Counters;
   readonly workspace: Counters;
   readonly pass: Pass | null;
@@ -54,9 +54,9 @@ interface Debt {
 /** The admitted calls of this process, until their charge is posted. Times are monotonic ms. */
 export class OpenCalls {
   readonly #leases: LeaseBook;
-  readonly #running = new CallTable<OpenCall>();
+  readonly #running = new CallTable<AdmittedCall>();
   readonly #debts = new CallTable<Debt>();
-  readonly #places = new CallTable<Place>();
+  readonly #places = new CallTable<BodyPlace>();
   readonly #shared: SharedLimits | null;
 
   /** @param shared limits that other processes share; null: this process counts alone. */
@@ -70,7 +70,7 @@ export class OpenCalls {
     return this.#running.size;
   }
 
-  place(callId: string, place: Place): void {
+  place(callId: string, place: BodyPlace): void {
     this.#places.set(callId, place);
   }
 
@@ -90,7 +90,7 @@ export class OpenCalls {
     return place.pass;
   }
 
-  open(call: OpenCall, nowMono: number): void {
+  open(call: AdmittedCall, nowMono: number): void {
     for (const lease of [call.lease, call.keyLease]) {
       if (!lease) continue;
       lease.hold(call.holdNano, nowMono);
@@ -119,7 +119,7 @@ export class OpenCalls {
   }
 
   /** The running calls that were admitted without the database. */
-  sharing(): OpenCall[] {
+  sharing(): AdmittedCall[] {
     return [...this.#running.values()].filter(({ share }) => share !== null);
   }
 
@@ -152,7 +152,7 @@ export class OpenCalls {
     if (call) this.#free(call);
   }
 
-  #free(call: OpenCall): void {
+  #free(call: AdmittedCall): void {
     if (call.left) return;
     call.left = true;
     call.key.freeSlot(call.need);
@@ -161,7 +161,7 @@ export class OpenCalls {
   }
 
   /** Ends a call once: slot and tokens are free, its hold becomes a debt. @returns the call; null the second time. */
-  release(callId: string, outcome: Outcome, nowMono: number): OpenCall | null {
+  release(callId: string, outcome: ClaimEnd, nowMono: number): AdmittedCall | null {
     const call = this.#running.get(callId);
     if (!call) return null;
     this.#running.delete(callId);

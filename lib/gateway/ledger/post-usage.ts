@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { SqlRunner } from '#lib/platform/data/change';
 
 /** What calls or jobs of one workspace cost that are settled by this transaction. */
-export interface Usage {
+export interface Spending {
   readonly id: string;
   /** Above 0. */
   readonly spentNano: bigint;
@@ -44,7 +44,7 @@ const post = `
  * @throws Error of the database: no such workspace (23503), or a quarter that ended over a minute ago (55000), after
  * which the transaction has to be repeated.
  */
-export async function postUsage(tx: SqlRunner, usage: readonly Usage[]): Promise<void> {
+export async function postUsage(tx: SqlRunner, usage: readonly Spending[]): Promise<void> {
   if (usage.length === 0) return;
   const ids = usage.map(({ id }) => id);
   // One row needs no order; what is left of simulated money is read under the lock.

@@ -12,7 +12,7 @@ export function processName(ownerId: string): string {
 }
 
 /** A call that was running. */
-export interface OpenCall {
+export interface OrphanedCall {
   readonly workspaceId: string;
   readonly keyId: string;
 }
@@ -25,7 +25,7 @@ export interface OpenCall {
 export async function freeSlots(
   store: LimitStore,
   ownerId: string,
-  calls: Iterable<OpenCall>,
+  calls: Iterable<OrphanedCall>,
 ): Promise<void> {
   const subjects = new Map<string, Set<string>>();
   for (const { workspaceId, keyId } of calls) {

@@ -5,10 +5,10 @@ import type { LimitQueueParts } from '#lib/gateway/limits/limit-queue-parts';
 import { type PermitAnswer, type PermitRequest, slotLifeMs } from '#lib/gateway/limits/pure/permit-request';
 import { type Grant, newGrant } from '#lib/gateway/limits/pure/permits/grant';
 import { Permits } from '#lib/gateway/limits/pure/permits/permits';
-import type { LimitVerdict, Wanted } from '#lib/gateway/limits/verdict';
+import type { LimitVerdict, WantedLimits } from '#lib/gateway/limits/verdict';
 
 interface Waiting {
-  readonly wanted: Wanted;
+  readonly wanted: WantedLimits;
   readonly decided: (verdict: LimitVerdict) => void;
   /** How often it was tried again. */
   tries: number;
@@ -88,7 +88,7 @@ export class LimitQueue {
   }
 
   /** Asks for a call. Never waits longer than the store's patience. */
-  ask(wanted: Wanted): Promise<LimitVerdict> {
+  ask(wanted: WantedLimits): Promise<LimitVerdict> {
     return new Promise((decided) => {
       this.#waiting.push({ wanted, decided, tries: 0 });
       this.#send();

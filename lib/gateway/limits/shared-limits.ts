@@ -1,13 +1,13 @@
 import type { StoredLimits } from '#lib/core/facts/snapshot';
 import { Breaker } from '#lib/gateway/limits/breaker';
-import { freeSlots, type OpenCall } from '#lib/gateway/limits/free-slots';
+import { freeSlots, type OrphanedCall } from '#lib/gateway/limits/free-slots';
 import { LimitQueue } from '#lib/gateway/limits/limit-queue';
 import type { LimitQueueParts } from '#lib/gateway/limits/limit-queue-parts';
 import { type LimitNumbers, tighter } from '#lib/gateway/limits/pure/numbers';
 import type { LimitStore } from '#lib/gateway/limits/pure/permit-request';
 import type { Take } from '#lib/gateway/limits/pure/permits/permits';
 import { type Fleet, type FollowedFleet, shareOf } from '#lib/gateway/limits/pure/share';
-import type { LimitVerdict, Wanted } from '#lib/gateway/limits/verdict';
+import type { LimitVerdict, WantedLimits } from '#lib/gateway/limits/verdict';
 import type { Clock } from '#lib/platform/clock';
 
 export interface SharedLimitParts {
@@ -26,7 +26,7 @@ export interface SharedLimitParts {
 }
 
 /** What the shared limits say to one call, and where it stands in them. */
-export interface Pass extends Wanted {
+export interface Pass extends WantedLimits {
   readonly queue: LimitQueue;
   verdict: LimitVerdict;
 }
@@ -190,7 +190,7 @@ export class SharedLimits {
   }
 
   /** Gives back the slots of calls that ended with a process that died; a store that is away does so by itself. */
-  async freeSlots(ownerId: string, calls: Iterable<OpenCall>): Promise<void> {
+  async freeSlots(ownerId: string, calls: Iterable<OrphanedCall>): Promise<void> {
     await freeSlots(this.#parts.store, ownerId, calls).catch(this.#given.report);
   }
 

@@ -9,7 +9,7 @@ export type LimitVerdict =
   | { readonly kind: 'alone' };
 
 /** What a call takes, and of whom. */
-export interface Wanted {
+export interface WantedLimits {
   readonly take: Take;
   readonly key: Permits;
   readonly workspace: Permits;

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '#lib/core/errors';
 import { appendWhole } from '#lib/gateway/settlement/journal/journal-files';
-import type { DrainedEntry, Entry, Place } from '#lib/gateway/settlement/pure/entry';
+import type { DrainedEntry, Entry, JournalPlace } from '#lib/gateway/settlement/pure/entry';
 import { encodeEntry } from '#lib/gateway/settlement/record/encode';
 import { recordOf } from '#lib/gateway/settlement/record/frame';
 import { type Piece, readJournal } from '#lib/gateway/settlement/record/read';
@@ -17,7 +17,7 @@ interface LeftFile {
 /** What was found, and where; null: among what was set aside. */
 export interface Found {
   readonly entry: Entry;
-  readonly place: Place | null;
+  readonly place: JournalPlace | null;
 }
 
 /**

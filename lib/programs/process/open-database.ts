@@ -14,7 +14,7 @@ export interface Connections {
   readonly operationsDb: Db;
 }
 
-export interface Store extends Connections {
+export interface OpenedDatabase extends Connections {
   readonly embedded: boolean;
   /** Its address; the embedded database has one too. */
   readonly url: string;
@@ -27,7 +27,7 @@ export interface Store extends Connections {
  * @param ready resolves when the rest of the start is sure: nothing in the database is changed before.
  * @throws DataDirInUse naming the process that has it; DatabaseAway.
  */
-export async function openStore(env: Env, log: Logger, ready: () => Promise<void>): Promise<Store> {
+export async function openStore(env: Env, log: Logger, ready: () => Promise<void>): Promise<OpenedDatabase> {
   const opened = env.databaseUrl === null ? await openEmbedded(env.dataDir, 'server') : null;
   const letGo = opened ? () => {} : await holdDirectory(env.dataDir);
   const url = opened?.url ?? env.databaseUrl ?? '';

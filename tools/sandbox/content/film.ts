@@ -1,4 +1,4 @@
-import { type Answer, freeOfCharge, type Seen } from '#tools/sandbox/dialect';
+import { type Answer, freeOfCharge, type ReceivedRequest } from '#tools/sandbox/dialect';
 
 /** Bytes of one piece on its way. */
 const PIECE_BYTES = 65_536;
@@ -38,7 +38,7 @@ export function* filmBytes(start: number, end: number): Generator<Buffer> {
 }
 
 /** A file of that film as a provider serves it: whole, a range of it, or that it has not changed. */
-export function fileAnswer({ headers }: Seen, length: number, type: string): Answer {
+export function fileAnswer({ headers }: ReceivedRequest, length: number, type: string): Answer {
   const etag = `"film-${length}"`;
   const plain = { etag, 'accept-ranges': 'bytes', 'last-modified': 'Wed, 01 Jan 2025 00:00:00 GMT' };
   const nothing = { kind: 'bytes', bytes: Buffer.alloc(0), type } as const;

@@ -1,7 +1,7 @@
 import { anyJson, type ChatAsk } from '#tools/sandbox/chat/ask';
 import { audioTokens, imageTokens, textTokens } from '#tools/sandbox/content/tokens';
 import { record, type Tool, type ToolChoice } from '#tools/sandbox/content/tool-call';
-import type { Seen } from '#tools/sandbox/dialect';
+import type { ReceivedRequest } from '#tools/sandbox/dialect';
 import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
 
 export const methodPath = /^\/models\/(.+):(generateContent|streamGenerateContent|countTokens)$/;
@@ -23,7 +23,7 @@ export interface ContentAsk {
 }
 
 /** @throws ProviderFault 400 in the family's words. */
-export function readContentAsk(seen: Seen): ContentAsk {
+export function readContentAsk(seen: ReceivedRequest): ContentAsk {
   const [, written = '', method = ''] = methodPath.exec(seen.path) ?? [];
   const model = decodeURIComponent(written);
   const counts = method === 'countTokens';

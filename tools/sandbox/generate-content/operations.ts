@@ -1,7 +1,7 @@
 import { fileAnswer } from '#tools/sandbox/content/film';
 import { Collection, type ProviderMemory } from '#tools/sandbox/content/memory';
 import { record } from '#tools/sandbox/content/tool-call';
-import { type Answer, freeOfCharge, type Opened, type Seen } from '#tools/sandbox/dialect';
+import { type Answer, freeOfCharge, type Opened, type ReceivedRequest } from '#tools/sandbox/dialect';
 import { isGone, type JobCourse, jobCourse, standOf } from '#tools/sandbox/scenario/job';
 import { findDirective, keptName, numberParam, parseName } from '#tools/sandbox/scenario/name';
 import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
@@ -44,7 +44,7 @@ export function isOfOperations(method: string, path: string): boolean {
  * Predictions, operations and files as generativelanguage.googleapis.com has them. A name's parameters:
  * those of jobs, `bytes=` of a file, `filtered=` how many of the samples are left out.
  */
-export function openOperations(seen: Seen, memory: ProviderMemory): Opened {
+export function openOperations(seen: ReceivedRequest, memory: ProviderMemory): Opened {
   if (seen.method === 'POST') return predict(seen, memory);
   const [, moved, id] = filePath.exec(seen.path) ?? [];
   if (id !== undefined) return download(seen, memory, decodeURIComponent(id), moved !== undefined);
@@ -62,7 +62,7 @@ export function openOperations(seen: Seen, memory: ProviderMemory): Opened {
   };
 }
 
-function predict(seen: Seen, memory: ProviderMemory): Opened {
+function predict(seen: ReceivedRequest, memory: ProviderMemory): Opened {
   const model = decodeURIComponent(predictPath.exec(seen.path)?.[1] ?? '');
   const body = parseBody(seen.body);
   const [instance] = [body.instances ?? []].flat().map(record);
@@ -119,7 +119,7 @@ function shown({ name, course, files, filtered }: Prediction, nowMs: number): ob
 }
 
 /** The file stands elsewhere on the same host: one is sent there first, with one's own headers echoed. */
-function download(seen: Seen, memory: ProviderMemory, id: string, moved: boolean): Opened {
+function download(seen: ReceivedRequest, memory: ProviderMemory, id: string, moved: boolean): Opened {
   const file = kept.find(memory, id);
   if (file === null) {
     throw new ProviderFault(403, `You do not have permission to access the File ${id} or it may not exist.`);

@@ -1,5 +1,5 @@
 import { record } from '#tools/sandbox/content/tool-call';
-import type { Seen } from '#tools/sandbox/dialect';
+import type { ReceivedRequest } from '#tools/sandbox/dialect';
 import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
 import { readForm } from '#tools/sandbox/wire/read-form';
 
@@ -27,7 +27,7 @@ const known = new Set(
 const qualities = ['low', 'medium', 'high', 'xhigh', 'max', 'auto', 'standard', 'hd'];
 
 /** @throws ProviderFault 400 in the family's words. */
-export function readImagesAsk(seen: Seen): ImagesAsk {
+export function readImagesAsk(seen: ReceivedRequest): ImagesAsk {
   const edit = seen.path === '/images/edits';
   const { fields, pictures } = readForm(seen) ? formFields(seen) : jsonFields(seen);
   const strange = [...fields.keys()].find((name) => !known.has(name.replace(/\[.*/, '')));
@@ -65,7 +65,7 @@ interface Fields {
   readonly pictures: readonly number[];
 }
 
-function formFields(seen: Seen): Fields {
+function formFields(seen: ReceivedRequest): Fields {
   const form = readForm(seen);
   const files = form?.files ?? [];
   const wrong = files.find(({ name }) => !/^(image(\[\])?|mask|markup)$/.test(name));
@@ -75,7 +75,7 @@ function formFields(seen: Seen): Fields {
   return { fields: new Map(form?.texts), pictures: files.map(({ bytes }) => bytes.length) };
 }
 
-function jsonFields(seen: Seen): Fields {
+function jsonFields(seen: ReceivedRequest): Fields {
   let body: Record<string, unknown>;
   try {
     body = record(JSON.parse(seen.body.toString('utf8')));

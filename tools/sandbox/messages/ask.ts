@@ -1,7 +1,7 @@
 import { schemaOf } from '#tools/sandbox/chat/ask';
 import { imageTokens, textTokens } from '#tools/sandbox/content/tokens';
 import { record, type Tool, type ToolChoice } from '#tools/sandbox/content/tool-call';
-import type { Seen } from '#tools/sandbox/dialect';
+import type { ReceivedRequest } from '#tools/sandbox/dialect';
 import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
 
 /** What a messages request asks for. */
@@ -32,7 +32,7 @@ export interface MessagesAsk {
 }
 
 /** @throws ProviderFault 400 in the words of the family. */
-export function readMessagesAsk({ body, headers }: Seen, counts: boolean): MessagesAsk {
+export function readMessagesAsk({ body, headers }: ReceivedRequest, counts: boolean): MessagesAsk {
   if (!headers['anthropic-version']) refuse('anthropic-version: header is required');
   const asked = parseBody(body);
   if (typeof asked.model !== 'string') return refuse('model: Field required');

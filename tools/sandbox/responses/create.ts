@@ -1,6 +1,6 @@
 import type { ProviderMemory } from '#tools/sandbox/content/memory';
 import type { PrefixCache } from '#tools/sandbox/content/prefix-cache';
-import { type Answer, freeOfCharge, type Opened, type Seen } from '#tools/sandbox/dialect';
+import { type Answer, freeOfCharge, type Opened, type ReceivedRequest } from '#tools/sandbox/dialect';
 import { getModel } from '#tools/sandbox/models';
 import { type ResponsesAsk, readResponsesAsk } from '#tools/sandbox/responses/ask';
 import { type Circumstances, composeResponse } from '#tools/sandbox/responses/compose';
@@ -12,7 +12,7 @@ import { findDirective, parseName } from '#tools/sandbox/scenario/name';
 import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
 
 /** Opens a request that makes a response. */
-export function openCreate(seen: Seen, cache: PrefixCache, memory: ProviderMemory): Opened {
+export function openCreate(seen: ReceivedRequest, cache: PrefixCache, memory: ProviderMemory): Opened {
   const ask = readResponsesAsk(seen.body, {
     item: (id) => keptItems.find(memory, id),
     opens: (sealed) => opens(memory, sealed),
@@ -42,7 +42,7 @@ function keep(
   ask: ResponsesAsk,
   circumstances: Circumstances,
   previous: KeptResponse | null,
-  { memory, seen }: { readonly memory: ProviderMemory; readonly seen: Seen },
+  { memory, seen }: { readonly memory: ProviderMemory; readonly seen: ReceivedRequest },
 ): KeptResponse {
   const suffix = seen.id.slice(4);
   const composition = composeResponse(ask, circumstances, previous, {

@@ -1,5 +1,5 @@
 import type { ProviderMemory } from '#tools/sandbox/content/memory';
-import { type Answer, freeOfCharge, type Opened, type Seen } from '#tools/sandbox/dialect';
+import { type Answer, freeOfCharge, type Opened, type ReceivedRequest } from '#tools/sandbox/dialect';
 import { responseFrames } from '#tools/sandbox/responses/frames';
 import { type KeptResponse, keptResponses } from '#tools/sandbox/responses/kept';
 import { statusOf, viewOf } from '#tools/sandbox/responses/view';
@@ -21,7 +21,7 @@ export function handlesStored(method: string, path: string): boolean {
  * and its end.
  * @throws ProviderFault 404 for an id that is not kept.
  */
-export function openStored(seen: Seen, memory: ProviderMemory): Opened {
+export function openStored(seen: ReceivedRequest, memory: ProviderMemory): Opened {
   const [, encoded = '', end] = storedPath.exec(seen.path) ?? [];
   const id = decodeURIComponent(encoded);
   const kept = keptResponses.find(memory, id);
@@ -61,7 +61,7 @@ function cancelled(kept: KeptResponse, nowMs: number): Answer {
   return viewed(kept, nowMs);
 }
 
-function resumed(kept: KeptResponse, { query, atMs }: Seen): Answer {
+function resumed(kept: KeptResponse, { query, atMs }: ReceivedRequest): Answer {
   if (kept.course === null || !kept.streamed) {
     throw new ProviderFault(400, 'This response cannot be streamed; it was not created so.', null, 'stream');
   }

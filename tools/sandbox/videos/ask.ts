@@ -1,5 +1,5 @@
 import { record } from '#tools/sandbox/content/tool-call';
-import type { Seen } from '#tools/sandbox/dialect';
+import type { ReceivedRequest } from '#tools/sandbox/dialect';
 import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
 import { readForm } from '#tools/sandbox/wire/read-form';
 
@@ -17,7 +17,7 @@ const known = new Set(['model', 'prompt', 'seconds', 'size', 'input_reference'])
 const sizes = ['720x1280', '1280x720', '1024x1792', '1792x1024'];
 
 /** @throws ProviderFault 400 in the family's words. */
-export function readVideoAsk(seen: Seen): VideoAsk {
+export function readVideoAsk(seen: ReceivedRequest): VideoAsk {
   const { fields, referenceBytes } = readFields(seen);
   const strange = [...fields.keys()].find((name) => !known.has(name.replace(/\[.*/, '')));
   if (strange !== undefined) {
@@ -33,13 +33,13 @@ export function readVideoAsk(seen: Seen): VideoAsk {
 }
 
 /** Of a remix: the prompt alone. */
-export function readRemixPrompt(seen: Seen): string {
+export function readRemixPrompt(seen: ReceivedRequest): string {
   const prompt = readFields(seen).fields.get('prompt');
   if (!prompt) throw missing('prompt');
   return prompt;
 }
 
-function readFields(seen: Seen): { fields: ReadonlyMap<string, string>; referenceBytes: number } {
+function readFields(seen: ReceivedRequest): { fields: ReadonlyMap<string, string>; referenceBytes: number } {
   const form = readForm(seen);
   if (form !== null) {
     const file = form.files.find(({ name }) => name === 'input_reference');

@@ -1,10 +1,10 @@
-import type { Seen } from '#tools/sandbox/dialect';
+import type { ReceivedRequest } from '#tools/sandbox/dialect';
 
 /**
  * What providers send beside the answer, good and bad: an echo of the credential, a cookie, the
  * account's own limits. A gateway passes few of them on.
  */
-export function answerHeaders(seen: Seen): Record<string, string> {
+export function answerHeaders(seen: ReceivedRequest): Record<string, string> {
   const credential =
     seen.headers.authorization ?? seen.headers['x-api-key'] ?? seen.headers['x-goog-api-key'];
   return {

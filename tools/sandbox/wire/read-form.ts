@@ -1,4 +1,4 @@
-import type { Seen } from '#tools/sandbox/dialect';
+import type { ReceivedRequest } from '#tools/sandbox/dialect';
 import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
 
 /** A part with a file name. */
@@ -19,7 +19,7 @@ export interface Form {
  * The parts of a multipart request; null when it is none.
  * @throws ProviderFault 400 when its delimiters cannot be found.
  */
-export function readForm({ headers, body }: Seen): Form | null {
+export function readForm({ headers, body }: ReceivedRequest): Form | null {
   const type = headers['content-type'] ?? '';
   if (!/^multipart\/form-data/i.test(type)) return null;
   const boundary = /boundary="?([^";]+)"?/i.exec(type)?.[1];

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Seen } from '#tools/sandbox/dialect';
+import type { ReceivedRequest } from '#tools/sandbox/dialect';
 
 /** Reads a request to its end. @returns `whole: false` when the client left before that. */
-export async function readSeen(request: IncomingMessage): Promise<{ seen: Seen; whole: boolean }> {
+export async function readSeen(request: IncomingMessage): Promise<{ seen: ReceivedRequest; whole: boolean }> {
   const atMs = Date.now();
   const parts: Buffer[] = [];
   let whole = true;
@@ -14,7 +14,7 @@ export async function readSeen(request: IncomingMessage): Promise<{ seen: Seen; 
   }
   const url = new URL(request.url ?? '/', 'http://sandbox');
   const headers = Object.entries(request.headers).map(([name, value]) => [name, [value].flat().join(', ')]);
-  const seen: Seen = {
+  const seen: ReceivedRequest = {
     id: `req_${randomBytes(16).toString('hex')}`,
     method: request.method ?? 'GET',
     path: url.pathname.replace(/^\/v1(?:beta|alpha)?(?=\/)/, ''),

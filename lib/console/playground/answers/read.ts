@@ -60,7 +60,7 @@ export function refusalIn(status: number, body: string): { code: string | null; 
 }
 
 /** What an answer is so far. */
-export interface Answer {
+export interface PlaygroundAnswer {
   readonly text: string;
   readonly thought: string;
   readonly pictures: readonly {
@@ -73,7 +73,7 @@ export interface Answer {
   readonly fault: { readonly code: string | null; readonly message: string } | null;
 }
 
-export const emptyAnswer: Answer = {
+export const emptyAnswer: PlaygroundAnswer = {
   text: '',
   thought: '',
   pictures: [],
@@ -82,11 +82,11 @@ export const emptyAnswer: Answer = {
   fault: null,
 };
 
-export function addPieces(answer: Answer, pieces: readonly Piece[]): Answer {
+export function addPieces(answer: PlaygroundAnswer, pieces: readonly Piece[]): PlaygroundAnswer {
   return pieces.reduce(addPiece, answer);
 }
 
-function addPiece(answer: Answer, piece: Piece): Answer {
+function addPiece(answer: PlaygroundAnswer, piece: Piece): PlaygroundAnswer {
   switch (piece.kind) {
     case 'text':
       return { ...answer, text: answer.text + piece.text };
@@ -106,6 +106,6 @@ function addPiece(answer: Answer, piece: Piece): Answer {
 }
 
 /** How many pictures are finished: where the next one goes. */
-export function finishedPictures({ pictures }: Answer): number {
+export function finishedPictures({ pictures }: PlaygroundAnswer): number {
   return pictures.filter(({ partial }) => !partial).length;
 }

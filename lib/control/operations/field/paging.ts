@@ -33,17 +33,17 @@ export function pageOf<Row>(row: z.ZodType<Row>) {
 }
 
 /** Where a page ended: the last row's time and id, so that no row needs to be there for the next one. */
-export interface Place {
+export interface ListPlace {
   readonly at: Date;
   readonly id: string;
 }
 
-export function placeText({ at, id }: Place): string {
+export function placeText({ at, id }: ListPlace): string {
   return `${at.getTime()}.${id}`;
 }
 
 /** @param what "a page of keys". @throws ControlRefused (invalid_body) for an `after` that no page gave. */
-export function placeOf(after: string, what: string): Place {
+export function placeOf(after: string, what: string): ListPlace {
   const [, ms = '', id = ''] = /^(\d{1,14})\.([0-9a-f-]{36})$/.exec(after) ?? [];
   if (!isUuid(id)) throw badInput('after', `this is not the "next" of ${what}`);
   return { at: new Date(Number(ms)), id };

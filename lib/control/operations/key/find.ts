@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ApiKey } from '#generated/client';
 import type { Context } from '#lib/control/operations/declare';
 import { isUuid } from '#lib/control/operations/field/kinds';
-import { type Place, placeText } from '#lib/control/operations/field/paging';
+import { type ListPlace, placeText } from '#lib/control/operations/field/paging';
 import {
   isReached,
   readFreesAt,
@@ -146,7 +146,7 @@ export async function pageOfKeys(
   page: {
     /** Further conditions; their values are added to those of the statement. */
     conditions(values: unknown[]): string[];
-    readonly after: (Place & { readonly revoked: boolean }) | null;
+    readonly after: (ListPlace & { readonly revoked: boolean }) | null;
     readonly limit: number;
   },
   nowMs: number,
@@ -160,7 +160,7 @@ export async function pageOfKeys(
     where.push(`((k.status = 'revoked') > ${revoked} OR ((k.status = 'revoked') = ${revoked}
       AND (k.created_at, k.id) < (${at}, ${id})))`);
   }
-  const rows = await store.query<Place & { revoked: boolean }>(
+  const rows = await store.query<ListPlace & { revoked: boolean }>(
     `SELECT k.id::text AS id, k.created_at AS at, k.status = 'revoked' AS revoked FROM api_key k
      WHERE ${where.join(' AND ')} ORDER BY ${order} LIMIT $1`,
     values,

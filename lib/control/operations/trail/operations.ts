@@ -5,8 +5,8 @@ import { time, words } from '#lib/control/operations/field/kinds';
 import {
   conditionsOf,
   fieldsOf,
+  type ListPlace,
   limitOf,
-  type Place,
   pageOf,
   paging,
   placeOf,
@@ -68,7 +68,7 @@ export const listAudit = read({
       values.push(at, id);
       where.push(`(a.at, a.id) < ($${values.length - 1}::timestamptz, $${values.length}::uuid)`);
     }
-    const found = await store.query<Place>(
+    const found = await store.query<ListPlace>(
       `SELECT a.id::text AS id, a.at FROM audit a WHERE ${where.join(' AND ')} ORDER BY a.at DESC, a.id DESC LIMIT $1`,
       values,
     );

@@ -1,6 +1,6 @@
 import type { Workspace } from '#generated/client';
 import { fundsNano } from '#lib/control/billing/low-balance';
-import { type Place, placeText } from '#lib/control/operations/field/paging';
+import { type ListPlace, placeText } from '#lib/control/operations/field/paging';
 import { madeByPeople } from '#lib/control/operations/key/find';
 import { inScope, type Scope, within } from '#lib/control/operations/scope';
 import type { Store } from '#lib/control/operations/store';
@@ -30,7 +30,7 @@ const funds = `(${heldNano})::text AS held, (${availableNano})::text AS availabl
 export async function listWorkspaces(
   store: Store,
   scope: Scope,
-  page: { conditions(values: unknown[]): string[]; readonly after: Place | null; readonly limit: number },
+  page: { conditions(values: unknown[]): string[]; readonly after: ListPlace | null; readonly limit: number },
 ): Promise<{ data: ListedWorkspace[]; next: string | null }> {
   const values: unknown[] = [page.limit + 1];
   const where = ['w.deleted_at IS NULL', within(scope, 'w.id', values), ...page.conditions(values)];
@@ -38,7 +38,7 @@ export async function listWorkspaces(
     values.push(page.after.at, page.after.id);
     where.push(`(w.created_at, w.id) < ($${values.length - 1}::timestamptz, $${values.length}::uuid)`);
   }
-  const found = await store.query<Place & Funds>(
+  const found = await store.query<ListPlace & Funds>(
     `SELECT w.id::text AS id, w.created_at AS at, ${funds} FROM workspace w
      WHERE ${where.join(' AND ')} ORDER BY w.created_at DESC, w.id DESC LIMIT $1`,
     values,

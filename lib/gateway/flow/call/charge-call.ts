@@ -15,7 +15,7 @@ import { offeredPrices } from '#lib/gateway/snapshot/offered-prices';
  * `broken`: the provider's connection broke; `closed`: the gateway closed the connection early, because the client had
  * left or a time limit expired.
  */
-export type Seen =
+export type AnswerSeen =
   | { readonly end: 'open' | 'ended' | 'broken' }
   | {
       readonly end: 'closed';
@@ -29,11 +29,16 @@ export type Seen =
  * Writes into the call what it costs as far as its answer has been seen (contract: money/charge, money/estimate): the
  * reported usage; else an estimate, never above the hold; else nothing.
  */
-export function chargeCall(call: AnsweredCall, meter: Meter | null, seen: Seen): void {
+export function chargeCall(call: AnsweredCall, meter: Meter | null, seen: AnswerSeen): void {
   call.outcome.charge = chargeOf(call, meter, seen, meter?.flags() ?? noFlags);
 }
 
-function chargeOf(call: AnsweredCall, meter: Meter | null, seen: Seen, flags: readonly string[]): Charge {
+function chargeOf(
+  call: AnsweredCall,
+  meter: Meter | null,
+  seen: AnswerSeen,
+  flags: readonly string[],
+): Charge {
   const { ask, target } = call;
   const nothing = flags.length === 0 ? noCharge : { ...noCharge, flags };
   // A job is charged when it ends, whatever its create answer already tells.
@@ -72,7 +77,7 @@ export function chargeInFull(outcome: Pick<Outcome, 'holdNano' | 'charge'>, want
 /** Without reported usage: whether anything is owed (contract: money/free, money/client-gone). */
 function isOwed(
   { outcome: { status, gone } }: Call,
-  seen: Seen,
+  seen: AnswerSeen,
   outputBytes: number,
   failed: boolean,
 ): boolean {

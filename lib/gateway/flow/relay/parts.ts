@@ -3,7 +3,7 @@ import type { Meter } from '#lib/core/metering/meter';
 import type { Tap } from '#lib/core/relay/tap';
 import { faultOf } from '#lib/gateway/flow/attempt/fault-of';
 import type { AnsweredCall } from '#lib/gateway/flow/call/call';
-import { chargeCall, chargeNothing, type Seen } from '#lib/gateway/flow/call/charge-call';
+import { type AnswerSeen, chargeCall, chargeNothing } from '#lib/gateway/flow/call/charge-call';
 import { endCall } from '#lib/gateway/flow/call/end-call';
 import type { HeaderList, Reply } from '#lib/gateway/flow/lane';
 import { observeAnswer } from '#lib/gateway/flow/observe-answer';
@@ -107,7 +107,7 @@ function tellEnd(
   } else running.failed(null, nowMs);
 }
 
-function seenOf(parts: RelayParts, error: Error | null): Seen {
+function seenOf(parts: RelayParts, error: Error | null): AnswerSeen {
   const { runtime, call, exchange, meter } = parts;
   if (error === null) return meter?.state() === 'empty' ? { end: 'broken' } : { end: 'ended' };
   const own = error instanceof HoldExhausted || isOwnClosing(failureName(error));

@@ -1,6 +1,6 @@
 import { estimateWorkedTokens } from '#lib/core/metering/estimate-output';
 import type { AnsweredCall } from '#lib/gateway/flow/call/call';
-import type { Seen } from '#lib/gateway/flow/call/charge-call';
+import type { AnswerSeen } from '#lib/gateway/flow/call/charge-call';
 import type { Runtime } from '#lib/gateway/flow/runtime';
 import type { Exchange } from '#lib/gateway/upstream/exchange';
 
@@ -10,7 +10,7 @@ import type { Exchange } from '#lib/gateway/upstream/exchange';
  * budget or the model's maximum, times `n` (contract: money/hidden-reasoning).
  * @param exchange null: no attempt was under way.
  */
-export function closedEarly(runtime: Runtime, call: AnsweredCall, exchange: Exchange | null): Seen {
+export function closedEarly(runtime: Runtime, call: AnsweredCall, exchange: Exchange | null): AnswerSeen {
   const { target, ask } = call;
   const sentWhole = exchange?.sentWhole ?? false;
   if (!target.model.reasoning || !exchange) return { end: 'closed', sentWhole, workedTokens: 0 };

@@ -24,7 +24,7 @@ export type WhyOffer =
   | 'tier';
 
 /** The properties of a request and its policy that offers must meet. */
-export interface Wanted {
+export interface OfferNeeds {
   readonly family: FamilyId;
   readonly rules: Rules;
   /** The request's estimate: a context tier may cost more than `maxPrice`. */
@@ -55,7 +55,7 @@ export function listRoutable(catalogue: Catalogue, family: FamilyId, nowMs: numb
  * Step 1 of a plan (contract: routing/plan): available offers after `only`, `ignore` and `maxPrice`.
  * @returns null when the offer may be routed to.
  */
-export function exclude(offer: OfferFacts, wanted: Wanted): WhyOffer | null {
+export function exclude(offer: OfferFacts, wanted: OfferNeeds): WhyOffer | null {
   if (isRetired(offer, wanted.nowMs)) return 'retired';
   const { rules } = wanted;
   const provider = offer.provider.id;
@@ -78,7 +78,7 @@ function unavailable(offer: OfferFacts, family: FamilyId): WhyOffer | null {
   return address.state === 'missing' ? 'missing_address' : 'invalid_address';
 }
 
-function overPrice(offer: OfferFacts, { rules, inputTokens, tier }: Wanted): WhyOffer | null {
+function overPrice(offer: OfferFacts, { rules, inputTokens, tier }: OfferNeeds): WhyOffer | null {
   if (offer.price === null || (rules.maxInputNano === Infinity && rules.maxOutputNano === Infinity))
     return null;
   const rates = ratesAt(offer.price.price, inputTokens, tier);
@@ -87,7 +87,7 @@ function overPrice(offer: OfferFacts, { rules, inputTokens, tier }: Wanted): Why
 }
 
 /** The code in words, for messages and `route explain`. */
-export function tellOffer(why: WhyOffer, offer: OfferFacts, wanted: Wanted): string {
+export function tellOffer(why: WhyOffer, offer: OfferFacts, wanted: OfferNeeds): string {
   const { family, rules, inputTokens, tier } = wanted;
   const { credentialEnv, families } = offer.provider;
   const address = families.get(family);

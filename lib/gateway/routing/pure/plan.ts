@@ -9,8 +9,8 @@ import { arrange } from '#lib/gateway/routing/pure/arrange';
 import {
   exclude,
   noOfferAtTier,
+  type OfferNeeds,
   tellOffer,
-  type Wanted,
   type WhyOffer,
 } from '#lib/gateway/routing/pure/exclude';
 import { misfit, type WhyModel } from '#lib/gateway/routing/pure/fit';
@@ -95,14 +95,14 @@ export function candidates(input: PlanInput, rules: Rules, left: Leftovers | nul
 }
 
 /** The requirements on each offer. */
-export function wantedOf({ ask, family, nowMs }: PlanInput, rules: Rules): Wanted {
+export function wantedOf({ ask, family, nowMs }: PlanInput, rules: Rules): OfferNeeds {
   return { family, rules, inputTokens: estimateInput(ask.weight), tier: tierOf(ask.serviceTier), nowMs };
 }
 
 /** Steps 1 to 4 for one model. */
 function fromModel(
   input: PlanInput,
-  wanted: Wanted,
+  wanted: OfferNeeds,
   model: ModelFacts,
   left: Leftovers | null,
 ): readonly OfferFacts[] {
@@ -128,7 +128,7 @@ function fromModel(
 /** What the request itself rules out: another provider keeps its state, or lacks a nested model or the tier. */
 function outOfReach(
   { pinned, ask, catalogue, nowMs }: PlanInput,
-  { tier }: Wanted,
+  { tier }: OfferNeeds,
   offer: OfferFacts,
 ): WhyOffer | null {
   if (typeof pinned === 'string' && offer.provider.id !== pinned) return 'pinned';

@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import type { DrainedEntry, Place } from '#lib/gateway/settlement/pure/entry';
+import type { DrainedEntry, JournalPlace } from '#lib/gateway/settlement/pure/entry';
 import { queryWithin } from '#lib/platform/data/query-within';
 
 interface Position {
@@ -19,12 +19,12 @@ export class Positions {
   }
 
   /** Whether an end that stands there was posted, or set aside. */
-  covers(place: Place): boolean {
+  covers(place: JournalPlace): boolean {
     return this.#known.some((one) => isWithin(place, one));
   }
 
   /** Whether a call that was opened there has ended. */
-  hasEnded(place: Place): boolean {
+  hasEnded(place: JournalPlace): boolean {
     return this.#known.some((one) => one.ended && isWithin(place, one));
   }
 
@@ -39,7 +39,7 @@ export class Positions {
   }
 }
 
-function isWithin({ file, end }: Place, known: Position): boolean {
+function isWithin({ file, end }: JournalPlace, known: Position): boolean {
   return file === known.file ? end <= known.drainedTo : known.allBefore && file < known.file;
 }
 

@@ -79,7 +79,7 @@ export interface CheckpointEntry {
 }
 
 /** Where a record ends in the journal of its owner, which is read and drained from its first file on. */
-export interface Place {
+export interface JournalPlace {
   readonly file: number;
   /** Bytes from the file's beginning. */
   readonly end: number;
@@ -93,7 +93,7 @@ export interface CloseEntry {
   readonly call: CallRecord;
   readonly written?: undefined;
   /** Absent: it stands in no file, or was set aside. */
-  readonly place?: Place;
+  readonly place?: JournalPlace;
 }
 
 /** A call that was refused after its key resolved: a row of the log, no money. */
@@ -102,7 +102,7 @@ export interface RefusedEntry {
   readonly callId: string;
   readonly call: CallRecord;
   readonly written?: undefined;
-  readonly place?: Place;
+  readonly place?: JournalPlace;
 }
 
 /** What settlement counts of an ended call. */
@@ -138,7 +138,7 @@ export interface WrittenEntry {
   readonly written: Buffer;
   readonly start: number;
   readonly end: number;
-  readonly place?: Place;
+  readonly place?: JournalPlace;
 }
 
 /**
@@ -148,7 +148,7 @@ export interface WrittenEntry {
 export function writtenOf(
   entry: CloseEntry | RefusedEntry,
   { written, start, end }: Pick<WrittenEntry, 'written' | 'start' | 'end'>,
-  place?: Place,
+  place?: JournalPlace,
 ): WrittenEntry {
   const { kind, callId, call } = entry;
   const funding = kind === 'close' ? entry.funding : 'none';
@@ -188,7 +188,7 @@ export interface KeepEntry {
   readonly resources: readonly Resource[];
   /** Their rows as a JSON array, once the journal has written it: the drain sends the same bytes. */
   readonly row?: Uint8Array;
-  readonly place?: Place;
+  readonly place?: JournalPlace;
 }
 
 export type Entry = OpenEntry | CheckpointEntry | CloseEntry | RefusedEntry | KeepEntry;

@@ -2,10 +2,10 @@ import { createParser } from 'eventsource-parser';
 import { describe, expect, it } from 'vitest';
 import { readJob } from '#lib/console/playground/answers/media';
 import {
-  type Answer,
   addPieces,
   emptyAnswer,
   finishedPictures,
+  type PlaygroundAnswer,
   piecesOfAnswer,
   piecesOfEvent,
   refusalIn,
@@ -14,7 +14,7 @@ import type { PlaygroundFamily } from '#lib/console/playground/draft';
 import { recordings } from '#tests/unit/relay/streams';
 
 /** Reads a stream as the page does. */
-function streamed(family: PlaygroundFamily, text: string): Answer {
+function streamed(family: PlaygroundFamily, text: string): PlaygroundAnswer {
   let answer = emptyAnswer;
   const parser = createParser({
     onEvent: ({ data }) => {
