@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { alertKinds } from '#lib/control/alerts/kinds';
 import { operations } from '#lib/control/operations/operations';
 import { errorTable } from '#lib/core/errors';
+import { families, operations as familyOperations } from '#lib/core/families/index';
 import { settingsSchema } from '#lib/core/schemas/settings';
 import { commandsOf } from '#lib/programs/command/declared';
 
@@ -10,6 +12,12 @@ function rule(page: string, name: string): string {
   const text = readFileSync(`docs/contract/${page}.md`, 'utf8');
   return text.split(`\n### ${name}\n`)[1]?.split(/\n##/)[0] ?? '';
 }
+
+/** An address whatever its parameters are called. */
+const unnamed = (address: string) => address.replace(/\{[^}]*\}/g, '{}');
+
+/** Of an address that ends with a verb of generate-content, the verb: `:countTokens`. */
+const lastOf = (address: string) => /:\w+$/.exec(address)?.[0] ?? address;
 
 describe('the contract lists', () => {
   it('every error code of the gateway with its status, and no other', () => {
@@ -26,6 +34,24 @@ describe('the contract lists', () => {
     const undeclared = ['demo fill', 'sandbox', 'health', 'doctor'];
     const declared = commandsOf(operations).map(({ name }) => name);
     expect(listed.sort()).toEqual([...declared, ...undeclared].sort());
+  });
+
+  it('every operation of a family with its method, and every family in the guide', () => {
+    const table = rule('families', 'operations');
+    const guide = readFileSync('docs/guide/families.md', 'utf8');
+    const missing = familyOperations.filter(({ family, method, path }) => {
+      const row = table.split('\n').find((line) => line.startsWith(`| ${family} |`)) ?? '';
+      return !unnamed(row).includes(unnamed(lastOf(`/${path}`))) || !row.includes(method);
+    });
+    expect(missing.map(({ name }) => name)).toEqual([]);
+    expect(
+      families.filter(({ clientPath }) => !guide.includes(lastOf(clientPath))).map(({ id }) => id),
+    ).toEqual([]);
+  });
+
+  it('every kind of alert, and no other', () => {
+    const rows = rule('control-plane', 'alerts').matchAll(/^\| `(\w+)` \|/gm);
+    expect([...rows].map(([, kind]) => kind)).toEqual([...alertKinds]);
   });
 
   it('every setting of the process', () => {
