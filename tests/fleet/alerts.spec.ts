@@ -1,8 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { queueMail } from '#lib/control/outbox/queue-mail';
@@ -17,12 +18,16 @@ import { type OwnStack, root, startStack } from '#tests/support/stack';
 const token = 'a-token-of-the-test';
 const hasPrometheus = spawnSync('prometheus', ['--version']).status === 0;
 
-/** The shipped rules, but that they wait for seconds where those wait for minutes. */
+/** The shipped rules, with seconds in place of minutes and a few in place of thousands. */
 const hurried = () =>
   readFileSync(join(root, 'deploy/prometheus/alerts.yaml'), 'utf8')
-    .replaceAll(/for: \d+m/g, 'for: 3s')
+    .replaceAll(/for: \d+[ms]/g, 'for: 3s')
+    .replaceAll(/\[(5|10)m\]/g, '[15s]')
+    .replace('gateway_flagged_charges_total[1h]', 'gateway_flagged_charges_total[15s]')
     .replace('gateway_outbox_oldest_seconds) > 900', 'gateway_outbox_oldest_seconds) > 4')
-    .replace('gateway_journal_oldest_seconds) > 300', 'gateway_journal_oldest_seconds) > 4');
+    .replace('gateway_journal_oldest_seconds) > 300', 'gateway_journal_oldest_seconds) > 4')
+    .replace('gateway_journal_backlog_calls) > 5000', 'gateway_journal_backlog_calls) > 3')
+    .replace('state="waiting"}) > 20', 'state="waiting"}) > 3');
 
 /** Real Prometheus, which scrapes the gateway by the shipped rules. */
 async function startPrometheus(gateway: string) {
@@ -104,9 +109,27 @@ describe.skipIf(!hasPrometheus)('the shipped alerts fire by the real cause, and 
     disk?.close();
   });
 
-  const ask = () => askChat(stack.url, key, { model: 'sandbox/echo' });
+  const ask = (directive = '', fields = {}) => askChat(stack.url, key, { directive, ...fields });
   const fires = (name: string) => eventually(async () => (await prometheus.firing()).includes(name), true);
   const ends = (name: string) => eventually(async () => (await prometheus.firing()).includes(name), false);
+  /** Makes the cause again and again until all of these fire. */
+  const firesBy = async (cause: () => Promise<unknown>, ...names: string[]) => {
+    for (const name of names) await ends(name);
+    const seen = new Set<string>();
+    while (!names.every((name) => seen.has(name))) {
+      await cause();
+      for (const name of await prometheus.firing()) seen.add(name);
+      await pause(100);
+    }
+  };
+  /** Makes healthy calls until this alert is over. */
+  const endsBy = async (healthy: () => Promise<unknown>, name: string) => {
+    while ((await prometheus.firing()).includes(name)) {
+      await healthy();
+      await pause(100);
+    }
+  };
+  const journal = () => join(disk.path, 'journal');
 
   it('none fires while all is well', async () => {
     await eventually(async () => (await prometheus.scrapes()) >= 5, true);
@@ -129,13 +152,103 @@ describe.skipIf(!hasPrometheus)('the shipped alerts fire by the real cause, and 
     await ends('GatewayDiskFull');
   });
 
-  it('GatewayJournalStuck: the database is away and ended calls wait', async () => {
+  it('GatewayDatabaseAway, then the alerts of what waits, then those of refused calls: the database is away', async () => {
     await ask();
     stack.databaseProxy.cut();
-    expect((await ask()).answer.status).toBe(200);
+    for (let call = 0; call < 5; call += 1) expect((await ask()).answer.status).toBe(200);
+    await fires('GatewayDatabaseAway');
+    await fires('GatewayBacklog');
     await fires('GatewayJournalStuck');
+    // Once leases have ended.
+    await firesBy(() => ask(), 'GatewayNotReady', 'GatewayOwnFailures');
     stack.databaseProxy.restore();
+    await ends('GatewayDatabaseAway');
+    await ends('GatewayBacklog');
     await ends('GatewayJournalStuck');
+    await ends('GatewayNotReady');
+    await ends('GatewayOwnFailures');
+  });
+
+  it('GatewayDatabaseConnections: more callers than connections wait for the database', async () => {
+    const { slug } = await stack.workspace();
+    const keys = await Promise.all(Array.from({ length: 40 }, () => stack.key(slug)));
+    const locking = new Client({ connectionString: stack.databaseUrl });
+    await locking.connect();
+    await locking.query('BEGIN; LOCK TABLE api_key IN ACCESS EXCLUSIVE MODE');
+    const first = () => Promise.all(keys.map((one) => askChat(stack.url, one.key, {})));
+    await firesBy(first, 'GatewayDatabaseConnections');
+    await locking.end();
+    await ends('GatewayDatabaseConnections');
+  });
+
+  it('GatewayProviderErrors and GatewayOfferSetAside: a provider answers 500 to everything', async () => {
+    await firesBy(() => ask('fault/status-500'), 'GatewayProviderErrors', 'GatewayOfferSetAside');
+    await endsBy(() => ask(), 'GatewayOfferSetAside');
+    await endsBy(() => ask(), 'GatewayProviderErrors');
+  });
+
+  it('GatewayProviderRefuses: a provider answers 401 to everything', async () => {
+    await firesBy(() => ask('fault/status-401'), 'GatewayProviderRefuses');
+    await endsBy(() => ask(), 'GatewayProviderRefuses');
+  });
+
+  it('GatewayProviderLimits: a provider answers 429 to everything', async () => {
+    await firesBy(() => ask('fault/status-429'), 'GatewayProviderLimits');
+    await endsBy(() => ask(), 'GatewayProviderLimits');
+  });
+
+  it('GatewayBrokenAnswers: streams break off after their first words', async () => {
+    await firesBy(() => ask('fault/cut@2', { stream: true }), 'GatewayBrokenAnswers');
+    await endsBy(() => ask(), 'GatewayBrokenAnswers');
+  });
+
+  it('GatewayFlaggedCharges: a provider reports usage that cannot be', async () => {
+    await firesBy(() => ask('fault/absurd-usage'), 'GatewayFlaggedCharges');
+    await endsBy(() => ask(), 'GatewayFlaggedCharges');
+  });
+
+  it('GatewayEventLoop and GatewayOverhead: the process does not get the processor', async () => {
+    const stutter = async () => {
+      const answers = Promise.all(Array.from({ length: 4 }, () => ask()));
+      stack.gateway().kill('SIGSTOP');
+      await pause(400);
+      stack.gateway().kill('SIGCONT');
+      await answers;
+    };
+    await firesBy(stutter, 'GatewayEventLoop', 'GatewayOverhead');
+    await ends('GatewayEventLoop');
+    await ends('GatewayOverhead');
+  });
+
+  it('GatewayAway and GatewayProcessMissing: the only process is killed', async () => {
+    await stack.kill('SIGKILL');
+    await fires('GatewayAway');
+    await fires('GatewayProcessMissing');
+    await stack.start();
+    await ends('GatewayAway');
+    await ends('GatewayProcessMissing');
+  });
+
+  it('GatewayRecordsSetAside: the disk has changed a record of a killed process', async () => {
+    await ask();
+    stack.databaseProxy.cut();
+    for (let call = 0; call < 3; call += 1) await ask();
+    await stack.kill('SIGKILL');
+    for (const name of readdirSync(journal()).filter((one) => one.endsWith('.log'))) {
+      const file = join(journal(), name);
+      const bytes = readFileSync(file);
+      bytes.writeUInt8(bytes.readUInt8(40) ^ 1, 40);
+      writeFileSync(file, bytes);
+    }
+    stack.databaseProxy.restore();
+    await stack.start();
+    await fires('GatewayRecordsSetAside');
+    // Whoever has compared them with the provider's invoice takes them away.
+    await stack.kill('SIGTERM');
+    const aside = readdirSync(journal()).filter((one) => !one.endsWith('.log'));
+    for (const name of aside) rmSync(join(journal(), name), { recursive: true });
+    await stack.start();
+    await ends('GatewayRecordsSetAside');
   });
 
   it('GatewayOutboxStuck: the mail server takes no connection', async () => {
