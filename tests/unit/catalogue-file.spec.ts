@@ -192,6 +192,11 @@ describe('a directory of catalogue files', () => {
     await expect(readCatalogue(dir)).rejects.toThrow(/a\.yaml:1: modls.*b\.yml:1: providers/s);
   });
 
+  it('that this user may not read is refused as such', async () => {
+    const refused = readCatalogue(join(dir, 'a'.repeat(300)));
+    await expect(refused).rejects.toThrow(/cannot be read by this user \(ENAMETOOLONG\)/);
+  });
+
   it('that is not there is refused', async () => {
     await expect(readCatalogue(join(dir, 'none'))).rejects.toThrow('is not there');
   });

@@ -40,8 +40,14 @@ export async function readCatalogue(path: string, skip: readonly string[] = []):
 
 /** The same without checking what stands in them. @throws Error when nothing is there. */
 export async function readTexts(path: string, skip: readonly string[] = []): Promise<CatalogueText[]> {
-  const found = await stat(path).catch(() => null);
-  if (!found) throw new Error(`${path} is not there: give a catalogue file or a directory of them`);
+  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    const gone = error.code === 'ENOENT' || error.code === 'ENOTDIR';
+    throw new Error(
+      gone
+        ? `${path} is not there: give a catalogue file or a directory of them`
+        : `${path} cannot be read by this user (${error.code}): move it to a folder that it may read`,
+    );
+  });
   const files = found.isDirectory()
     ? (await readdir(path))
         .filter((name) => /\.(ya?ml|json)$/.test(name) && !skip.includes(name))
