@@ -49,6 +49,23 @@ describe('calls while operations wait (contract: durability/connections)', () =>
     }
   });
 
+  it('a call waits for 6 s in all for a balance that others have locked', async () => {
+    const locked = await stack.workspace();
+    const { key } = await stack.key(locked.slug);
+    const lock = await stack.db.pool.connect();
+    try {
+      await lock.query('BEGIN');
+      await lock.query('SELECT 1 FROM workspace WHERE id = $1 FOR UPDATE', [locked.id]);
+      const asked = askChat(stack.url, key, {});
+      // Longer than one statement waits.
+      await lock.query('SELECT pg_sleep(3)');
+      await lock.query('COMMIT');
+      expect((await asked).answer.status).toBe(200);
+    } finally {
+      lock.release(true);
+    }
+  });
+
   it('a call whose balance others keep locked says so, and not that the database is away (contract: admission/coordinator)', async () => {
     const locked = await stack.workspace();
     const { key } = await stack.key(locked.slug);
@@ -62,7 +79,7 @@ describe('calls while operations wait (contract: durability/connections)', () =>
         error: {
           code: 'local_quota_not_configured',
           message:
-            "Other transactions have kept this workspace's balance locked for 2 s; retry in a few seconds.",
+            "Other transactions have kept this workspace's balance locked for 6 s; retry in a few seconds.",
         },
       });
     } finally {

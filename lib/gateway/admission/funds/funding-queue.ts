@@ -18,6 +18,8 @@ export interface FundingQueueParts extends LineParts {
   report(error: unknown): void;
 }
 
+/** PostgreSQL's code of a statement whose `lock_timeout` has passed; its transaction has changed nothing. */
+const lockNotAvailable = '55P03';
 /** Most calls in one transaction. */
 const BATCH = 500;
 const FLUSH_MS = 2_000;
@@ -171,8 +173,8 @@ export class FundingQueue {
       verdicts = (await this.#line.fund({ wants, timeZone, more, reclaimed, recall })).verdicts;
     } catch (error) {
       this.#fail(waiters, error);
-      // The answer was lost, the transaction perhaps not.
-      for (const waiter of waiters) this.#tooLate(waiter);
+      // The answer was lost, the transaction perhaps not; one that got no lock has written nothing.
+      if (!isCode(error, lockNotAvailable)) for (const waiter of waiters) this.#tooLate(waiter);
       return [];
     }
     const short: Waiter[] = [];
@@ -220,8 +222,19 @@ export class FundingQueue {
       return;
     }
     for (const waiter of waiters) {
-      if (!waiter.done) waiter.refuse(this.#refusalOf(error));
+      if (waiter.done) continue;
+      if (isCode(error, lockNotAvailable)) this.#askAgain(waiter);
+      else waiter.refuse(this.#refusalOf(error));
     }
+  }
+
+  /** Another transaction kept the balance locked for as long as a statement waits; the call waits longer. */
+  #askAgain(waiter: Waiter): void {
+    waiter.late = refusal(
+      'local_quota_not_configured',
+      "Other transactions have kept this workspace's balance locked for 6 s; retry in a few seconds.",
+    );
+    this.ask(waiter);
   }
 
   #refusalOf(error: unknown): Refusal {
@@ -229,13 +242,6 @@ export class FundingQueue {
       return refusal(
         'rate_limit_config_invalid',
         "The database does not know this workspace's time zone; choose another one in its settings.",
-      );
-    }
-    // lock_not_available: lock_timeout has passed.
-    if (isCode(error, '55P03')) {
-      return refusal(
-        'local_quota_not_configured',
-        "Other transactions have kept this workspace's balance locked for 2 s; retry in a few seconds.",
       );
     }
     return storeAway(

@@ -15,6 +15,8 @@ export interface Waiter {
   refuse(refused: Refusal): void;
   /** It was answered, or has stopped waiting. */
   done: boolean;
+  /** What it is refused with when it has waited too long; null: that the database cannot be reached. */
+  late: Refusal | null;
   shortage: Shortage | null;
 }
 
@@ -39,7 +41,7 @@ export function waiterOf<Value>(
 ): Waiter {
   const finish = (value: Answer<Value>): void => {
     if (waiter.done) return;
-    clearTimeout(late);
+    clearTimeout(timer);
     waiter.done = true;
     answer(value);
   };
@@ -47,6 +49,7 @@ export function waiterOf<Value>(
     want,
     timeZone: timeZone === null || isTimeZone(timeZone) ? timeZone : 'UTC',
     done: false,
+    late: null,
     shortage: null,
     refuse: finish,
     take: (from) => {
@@ -56,7 +59,7 @@ export function waiterOf<Value>(
       return true;
     },
   };
-  const late = setTimeout(() => finish(storeAway()), WAIT_MS);
+  const timer = setTimeout(() => finish(waiter.late ?? storeAway()), WAIT_MS);
   return waiter;
 }
 
