@@ -243,7 +243,7 @@ describe.skipIf(!hasPrometheus)('the shipped alerts fire by the real cause, and 
     stack.databaseProxy.restore();
     await stack.start();
     await fires('GatewayRecordsSetAside');
-    // Whoever has compared them with the provider's invoice takes them away.
+    // An operator deletes them after comparing them with the provider's invoice.
     await stack.kill('SIGTERM');
     const aside = readdirSync(journal()).filter((one) => !one.endsWith('.log'));
     for (const name of aside) rmSync(join(journal(), name), { recursive: true });

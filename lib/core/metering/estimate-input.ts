@@ -13,7 +13,7 @@ export function estimateInput(weight: InputWeight, contextTokens = Number.MAX_SA
   return Math.ceil(weight.textBytes / 4) + images + sound + files;
 }
 
-/** The same as usage: what stands apart in a price is told apart, as in the hold. */
+/** The same estimate as usage, in the classes that have prices of their own, as in the hold. */
 export function estimatedInput(weight: InputWeight): Pick<Usage, 'input' | 'imageInput' | 'audioInput'> {
   const { images, sound } = mediaTokens(weight, Number.MAX_SAFE_INTEGER);
   return { input: estimateInput(weight), imageInput: images, audioInput: sound };
