@@ -2,6 +2,7 @@
 // round after round, each with the next seed, until the minutes have passed or one fails. The words choose spec files
 // by their path. The figures of all rounds are added up at the end.
 // Roll-outs behind nginx, which must be installed: `npm run fleet -- --minutes 1 --roll-outs 80 --longest 8 roll-out`.
+// Every alert by its real cause, where Prometheus is installed: `npm run fleet -- --minutes 1 alerts`.
 // What faults cost, as a table: `npm run fleet -- --minutes 1 --table '' figures`.
 // A soak of 30 minutes: `npm run fleet -- --minutes 1 --faults 90 --every 20 --rate 60 faults/faults`.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
