@@ -1,4 +1,4 @@
-import { defineConfig } from 'prisma/config';
+import { defineConfig } from 'prisma-cli/config';
 
 /** The address comes in at run time through the driver adapter; Prisma's own tools read it here. */
 export default defineConfig({

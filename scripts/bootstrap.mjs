@@ -21,12 +21,14 @@ const quiet = { NEXT_TELEMETRY_DISABLED: '1', CHECKPOINT_DISABLE: '1', PRISMA_HI
  * @returns {Promise<string>} path of a Node that runs the project (24 or later).
  */
 export async function prepare({ build = false, tests = false } = {}) {
-  const installed = () => dependenciesAreCurrent(root, tests) && findNode();
+  // Whoever changes the schema needs Prisma's command line, which is a development package.
+  const development = () => tests || !clientIsCurrent();
+  const installed = () => dependenciesAreCurrent(root, development()) && findNode();
   const ready = () => installed() && clientIsCurrent() && (!build || buildIsCurrent());
   if (!ready()) {
     const release = await takeTurn(root);
     try {
-      if (!installed()) await installDependencies(root, tests);
+      if (!installed()) await installDependencies(root, development());
       const node = getNode();
       if (!clientIsCurrent()) await generateClient(node);
       if (build && !buildIsCurrent()) await buildConsole(node);
@@ -112,7 +114,11 @@ const buildSources = [
 ];
 const buildFiles = ['next.config.ts', 'proxy.ts', 'instrumentation.ts', 'postcss.config.mjs'];
 
-const clientHash = () => hashOf(['prisma/schema.prisma', 'package-lock.json']);
+/** The schema that the committed client was generated from, and the version of Prisma that generated it. */
+const clientHash = () => {
+  const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  return `${devDependencies['prisma-cli']} ${hashOf(['prisma/schema.prisma'])}\n`;
+};
 const buildHash = () => hashOf([...buildSources, ...buildFiles]);
 const clientIsCurrent = () =>
   existsSync(join(root, 'generated', 'client.ts')) && readStamp(clientStamp) === clientHash();
@@ -121,12 +127,12 @@ const buildIsCurrent = () => !existsSync(join(root, 'app')) || readStamp(buildSt
 
 async function generateClient(node) {
   say('Generating the database client…');
-  // Prisma refuses to write beside what a killed run of it left.
+  // Prisma does not write into a folder that a killed run left incomplete.
   rmSync(join(root, 'generated'), { recursive: true, force: true });
   const hash = clientHash();
-  // Prisma would download an engine that generating never calls: any program that exits stands in.
+  // Prisma would download an engine that it does not need for this, unless it is given a program.
   const engine = ['/bin/true', '/usr/bin/true'].find(existsSync) ?? process.execPath;
-  await run(node, [join(root, 'node_modules/prisma/build/index.js'), 'generate', '--no-hints'], {
+  await run(node, [join(root, 'node_modules/prisma-cli/build/index.js'), 'generate', '--no-hints'], {
     cwd: root,
     env: { ...process.env, ...quiet, PRISMA_SCHEMA_ENGINE_BINARY: engine },
     output: 'onFailure',

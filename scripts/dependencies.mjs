@@ -13,10 +13,10 @@ export function dependenciesAreCurrent(root, tests) {
   const installed = readPackages(join(root, 'node_modules', '.package-lock.json'));
   const wanted = readPackages(join(root, 'package-lock.json'));
   if (!installed || !wanted) return false;
-  return Object.entries(wanted).every(([path, { version, optional, dev, devOptional }]) => {
+  return Object.entries(wanted).every(([path, { version, optional, dev }]) => {
     const found = installed[path];
     // What is optional may belong to another platform.
-    const spared = optional === true || (!tests && (dev === true || devOptional === true));
+    const spared = optional === true || (!tests && dev === true);
     return path === '' || (found ? found.version === version : spared);
   });
 }

@@ -15,7 +15,7 @@ const sources = [
 
 /** Wanted by packages, but not by a gateway: compilers and tools of development. */
 const unwanted =
-  /^(?:@next\/swc-.*|@img\/.*|sharp|prisma|typescript|caniuse-lite|baseline-browser-mapping|postcss)$/;
+  /^(?:@next\/swc-.*|@img\/.*|sharp|typescript|caniuse-lite|baseline-browser-mapping|postcss)$/;
 
 /**
  * Folders of the packages that the running gateway imports, by itself or through others, relative to `root`: what server

@@ -8,7 +8,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { chromium } from '@playwright/test';
+import { chromium } from 'playwright';
 import { root } from '../bootstrap.mjs';
 import { launchOptions, readPages, signIn, startDemoGateway } from './demo-gateway.mjs';
 

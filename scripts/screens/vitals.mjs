@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { constants, createGzip } from 'node:zlib';
-import { chromium } from '@playwright/test';
+import { chromium } from 'playwright';
 import { launchOptions, readPages, signIn, startDemoGateway } from './demo-gateway.mjs';
 
 const { values } = parseArgs({

@@ -74,7 +74,7 @@ export async function runBrowserTests(node, words = [], output = 'show', databas
     // The embedded database has one session: tests beside each other would wait for it, until their forms give up.
     const workers = database === 'embedded' ? ['--workers=1'] : [];
     const options = ['--reporter=list,json', results, ...workers];
-    const program = [tool('@playwright/test/cli.js'), 'test', ...options, ...words];
+    const program = [tool('playwright/cli.js'), 'test', ...options, ...words];
     const ok = await succeeds(node, program, env, output);
     const found = readReport(report);
     return whole(ok, {

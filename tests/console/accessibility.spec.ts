@@ -1,4 +1,4 @@
-import { expect, type Page } from '@playwright/test';
+import { expect, type Page } from 'playwright/test';
 import { expectAccessible, expectAccessibleInEachLook, expectNothingWider } from '#tests/console/accessible';
 import { type Home, makeKey, openKeys, test } from '#tests/console/home';
 import { callGateway, closeSecret, createKey, fillSignIn, inDatabase } from '#tests/console/visit';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { expect, type Page } from '@playwright/test';
+import { expect, type Page } from 'playwright/test';
 import { expectWalkByTab } from '#tests/console/walk/by-tab';
 
 /** axe itself, which is asked once for each look: its builder would ask the page six times for each analysis. */

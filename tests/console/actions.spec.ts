@@ -1,4 +1,4 @@
-import { expect, type Request } from '@playwright/test';
+import { expect, type Request } from 'playwright/test';
 import { addPerson, enter, makeHome, makeKey, openKeys, test } from '#tests/console/home';
 import { callGateway, started } from '#tests/console/visit';
 

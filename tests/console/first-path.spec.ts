@@ -1,4 +1,4 @@
-import { expect } from '@playwright/test';
+import { expect } from 'playwright/test';
 import { makeHome, openKeys, test } from '#tests/console/home';
 import { callGateway, closeSecret, createKey } from '#tests/console/visit';
 

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { type BrowserContext, test as base, type Page } from '@playwright/test';
 import { encode } from 'next-auth/jwt';
+import { type BrowserContext, test as base, type Page } from 'playwright/test';
 import { type Db, openDb } from '#lib/platform/data/db';
 import { waitForScripts } from '#tests/console/interactive';
 import { inDatabase, started } from '#tests/console/visit';

@@ -1,4 +1,4 @@
-import { expect } from '@playwright/test';
+import { expect } from 'playwright/test';
 import { openKeys, test } from '#tests/console/home';
 import { inDatabase, started } from '#tests/console/visit';
 import { createKey } from '#tests/support/control/operate';

@@ -1,4 +1,4 @@
-import type { Page } from '@playwright/test';
+import type { Page } from 'playwright/test';
 
 const controls = 'button, input:not([type="hidden"]), select, textarea, [role="combobox"], [tabindex="0"]';
 

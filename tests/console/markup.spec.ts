@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from '@playwright/test';
+import { expect } from 'playwright/test';
 import { addCredit } from '#lib/control/operations/credit/operations';
 import { grantCredit } from '#lib/control/operations/credit/promo';
 import { createManagementKey } from '#lib/control/operations/management-key/operations';

@@ -1,4 +1,4 @@
-import { expect } from '@playwright/test';
+import { expect } from 'playwright/test';
 import { expectAccessibleInEachLook } from '#tests/console/accessible';
 import { makeKey, openKeys, test } from '#tests/console/home';
 import { callGateway } from '#tests/console/visit';

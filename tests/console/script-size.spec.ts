@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
-import { expect, test } from '@playwright/test';
+import { expect, test } from 'playwright/test';
 
 const built = join(import.meta.dirname, '../../.next');
 /** Compressed script that a page may load before it is asked for anything; charts and what pops up come later. */

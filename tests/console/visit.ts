@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { expect, type Page } from '@playwright/test';
 import { Client } from 'pg';
+import { expect, type Page } from 'playwright/test';
 
 /** Reads what start-gateway left. @throws Error when it did not run. */
 export function started(name: 'URL' | 'EMAIL' | 'PASSWORD' | 'DATA_DIR' | 'DATABASE_URL'): string {

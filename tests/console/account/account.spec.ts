@@ -1,5 +1,5 @@
-import { test as base, expect } from '@playwright/test';
 import OpenAI from 'openai';
+import { test as base, expect } from 'playwright/test';
 import { enter, test } from '#tests/console/home';
 import { closeSecret, createKey, fillSignIn, linkInLog, onServer, started } from '#tests/console/visit';
 

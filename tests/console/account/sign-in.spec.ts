@@ -1,5 +1,5 @@
-import { expect } from '@playwright/test';
 import { decode, encode } from 'next-auth/jwt';
+import { expect } from 'playwright/test';
 import { makeHome, openKeys, sessionSecret, test } from '#tests/console/home';
 import { fillSignIn, inDatabase, signIn, started } from '#tests/console/visit';
 

@@ -1,4 +1,4 @@
-import { expect, type Page } from '@playwright/test';
+import { expect, type Page } from 'playwright/test';
 import { enter, test } from '#tests/console/home';
 
 /** A form that is filled in and pressed before its scripts are there. */

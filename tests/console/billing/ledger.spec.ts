@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { expect } from '@playwright/test';
+import { expect } from 'playwright/test';
 import { grantCredit } from '#lib/control/operations/credit/promo';
 import { expectAccessible } from '#tests/console/accessible';
 import { addPerson, enter, test } from '#tests/console/home';

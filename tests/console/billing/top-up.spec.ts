@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { expect } from '@playwright/test';
+import { expect } from 'playwright/test';
 import { expectAccessible } from '#tests/console/accessible';
 import { addPerson, enter, makeKey, test } from '#tests/console/home';
 import { callGateway } from '#tests/console/visit';

@@ -1,4 +1,4 @@
-import { expect } from '@playwright/test';
+import { expect } from 'playwright/test';
 import { makeKey, openKeys, test } from '#tests/console/home';
 import { callGateway, closeSecret, createKey, expectFocusStaysAtSecret } from '#tests/console/visit';
 import { setWorkspace } from '#tests/support/control/operate';

@@ -1,4 +1,4 @@
-import { expect } from '@playwright/test';
+import { expect } from 'playwright/test';
 import { addPerson, enter, makeKey, openKeys, test } from '#tests/console/home';
 import { callGateway, closeSecret, createKey } from '#tests/console/visit';
 import { createKey as addKey } from '#tests/support/control/operate';

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { expect, type Page } from '@playwright/test';
+import { expect, type Page } from 'playwright/test';
 import { makeHome, makeKey, test } from '#tests/console/home';
 import { callGateway } from '#tests/console/visit';
 import { setPolicy } from '#tests/support/control/operate';

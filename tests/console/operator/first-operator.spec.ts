@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from '@playwright/test';
+import { expect, test } from 'playwright/test';
 import { createDatabase } from '#tests/support/database';
 import { freePort } from '#tests/support/run/free-port';
 import { secrets } from '#tests/support/shared/attach';

@@ -1,4 +1,4 @@
-import { expect } from '@playwright/test';
+import { expect } from 'playwright/test';
 import { addPerson, enter, makeHome, test } from '#tests/console/home';
 
 test('an operator looks at a workspace, gives it promo credit and suspends it, by keyboard alone', async ({

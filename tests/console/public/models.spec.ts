@@ -1,4 +1,4 @@
-import { expect } from '@playwright/test';
+import { expect } from 'playwright/test';
 import { makeKey, test } from '#tests/console/home';
 import { callGateway, started } from '#tests/console/visit';
 

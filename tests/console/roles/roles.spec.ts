@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { expect } from '@playwright/test';
+import { expect } from 'playwright/test';
 import { createManagementKey } from '#lib/control/operations/management-key/operations';
 import { may, type Role, roles } from '#lib/core/role';
 import type { Db } from '#lib/platform/data/db';

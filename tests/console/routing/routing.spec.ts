@@ -1,4 +1,4 @@
-import { expect, type Page } from '@playwright/test';
+import { expect, type Page } from 'playwright/test';
 import { addPerson, enter, type Home, makeKey, test } from '#tests/console/home';
 import { callGateway } from '#tests/console/visit';
 import { setPolicy } from '#tests/support/control/operate';

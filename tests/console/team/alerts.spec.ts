@@ -1,4 +1,4 @@
-import { expect } from '@playwright/test';
+import { expect } from 'playwright/test';
 import { test } from '#tests/console/home';
 import { closeSecret } from '#tests/console/visit';
 

@@ -1,4 +1,4 @@
-import { expect } from '@playwright/test';
+import { expect } from 'playwright/test';
 import { addPerson, test } from '#tests/console/home';
 import { linkInLog } from '#tests/console/visit';
 import { createKeyAs, createWorkspace, setWorkspace } from '#tests/support/control/operate';

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { expect } from '@playwright/test';
+import { expect } from 'playwright/test';
 import { addPerson, enter, test } from '#tests/console/home';
 import { closeSecret, expectFocusStaysAtSecret } from '#tests/console/visit';
 import { setWorkspace } from '#tests/support/control/operate';

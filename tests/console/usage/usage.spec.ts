@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { expect, type Page } from '@playwright/test';
+import { expect, type Page } from 'playwright/test';
 import { makeKey, test } from '#tests/console/home';
 import { callGateway } from '#tests/console/visit';
 

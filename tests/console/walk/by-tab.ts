@@ -1,4 +1,4 @@
-import { expect, type Locator, type Page } from '@playwright/test';
+import { expect, type Locator, type Page } from 'playwright/test';
 
 /** Stops that are walked at most: rows of a long table are alike. */
 const mostStops = 40;

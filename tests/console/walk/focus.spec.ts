@@ -1,4 +1,4 @@
-import { expect, type Page } from '@playwright/test';
+import { expect, type Page } from 'playwright/test';
 import { makeKey, openKeys, test } from '#tests/console/home';
 
 /** Holds changes back; what is returned counts them, and lets them through. */

@@ -1,4 +1,4 @@
-import { expect, type Page } from '@playwright/test';
+import { expect, type Page } from 'playwright/test';
 import { makeKey, openKeys, sessionOf, test } from '#tests/console/home';
 import { callGateway } from '#tests/console/visit';
 
