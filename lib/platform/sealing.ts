@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 
-/** What seals secrets for storage: 32 bytes; or several such keys, of which the first seals and each opens. */
+/** A key of 32 bytes that seals secrets for storage; or several, of which the first one seals and any opens. */
 export type SealingKey = Uint8Array | readonly Uint8Array[];
 
 /**
@@ -16,7 +16,7 @@ export function readSealingKey(text: string): Buffer {
   return bytes;
 }
 
-/** What a provider's sealed credential is bound to; the same on sealing and on opening. */
+/** What a provider's sealed credential is bound to, for sealing and opening. */
 export function credentialContext(providerId: string): string {
   return `provider-credential:${providerId}`;
 }
@@ -30,8 +30,8 @@ export function sealingKeysOf(env: {
 }
 
 /**
- * Names each of the keys, so that processes can tell whether they have the same ones; nothing of a key can be learned
- * from it. @returns 16 hex digits each.
+ * Prints of the keys, so that processes can compare their keys; a print reveals nothing about its key.
+ * @returns 16 hex digits each.
  */
 export function keyPrints(key: SealingKey): string[] {
   return keysOf(key).map((one) =>
@@ -68,19 +68,21 @@ export function open(sealed: string, key: SealingKey, context: string): string {
   return openWith(sealed, key, context).plain;
 }
 
-/** The same, and whether the first of the keys sealed it: what an older one sealed has to be sealed anew. */
+/** The same, and whether the first key sealed it: a secret sealed by an older key must be sealed again. */
 export function openWith(
   sealed: string,
   key: SealingKey,
   context: string,
 ): { readonly plain: string; readonly current: boolean } {
   const body = Buffer.from(sealed.startsWith('s1.') ? sealed.slice(3) : '', 'base64url');
-  if (body.length < 28) throw new Error('not a sealed secret: store it again');
+  if (body.length < 28) throw new Error('this is not a sealed secret: store it again');
   for (const [at, one] of keysOf(key).entries()) {
     const plain = decrypted(body, one, context);
     if (plain !== null) return { plain, current: at === 0 };
   }
-  throw new Error('a sealed secret does not open: the encryption key changed or the row was altered');
+  throw new Error(
+    'a sealed secret cannot be decrypted: the encryption key has changed, or the row was altered',
+  );
 }
 
 /** null: it was sealed under another key or context, or altered. */

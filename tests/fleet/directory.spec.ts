@@ -31,7 +31,7 @@ it('a second server on one DATA_DIR refuses, names the first, and leaves its run
   const [said] = await Promise.all([text(second.stderr), once(second, 'exit')]);
   expect(second.exitCode).toBe(1);
   expect(said).toBe(
-    `${stack.dataDir} is in use by the server with process id ${stack.gateway().pid}: stop it, or set another DATA_DIR.\n`,
+    `DATA_DIR: ${stack.dataDir} is already in use by the server with process id ${stack.gateway().pid}. Stop it, or set another DATA_DIR.\n`,
   );
   const told = await running;
   client.close();
@@ -52,7 +52,7 @@ it('a server that was killed does not keep its DATA_DIR: a start waits for locks
   const before = stack.gateway().pid;
   await stack.kill('SIGKILL');
   const started = stack.start();
-  const locked = 'what a dead process left is locked: trying again';
+  const locked = 'the calls of a dead process are still locked: trying again';
   await expect.poll(() => stack.log()).toContain(locked);
   await holder.query('ROLLBACK');
   holder.release();

@@ -120,7 +120,7 @@ describe('npm start on the embedded database (contract: operations/start)', { ti
     const listener = createServer().listen(port, '127.0.0.1');
     await once(listener, 'listening');
     expect(await refusedStart({ PORT: String(port) })).toBe(
-      `Port ${port} of 127.0.0.1 is in use: stop what listens there, or set another PORT.\n`,
+      `PORT: ${port} is already in use on 127.0.0.1. Stop the program that uses it, or set another PORT.\n`,
     );
     listener.close();
     await npmStart();

@@ -158,7 +158,7 @@ it('with a shutdown delay it accepts no connections, answers on those that are o
   expect(await whole).toBe('close');
   // No client closes a connection: each answer did.
   expect(await exited).toEqual([0, null]);
-  for (const line of ['stopping', 'draining: new calls are refused, running ones finish', 'stopped'])
+  for (const line of ['stopping', 'draining: new calls are refused, running calls finish', 'stopped'])
     expect(proxied.log()).toContain(`"msg":"${line}"`);
   expect(await readLeft(proxied)).toEqual({ holds: 0, leases: 0, owners: 0 });
   await expectBalancedBooks(proxied);
@@ -206,7 +206,7 @@ it('ends though PostgreSQL does not answer, and the next start settles what was 
   const exited = once(child, 'exit');
   child.kill('SIGTERM');
   expect(await exited).toEqual([1, null]);
-  await expect.poll(() => stack.log()).toContain('the next start settles what is in the journal');
+  await expect.poll(() => stack.log()).toContain('the next start settles the calls in the journal');
   stack.databaseProxy.restore();
 
   await stack.start();

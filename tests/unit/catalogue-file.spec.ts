@@ -71,8 +71,8 @@ describe('a catalogue file (contract: operations/catalogue-file)', () => {
     const named = (alias: string) =>
       good.replace('    name: Large\n', `    name: Large\n    aliases: [${alias}]\n`);
     expect(faultsOf(named('large-latest, large-2026-01-01'))).toEqual([]);
-    expect(faultsOf(named('large, large'))[0]).toContain('model "large" already stands at');
-    expect(faultsOf(named('acme/large'))[0]).toContain('model "acme/large" already stands at');
+    expect(faultsOf(named('large, large'))[0]).toContain('model "large" is already defined at');
+    expect(faultsOf(named('acme/large'))[0]).toContain('model "acme/large" is already defined at');
     expect(faultsOf(named('"a b"'))[0]).toContain('is no model id');
   });
 
@@ -162,10 +162,12 @@ describe('a catalogue file (contract: operations/catalogue-file)', () => {
 
   it('refuses a duplicate model or offer, and says where the first one is', () => {
     const models = good.slice(good.indexOf('models:') + 'models:\n'.length);
-    expect(faultsOf(good + models).join('\n')).toContain('model "acme/large" already stands at file.yaml:7');
+    expect(faultsOf(good + models).join('\n')).toContain(
+      'model "acme/large" is already defined at file.yaml:7',
+    );
     const offer = good.slice(good.indexOf('      - provider: acme'));
     expect(faultsOf(good + offer)[0]).toContain(
-      'offer of acme/large at "acme" already stands at file.yaml:14',
+      'offer of acme/large at "acme" is already defined at file.yaml:14',
     );
   });
 });

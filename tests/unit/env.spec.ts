@@ -217,7 +217,7 @@ describe('generated secrets (contract: operations/secrets)', () => {
   it('are never made again over a damaged file', () => {
     const dataDir = temporary();
     writeFileSync(join(dataDir, 'secrets.json'), '{"KEY_PEPPER":');
-    expect(() => readEnv({ DATA_DIR: dataDir })).toThrow(/is damaged: restore it/);
+    expect(() => readEnv({ DATA_DIR: dataDir })).toThrow(/is damaged\. Restore it/);
     expect(readFileSync(join(dataDir, 'secrets.json'), 'utf8')).toBe('{"KEY_PEPPER":');
   });
 
@@ -264,12 +264,12 @@ describe('a setting in a file (contract: operations/setting-files)', () => {
   it('is refused beside the setting itself, and where it cannot be read, by name and path', () => {
     const path = file('secret-content');
     expect(problems({ ...server, KEY_PEPPER_FILE: path })).toEqual([
-      'KEY_PEPPER: set either it or KEY_PEPPER_FILE, not both.',
+      'KEY_PEPPER: set this or KEY_PEPPER_FILE, not both.',
     ]);
     const folder = temporary();
     expect(problems({ ...server, METRICS_TOKEN_FILE: `${folder}/none`, SMTP_URL_FILE: folder })).toEqual([
-      `SMTP_URL_FILE: ${folder} cannot be read (EISDIR). Let this process read it, or set SMTP_URL instead.`,
-      `METRICS_TOKEN_FILE: ${folder}/none cannot be read (ENOENT). Let this process read it, or set METRICS_TOKEN instead.`,
+      `SMTP_URL_FILE: ${folder} cannot be read (EISDIR). Make it readable by this process, or set SMTP_URL instead.`,
+      `METRICS_TOKEN_FILE: ${folder}/none cannot be read (ENOENT). Make it readable by this process, or set METRICS_TOKEN instead.`,
     ]);
   });
 
@@ -301,10 +301,10 @@ describe('a wrong setting stops the start', () => {
     [{ WORKERS: '0' }, /^WORKERS: /],
     [{ SHUTDOWN_DELAY_SECONDS: '601' }, /^SHUTDOWN_DELAY_SECONDS: .*from 0 to 600/],
     [{ DATABASE_AWAY_MINUTES: '16' }, /^DATABASE_AWAY_MINUTES: .*from 0 to 15/],
-    [{ DATABASE_AWAY_MINUTES: '10' }, /^DATABASE_AWAY_USD: required beside DATABASE_AWAY_MINUTES/],
+    [{ DATABASE_AWAY_MINUTES: '10' }, /^DATABASE_AWAY_USD: required with DATABASE_AWAY_MINUTES/],
     [
       { DATABASE_AWAY_MINUTES: '10', DATABASE_AWAY_USD: '100', SETTLEMENT: 'database' },
-      /^DATABASE_AWAY_MINUTES: needs the journal/,
+      /^DATABASE_AWAY_MINUTES: requires the journal/,
     ],
     [{ MAX_BODY_BYTES: '-1' }, /^MAX_BODY_BYTES: /],
     [{ CALL_RETENTION_DAYS: '34' }, /^CALL_RETENTION_DAYS: .*from 35 to 36500/],
@@ -312,7 +312,7 @@ describe('a wrong setting stops the start', () => {
     [{ SIGN_UP_CREDIT_USD: '1000000.01' }, /^SIGN_UP_CREDIT_USD: /],
     [{ SIGN_UP_CREDIT_DAYS: '0' }, /^SIGN_UP_CREDIT_DAYS: .*from 1 to 3650/],
     [{ SMTP_URL: 'mail.example' }, /^SMTP_URL: .*smtp:\/\//],
-    [{ GITHUB_ID: 'x' }, /^GITHUB_SECRET: required beside GITHUB_ID/],
+    [{ GITHUB_ID: 'x' }, /^GITHUB_SECRET: required with GITHUB_ID/],
     [{ UPSTASH_REDIS_REST_TOKEN: 'x' }, /^UPSTASH_REDIS_REST_URL: required/],
     [{ PLAY_MONEY: 'on' }, /^PLAY_MONEY: .*embedded database/],
     [{ STRIPE_SECRET_KEY: 'sk_live_1', STRIPE_API_BASE: 'http://localhost:1' }, /^STRIPE_API_BASE: /],
@@ -329,9 +329,9 @@ describe('a wrong setting stops the start', () => {
     const file = join(temporary(), 'file');
     writeFileSync(file, '');
     expect(() => readEnv({ DATA_DIR: file })).toThrow(
-      `DATA_DIR: ${file} is no directory: set another DATA_DIR.`,
+      `DATA_DIR: ${file} is not a directory. Set another DATA_DIR.`,
     );
-    expect(() => readEnv({ DATA_DIR: '/dev/null/x' })).toThrow(/^DATA_DIR: .*set another DATA_DIR/);
+    expect(() => readEnv({ DATA_DIR: '/dev/null/x' })).toThrow(/^DATA_DIR: .*Set another DATA_DIR/);
   });
 });
 

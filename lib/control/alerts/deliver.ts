@@ -12,9 +12,9 @@ export interface DeliveryHost {
   /** null: no secret can be opened here, so nothing is sent. */
   readonly sealingKey: SealingKey | null;
   report(error: unknown): void;
-  /** Why an address is refused; null: it is not. Asked at each try, for what a name leads to changes. */
+  /** Why an address is refused; null: it is not. Checked at each try, because what a name resolves to changes. */
   refuse(url: string): Promise<string | null>;
-  /** Connects to public addresses alone. */
+  /** Connects to public addresses only. */
   readonly dispatcher: Dispatcher;
   /** How long a receiver may take for an answer, ms. */
   readonly answerMs: number;
@@ -30,18 +30,18 @@ interface Taken {
   tries: number;
 }
 
-/** How long after a failed try the next one is, seconds; the last of them from then on, for a day. */
+/** Pauses after failed tries, seconds; the last one repeats, for a day. */
 const pauses = [10, 60, 300, 1800, 7200, 14_400] as const;
 const daySeconds = 86_400;
 /** Longer than a receiver may take. */
 const takenSeconds = 60;
-/** What is read of an answer. */
+/** How much of an answer is read. */
 const answerBytes = 16_384;
 
-/** So many receivers of one workspace are tried at once, by all processes: the other lanes are for other workspaces. */
+/** Receivers of one workspace that all processes together try at once: the other lanes are for other workspaces. */
 const mostOfWorkspace = 2;
 
-/** The oldest that is due, of a webhook that no process is trying just now: a slow receiver holds up itself alone. */
+/** The oldest that is due, of a webhook that no process is trying at the moment: a slow receiver delays only itself. */
 const take = `
   WITH trying AS MATERIALIZED (SELECT webhook_id, workspace_id FROM webhook_delivery WHERE taken_until > now())
   UPDATE webhook_delivery d SET tries = d.tries + 1, taken_until = now() + make_interval(secs => ${takenSeconds}),
@@ -111,14 +111,14 @@ async function send(host: DeliveryHost, { id, webhook_id, url, secret, event, bo
   const { statusCode: status } = answer;
   if (status >= 200 && status < 300) return { status, error: null };
   const redirect =
-    status >= 300 && status < 400 ? '; redirects are not followed, give the final address' : '';
-  return { status, error: `it answered ${status}${redirect}` };
+    status >= 300 && status < 400 ? '; redirects are not followed, so enter the final address' : '';
+  return { status, error: `it returned ${status}${redirect}` };
 }
 
 function deliveryFailure(error: unknown): string {
-  if (error instanceof Error && error.name === 'TimeoutError') return 'it did not answer in time';
+  if (error instanceof Error && error.name === 'TimeoutError') return 'it did not respond in time';
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  if (code === 'REDIRECT_REFUSED') return 'its name leads to a private address';
+  if (code === 'REDIRECT_REFUSED') return 'its name resolves to a private address';
   return messageOf(error).replaceAll('\0', '').slice(0, 300);
 }
 

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 
-/** An event of webhooks: what its `data` holds, and what people read of it in the guide. */
+/** An event of webhooks: its `data`, and what the guide says about it. */
 interface EventKind {
   /** When it is sent. */
   readonly summary: string;
   readonly data: z.ZodObject;
-  /** `data` as it may look. */
+  /** Example of `data`. */
   readonly example: Readonly<Record<string, unknown>>;
 }
 
@@ -20,22 +20,22 @@ const modelId = z.string().meta({ description: 'The id of the model.' });
 export const alertEvents = {
   limit: {
     summary:
-      'A key has used 80% or 100% of a cap or quota, a key or the workspace has used 80% of a rate limit, or a rate limit of the workspace refuses calls.',
+      'A key has used 80% or 100% of a cap or quota, a key or the workspace has used 80% of a rate limit, or calls are refused by a rate limit of the workspace.',
     data: z.object({
       key: key
         .optional()
-        .meta({ description: 'The id of the API key; absent: it is a limit of the workspace.' }),
+        .meta({ description: 'The id of the API key. Absent if it is a limit of the workspace.' }),
       name: z.string().meta({ description: 'The name of the key, or "the workspace".' }),
       limit: z.string().meta({
         description:
-          'Which one, in words: "the daily cap", "the 7-day cap", "the 30-day cap", "the quota", "the limit of requests a minute", "the limit of tokens a minute" or "the limit of calls at once".',
+          'The limit, in words: "the daily cap", "the 7-day cap", "the 30-day cap", "the quota", "the limit of requests a minute", "the limit of tokens a minute" or "the limit of calls at once".',
       }),
       level: z
         .union([z.literal(80), z.literal(100)])
-        .meta({ description: 'Percent; 100: calls are refused.' }),
-      spent: dollars('Of a cap or quota: what is spent').optional(),
-      cap: dollars('Of a cap or quota: how much it is').optional(),
-      most: z.int().optional().meta({ description: 'Of a rate limit at 80: how much it is.' }),
+        .meta({ description: 'Percent. At 100, calls are refused.' }),
+      spent: dollars('Of a cap or quota: the amount spent').optional(),
+      cap: dollars('Of a cap or quota: its amount').optional(),
+      most: z.int().optional().meta({ description: 'Of a rate limit at 80: its value.' }),
       code: z
         .string()
         .optional()
@@ -55,8 +55,8 @@ export const alertEvents = {
     data: z.object({
       key,
       name: z.string().meta({ description: 'The name of the key.' }),
-      expiresAt: z.iso.datetime().meta({ description: 'From then on its calls are refused.' }),
-      days: z.union([z.literal(7), z.literal(1)]).meta({ description: 'At most so many days are left.' }),
+      expiresAt: z.iso.datetime().meta({ description: 'From then on, its calls are refused.' }),
+      days: z.union([z.literal(7), z.literal(1)]).meta({ description: 'At most this many days are left.' }),
     }),
     example: {
       key: '01890000-0000-7000-8000-000000000000',
@@ -66,18 +66,18 @@ export const alertEvents = {
     },
   },
   offer_trouble: {
-    summary:
-      'A fifth of at least 20 calls in an hour fails at a provider that the workspace uses for a model.',
+    summary: 'At least a fifth of 20 or more calls in an hour to a model failed at one provider.',
     data: z.object({
       model: modelId,
       provider: z.string().meta({ description: 'The id of the provider.' }),
-      calls: z.int().meta({ description: 'Those of the last hour.' }),
-      failed: z.int().meta({ description: 'How many of them failed there.' }),
+      calls: z.int().meta({ description: 'Calls of the last hour.' }),
+      failed: z.int().meta({ description: 'How many of them failed.' }),
     }),
     example: { model: 'openai/gpt-5.4', provider: 'openai', calls: 50, failed: 12 },
   },
   model_retiring: {
-    summary: 'A provider stops serving a model that the workspace has used there in 30 days within 30 days.',
+    summary:
+      'A provider stops serving a model within 30 days, and the workspace has used it there in the last 30 days.',
     data: z.object({
       model: modelId,
       provider: z.string().meta({ description: 'The provider that stops serving it.' }),
@@ -86,8 +86,8 @@ export const alertEvents = {
     example: { model: 'openai/gpt-4.1', provider: 'openai', retires: '2026-12-31' },
   },
   low_balance: {
-    summary: 'The funds of the workspace fall below the amount that is set on its billing page.',
-    data: z.object({ threshold: dollars('That amount') }),
+    summary: 'The funds of the workspace fall below the threshold set on its billing page.',
+    data: z.object({ threshold: dollars('The threshold') }),
     example: { threshold: '10' },
   },
 } as const satisfies Readonly<Record<string, EventKind>>;
@@ -96,17 +96,17 @@ export type AlertKind = keyof typeof alertEvents;
 /** The `data` of a kind's event. */
 export type AlertData<Kind extends AlertKind = AlertKind> = z.output<(typeof alertEvents)[Kind]['data']>;
 
-/** Every event that a webhook may hear, by its `type`. */
+/** Every event that a webhook may receive, by its `type`. */
 export const webhookEvents: Readonly<Record<string, EventKind>> = {
   ...Object.fromEntries(Object.entries(alertEvents).map(([kind, event]) => [`alert.${kind}`, event])),
   test: {
-    summary: 'Somebody pressed “Send test”, or ran `gateway webhook test`.',
+    summary: 'Someone pressed “Send test” or ran `gateway webhook test`.',
     data: z.object({}),
     example: {},
   },
 };
 
-/** The event that a webhook hears, as JSON (contract: control-plane/webhooks). */
+/** The event that a webhook receives, as JSON (contract: control-plane/webhooks). */
 export function eventBody(event: {
   /** The same on every try. */
   readonly id: string;

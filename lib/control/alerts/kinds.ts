@@ -1,6 +1,6 @@
 import type { AlertData, AlertKind } from '#lib/control/alerts/events';
 
-/** What a workspace is told of (contract: control-plane/alerts). */
+/** Kinds of alerts (contract: control-plane/alerts). */
 export const alertKinds = [
   'limit',
   'key_expiring',
@@ -9,19 +9,19 @@ export const alertKinds = [
   'low_balance',
 ] as const satisfies readonly AlertKind[];
 
-/** A condition that holds now. */
+/** A condition that is true now. */
 export type Found = {
   readonly [Kind in AlertKind]: {
     readonly workspaceId: string;
     readonly kind: Kind;
-    /** What it is about and at which level; one alert is open for each. */
+    /** What it is about, and its level; at most one alert is open for each. */
     readonly subject: string;
-    /** What it says: the `data` of its event; nothing secret. */
+    /** The `data` of its event; nothing secret. */
     readonly facts: AlertData<Kind>;
   };
 }[AlertKind];
 
-/** How long after an alert was raised the same one is not raised again, though it has passed between; hours. */
+/** For how long the same alert is not raised again, even if it ended in between; hours. */
 export const quietHours: Readonly<Record<AlertKind, number>> = {
   limit: 6,
   key_expiring: 24 * 7,

@@ -18,7 +18,7 @@ const raise = `
       AND (a.ended_at IS NULL OR a.raised_at > now() - make_interval(hours => $6::int)))
   ON CONFLICT DO NOTHING RETURNING raised_at`;
 
-/** Those who may do something about it; who pays is told of a low balance by a mail of its own. */
+/** Members who may do something about it; a low balance has its own mail, to those who pay. */
 const readers = `
   SELECT u.email FROM member m JOIN "user" u ON u.id = m.user_id
   WHERE m.workspace_id = $1::uuid AND m.role IN ('owner', 'admin') ORDER BY u.email`;
@@ -28,11 +28,11 @@ const deliver = `
   VALUES ($1::uuid, $2::uuid, $3::uuid, $4, $5)`;
 
 /**
- * Finds what people should know of, tells each of it once, by mail and webhooks, and ends what has passed
- * (contract: control-plane/alerts). Any number of processes may look: an alert is raised in the transaction that queues
- * what it sends, and of two that raise the same one the second writes nothing.
- * @param rates limits that are nearly used up; null: not known just now, so that none of these alerts ends.
- * @throws Error of the database; what was told before stays told.
+ * Raises an alert for each new condition, once, by mail and webhooks, and ends alerts whose condition has passed
+ * (contract: control-plane/alerts). Any number of processes may do so: an alert is raised in the transaction that queues
+ * what it sends, and if two raise the same one, the second writes nothing.
+ * @param rates limits that are nearly used up; null: unknown at the moment, so that none of these alerts ends.
+ * @throws Error of the database; alerts raised before stay raised.
  */
 export async function tellAlerts(pool: Pool, nowMs: number, rates: Found[] | null = null): Promise<void> {
   const found = [...(await findConditions(pool, nowMs)), ...(rates ?? [])];
@@ -86,7 +86,7 @@ async function tell(client: PoolClient, { workspaceId, kind, subject, facts }: F
   await queueEvent(client, workspaceId, `alert.${kind}`, body);
 }
 
-/** A delivery for each webhook of the workspace that is switched on. */
+/** Queues a delivery for each enabled webhook of the workspace. */
 async function queueEvent(client: PoolClient, workspaceId: string, event: string, body: string) {
   const { rows } = await client.query<{ id: string }>(
     'SELECT id::text AS id FROM webhook WHERE workspace_id = $1::uuid AND enabled',

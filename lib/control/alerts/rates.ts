@@ -30,12 +30,12 @@ export interface RateLimits {
 
 /** The used share of a limit from which an alert is raised, percent. */
 const nearPercent = 80 as const;
-/** Two looks tell what a minute used when they lie this far apart, ms. */
+/** How far apart two looks must be to say what a minute used, ms. */
 const [leastApartMs, mostApartMs] = [55_000, 150_000];
-/** Whose calls at once are asked for at one look: the busiest. */
+/** For how many, the busiest first, one look asks for the calls at once. */
 const mostAsked = 50;
 
-/** Begins the subjects of these alerts: what is not known of them just now does not end them. */
+/** Prefix of the subjects of these alerts, which do not end while their use is unknown. */
 export const rateSubject = 'rate ';
 
 /** Admitted calls, and tokens as limits count them (contract: limits/tpm), of the quarters that still change. */
@@ -72,7 +72,7 @@ export class RateWatch {
     this.#askUse = askUse;
   }
 
-  /** @returns null until two looks lie a minute apart. @throws Error of the database. */
+  /** @returns null until two looks are a minute apart. @throws Error of the database. */
   async find(nowMs: number): Promise<Found[] | null> {
     type Row = Omit<Sum, 'quarter'> & { quarter: Date };
     const { rows } = await this.#pool.query<Row>(sums);

@@ -11,7 +11,7 @@ export function webhookContext(webhookId: string): string {
 }
 
 /**
- * The signature header of a delivery: HMAC-SHA-256 in hex over "timestamp.body", so that nobody can send an old one
+ * The signature header of a delivery: HMAC-SHA-256 in hex over "timestamp.body", so that an old delivery cannot be sent
  * again later (contract: control-plane/webhooks).
  * @param atSeconds Unix time.
  */

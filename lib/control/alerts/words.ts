@@ -6,37 +6,42 @@ type Facts = Readonly<Record<string, unknown>>;
 export interface AlertWords {
   readonly title: string;
   readonly text: string;
-  /** The page that helps, below the workspace. */
+  /** Path of the page that helps, inside the workspace. */
   readonly page: string;
 }
 
 const words: Readonly<Record<AlertKind, (facts: Facts) => AlertWords>> = {
-  limit: ({ name, limit, level, key }) => ({
-    title: `${String(name)}: ${String(level)} % of ${String(limit)}`,
-    text:
-      level === 100
-        ? `${String(limit)} of ${String(name)} is reached: calls are refused until it frees up or is raised.`
-        : `${String(level)} % of ${String(limit)} of ${String(name)} is used. When it is reached, calls are refused.`,
-    page: typeof key === 'string' ? `keys/${key}` : 'settings',
-  }),
+  limit: ({ name, limit, level, key }) => {
+    const who = typeof key === 'string' ? `The key ${String(name)}` : 'The workspace';
+    const its = String(limit).replace(/^the /, 'its ');
+    const title = level === 100 ? `${who} has reached ${its}` : `${who} has used ${String(level)}% of ${its}`;
+    return {
+      title,
+      text:
+        level === 100
+          ? `${title}. Calls are refused until it frees up or you raise it.`
+          : `${title}. When it is reached, calls are refused.`,
+      page: typeof key === 'string' ? `keys/${key}` : 'settings',
+    };
+  },
   key_expiring: ({ name, expiresAt, key }) => ({
-    title: `The key ${String(name)} is about to expire`,
-    text: `From ${String(expiresAt)} on calls with it are refused. Give it a later end, or put another key in its place.`,
+    title: `The key ${String(name)} expires soon`,
+    text: `It expires at ${String(expiresAt)}. After that, calls with it are refused. Set a later expiry, or replace it with another key.`,
     page: `keys/${String(key)}`,
   }),
   offer_trouble: ({ model, provider, calls, failed }) => ({
-    title: `${String(provider)} has trouble with ${String(model)}`,
-    text: `${String(failed)} of your ${String(calls)} calls of the last hour that ${String(provider)} answered for ${String(model)} failed there. A routing policy with another provider or model takes over by itself.`,
+    title: `Many calls to ${String(model)} at ${String(provider)} are failing`,
+    text: `Of your ${String(calls)} calls to ${String(model)} at ${String(provider)} in the last hour, ${String(failed)} failed there. With a routing policy that names another provider or model, calls fail over automatically.`,
     page: 'routing',
   }),
   model_retiring: ({ model, provider, retires }) => ({
-    title: `${String(provider)} is about to retire ${String(model)}`,
-    text: `It stops serving the model on ${String(retires)}, and you have used it there in the last 30 days. Unless another provider serves it, choose another model.`,
+    title: `${String(provider)} will retire ${String(model)} soon`,
+    text: `${String(provider)} stops serving ${String(model)} on ${String(retires)}, and you have used it there in the last 30 days. If no other provider serves it, switch to another model.`,
     page: 'models',
   }),
   low_balance: ({ threshold }) => ({
-    title: 'The balance is low',
-    text: `The funds of the workspace are below ${String(threshold)} dollars.`,
+    title: 'Low balance',
+    text: `The funds of the workspace are below $${String(threshold)}.`,
     page: 'billing',
   }),
 };

@@ -9,11 +9,11 @@ export interface AlertWorker {
 
 const lookMs = 30_000;
 const sendMs = 2_000;
-/** Events under way at once, each of another webhook. */
+/** Events sent at the same time, each of another webhook. */
 const lanes = 4;
 const kept = '30 days';
 
-/** Looks for what people should know of, and sends events; nothing waits for either. Any number of processes may. */
+/** Looks for conditions to alert on and sends events, in any number of processes; nothing waits for either. */
 export function startAlerts(
   given: Pick<DeliveryHost, 'pool' | 'sealingKey' | 'report'> & { readonly limitUse: AskUse },
 ): AlertWorker {
@@ -55,7 +55,7 @@ export function startAlerts(
   };
 }
 
-/** What is over and older than a month. */
+/** Deletes deliveries older than a month. */
 async function forget({ pool }: Pick<DeliveryHost, 'pool'>): Promise<void> {
   await pool.query(
     `DELETE FROM webhook_delivery WHERE id IN (SELECT id FROM webhook_delivery

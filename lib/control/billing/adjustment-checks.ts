@@ -29,7 +29,7 @@ export const adjustmentChecks: readonly Check[] = [
         AND j.call_id IS NULL AND (a.call_id IS NULL OR a.amount_nano = 0)`,
   },
   {
-    name: 'an adjusted call costs in all what its lines come to, or its hold where that is less',
+    name: 'an adjusted call costs in all what its lines add up to, or its hold if that is less',
     sql: `SELECT a.call_id AS call, a.cost_nano::text AS cost, priced.cost::text AS lines
       FROM adjustment a JOIN (${charged}) AS c ON c.id = a.call_id
       CROSS JOIN LATERAL (${priced('a.lines')}) AS priced

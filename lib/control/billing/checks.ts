@@ -23,7 +23,7 @@ export const checks: readonly Check[] = [
       GROUP BY w.id HAVING w.balance_nano <> coalesce(sum(l.amount_nano), 0)`,
   },
   {
-    name: 'a key whose spend reached its quota carries the flag, unless it was changed by hand',
+    name: 'a key whose spend reached its quota has the flag, unless it was changed by hand',
     sql: `SELECT k.id AS key, k.spent_nano::text AS spent, k.quota_nano::text AS quota FROM api_key k
       WHERE k.spent_nano >= k.quota_nano AND NOT k.quota_exhausted AND NOT EXISTS (
         SELECT 1 FROM audit a WHERE a.subject = k.id::text AND a.action IN ('key.restore', 'key.set'))`,
@@ -52,13 +52,13 @@ export const checks: readonly Check[] = [
         AND (deleted.id IS NULL OR minute > ${timeOf('deleted.id')} + interval '1 hour')`,
   },
   {
-    name: 'each charge is the sum of its lines rounded up once, or its hold where that is less',
+    name: 'each charge is the sum of its lines rounded up once, or its hold if that is less',
     sql: `SELECT c.id AS call, c.cost_nano::text AS cost, priced.cost::text AS lines
       FROM call c CROSS JOIN LATERAL (${priced('c.lines')}) AS priced
       WHERE c.cost_nano <> priced.cost AND NOT (c.cost_nano = c.hold_nano AND c.cost_nano < priced.cost)`,
   },
   {
-    name: 'what a charge exceeds its hold by is recorded, and nothing is charged to refused calls',
+    name: 'the amount by which a charge exceeds its hold is recorded, and refused calls are not charged',
     sql: `SELECT id AS call, cost_nano::text AS cost, hold_nano::text AS hold, over_hold_nano::text AS over
       FROM call WHERE over_hold_nano <> greatest(0, cost_nano - hold_nano) OR cost_nano < 0 OR hold_nano < 0
         OR (end_reason = 'refused' AND cost_nano <> 0)`,

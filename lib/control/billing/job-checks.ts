@@ -5,11 +5,11 @@ export interface Check {
   readonly name: string;
   /** With the parameters of a `Slice` where it is `sliced`. */
   readonly sql: string;
-  /** Asked for one part of the log after the other. */
+  /** Run for one part of the log after the other. */
   readonly sliced?: true;
 }
 
-/** What the lines of a charge come to: their sum, rounded up once. */
+/** The sum of the lines of a charge, rounded up once. */
 export const priced = (lines: string) => `
   SELECT div(coalesce(sum(${lineSql.share('l')}), 0) + 999999, 1000000) AS cost
   FROM json_array_elements(coalesce(${lines}, '[]')) AS l`;
@@ -32,7 +32,7 @@ export const jobChecks: readonly Check[] = [
         IS DISTINCT FROM (j.hold_nano, j.workspace_id, j.key_id, j.created_at)`,
   },
   {
-    name: 'a job is asked for until it is settled, and ends in an end',
+    name: 'a job is polled until it is settled, and has ended then',
     sql: `SELECT call_id AS job, state, next_poll_at, settled_at FROM job
       WHERE (next_poll_at IS NULL) <> (settled_at IS NOT NULL)
         OR (settled_at IS NULL AND cost_nano <> 0)
@@ -47,7 +47,7 @@ export const jobChecks: readonly Check[] = [
         AND (j.cost_nano < priced.cost OR j.usage_source = 'estimated'))`,
   },
   {
-    name: 'what the charge of a job exceeds its hold by is recorded',
+    name: 'the amount by which the charge of a job exceeds its hold is recorded',
     sql: `SELECT call_id AS job, cost_nano::text AS cost, hold_nano::text AS hold, over_hold_nano::text AS over
       FROM job WHERE over_hold_nano <> greatest(0, cost_nano - hold_nano) OR cost_nano < 0 OR hold_nano < 0`,
   },

@@ -3,7 +3,7 @@ import type { Check } from '#lib/control/billing/job-checks';
 /** Orders by card against the ledger (contract: money/payment-events). */
 export const paymentChecks: readonly Check[] = [
   {
-    name: 'each paid top-up stands in the ledger once, with its own amount',
+    name: 'each paid top-up is in the ledger once, with its own amount',
     sql: `SELECT t.id AS top_up, t.cents, l.amount_nano::text AS ledger
       FROM top_up t LEFT JOIN ledger_line l
         ON l.kind = 'top_up' AND l.ref = t.payment_intent AND l.workspace_id = t.workspace_id
@@ -11,7 +11,7 @@ export const paymentChecks: readonly Check[] = [
         OR l.amount_nano <> t.cents::bigint * 10000000`,
   },
   {
-    name: 'each top-up in the ledger is of an order',
+    name: 'each top-up in the ledger belongs to an order',
     sql: `SELECT l.id AS line, l.ref FROM ledger_line l
       WHERE l.kind = 'top_up' AND l.ref LIKE 'pi\\_%' AND NOT EXISTS (SELECT 1 FROM top_up t WHERE t.payment_intent = l.ref)`,
   },
@@ -28,7 +28,7 @@ export const paymentChecks: readonly Check[] = [
           t.cents + t.fee_cents) END`,
   },
   {
-    name: 'a top-up is refunded exactly where all of it went back',
+    name: 'a top-up is refunded exactly when all of it went back',
     sql: `SELECT id AS top_up, status, refunded_cents FROM top_up
       WHERE (status = 'refunded') <> (refunded_cents >= cents + fee_cents)`,
   },

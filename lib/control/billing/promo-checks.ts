@@ -7,7 +7,7 @@ const usageOf = (range: string) =>
 /** Promo credits against the ledger (contract: money/promo). */
 export const promoChecks: readonly Check[] = [
   {
-    name: 'each promo credit stands in the ledger once, and what was left of it at its expiry',
+    name: 'each promo credit is in the ledger once, and so is what was left of it at its expiry',
     sql: `SELECT p.id AS promo, p.amount_nano::text AS amount, g.amount_nano::text AS granted,
         p.expired_nano::text AS expired, e.amount_nano::text AS posted
       FROM promo p LEFT JOIN ledger_line g ON g.kind = 'promo' AND g.ref = p.ref
@@ -17,7 +17,7 @@ export const promoChecks: readonly Check[] = [
         OR CASE WHEN p.ended_at IS NULL THEN p.expired_nano <> 0 ELSE p.left_nano <> 0 END`,
   },
   {
-    name: 'each expiry in the ledger is of a promo credit that has expired',
+    name: 'each expiry in the ledger belongs to a promo credit that has expired',
     sql: `SELECT l.id AS line, l.ref FROM ledger_line l LEFT JOIN promo p ON p.ref = l.ref
       WHERE l.kind = 'expiry' AND (p.ended_at IS NULL OR p.expires_at > l.at)`,
   },
@@ -31,7 +31,7 @@ export const promoChecks: readonly Check[] = [
         OR m.counted_nano > ${usageOf('l.at >= m.quarter')}`,
   },
   {
-    name: 'no promo credit is in the balance an hour after its expiry, but for calls that run',
+    name: 'no promo credit is in the balance an hour after its expiry, except for running calls',
     sql: `SELECT p.id AS promo, p.expires_at AS expired FROM promo p
       WHERE p.ended_at IS NULL AND p.expires_at < now() - interval '1 hour'
         AND NOT EXISTS (SELECT FROM hold h WHERE h.workspace_id = p.workspace_id AND h.amount_nano > 0)

@@ -17,7 +17,7 @@ export const simulatedChecks: readonly Check[] = [
       GROUP BY w.id HAVING w.simulated_nano <> coalesce(sum(l.simulated_nano), 0) OR w.simulated_nano < 0`,
   },
   {
-    name: 'the simulated part of a line lies within its amount, and no payment of real money has one',
+    name: 'the simulated part of a line is within its amount, and no payment of real money has one',
     sql: `SELECT l.id AS line, l.kind, l.amount_nano::text AS amount, l.simulated_nano::text AS simulated
       FROM ledger_line l LEFT JOIN top_up t ON l.kind IN ('top_up', 'refund') AND t.workspace_id = l.workspace_id
         AND t.payment_intent = split_part(l.ref, ':', 1)
@@ -26,7 +26,7 @@ export const simulatedChecks: readonly Check[] = [
           OR l.kind IN ('promo', 'expiry') OR (l.kind = 'adjustment' AND l.key_id IS NULL) OR t.livemode)`,
   },
   {
-    name: 'simulated money pays at most what the simulated provider answered in each quarter of an hour',
+    name: 'simulated money pays at most for what the simulated provider answered in each quarter of an hour',
     sql: `SELECT l.workspace_id AS workspace, l.at AS quarter, (-l.simulated_nano)::text AS paid, done.nano::text AS answered
       FROM ledger_line l LEFT JOIN (
         SELECT workspace_id, quarter, sum(nano) AS nano FROM (
@@ -40,7 +40,7 @@ export const simulatedChecks: readonly Check[] = [
           AND l.at BETWEEN ledger_quarter(c.from_at) AND c.to_at))`,
   },
   {
-    name: 'simulated money moves with an adjustment only where the simulated provider answered its call',
+    name: 'simulated money moves with an adjustment only if the simulated provider answered its call',
     sql: `SELECT l.id AS line, l.ref AS call, l.simulated_nano::text AS simulated
       FROM ledger_line l LEFT JOIN call c ON c.id::text = split_part(l.ref, ':', 1)
       LEFT JOIN job j ON j.call_id::text = split_part(l.ref, ':', 1)

@@ -10,7 +10,7 @@ const receipts = `
 /** What binds the postings of usage to the calls and jobs that they stand for (contract: money/postings). */
 export const usageChecks: readonly Check[] = [
   {
-    name: 'each usage line is what the calls and jobs cost that were settled in its quarter of an hour',
+    name: 'each usage line is the cost of the calls and jobs that were settled in its quarter of an hour',
     sql: `WITH line AS (
         SELECT workspace_id, at AS quarter, -amount_nano AS posted, calls AS lines FROM ledger_line WHERE kind = 'usage'
       ), kept AS (
@@ -27,7 +27,7 @@ export const usageChecks: readonly Check[] = [
           AND line.quarter BETWEEN ledger_quarter(c.from_at) AND c.to_at))`,
   },
   {
-    name: 'the usage lines of each workspace are what all its calls and jobs cost, deleted ones included',
+    name: 'the usage lines of each workspace are the cost of all its calls and jobs, deleted ones included',
     sql: `SELECT workspace_id AS workspace, posted::text, posted_calls::int, spent::text, calls::int
       FROM (
         SELECT workspace_id, -sum(amount_nano) AS posted, sum(calls) AS posted_calls
@@ -41,7 +41,7 @@ export const usageChecks: readonly Check[] = [
       WHERE (posted, posted_calls) IS DISTINCT FROM (spent, calls)`,
   },
   {
-    name: 'the spend of each key is what its calls, jobs and adjustments cost, deleted ones included',
+    name: 'the spend of each key is the cost of its calls, jobs and adjustments, deleted ones included',
     sql: `SELECT k.id AS key, k.spent_nano::text AS spent, coalesce(charged.spent, 0)::text AS charged
       FROM api_key k LEFT JOIN (
         SELECT key_id, sum(nano) AS spent FROM (
@@ -53,7 +53,7 @@ export const usageChecks: readonly Check[] = [
       WHERE k.spent_nano <> coalesce(charged.spent, 0)`,
   },
   {
-    name: 'the sum of each day of the ledger is that of its lines',
+    name: 'the sum of each day of the ledger is the sum of its lines',
     sql: `SELECT workspace_id AS workspace, day, d.amount_nano::text AS said, lines.nano::text AS lines
       FROM ledger_day d FULL JOIN (
         SELECT workspace_id, date_trunc('day', at, 'UTC') AS day, sum(amount_nano) AS nano FROM ledger_line GROUP BY 1, 2

@@ -27,11 +27,11 @@ export interface ApplyOptions {
   readonly select?: (difference: Difference) => Difference;
 }
 
-/** What applying came to; each line names one provider, model or offer. */
+/** The result of applying files; each line names one provider, model or offer. */
 export interface Applied {
   /** Written to the database. */
   readonly changes: readonly string[];
-  /** Offers that the files leave out and that stay until they are applied with `prune`. */
+  /** Offers that are not in the files and stay until the files are applied with `prune`. */
   readonly leftOut: readonly string[];
   readonly trail: Trail;
 }
@@ -41,8 +41,8 @@ export interface Applied {
  * version, so calls keep the one they were admitted under (contract: money/price-versions).
  * @param tx holds the lock on the table `provider`, because two at once would both see a price as new; whoever
  * opened it publishes the change.
- * @throws FileRefused for what only the database shows (an unknown provider, a family it lacks);
- * SealingKeyMissing when a credential must be sealed and no key is there.
+ * @throws FileRefused for faults that only the database shows (an unknown provider, a family that it lacks);
+ * SealingKeyMissing if a credential must be sealed and there is no key.
  */
 export async function applyWithin(
   tx: Prisma.TransactionClient,
@@ -87,7 +87,7 @@ export async function compareCatalogue(
   return compare(wanted, stored).lines.map((line) => line.text);
 }
 
-/** Offers at providers that another file brought. */
+/** Checks offers at providers that came with other files. */
 function refuseUnknown(wanted: CatalogueSet, stored: ReadonlyMap<string, readonly string[]>): void {
   const inFiles = new Set(wanted.providers.map((provider) => provider.id));
   const faults: Fault[] = [];
@@ -98,7 +98,7 @@ function refuseUnknown(wanted: CatalogueSet, stored: ReadonlyMap<string, readonl
       if (families && lacking.length === 0) continue;
       const what = families
         ? `has no address for ${lacking.join(', ')}`
-        : 'is in no file and not in the database';
+        : 'is neither in the files nor in the database';
       faults.push({
         ...wanted.whereOffer(model.id, offer.provider),
         message: `provider "${offer.provider}" ${what}: add it under providers`,
@@ -120,7 +120,7 @@ function refuseTakenNames(wanted: CatalogueSet, stored: StoredCatalogue['models'
       .filter((name) => taken.has(name))
       .map((name) => ({
         ...wanted.whereModel(model.id),
-        message: `"${name}" already names ${taken.get(name)} in the database: leave it out, or apply that model too`,
+        message: `"${name}" is already a name of ${taken.get(name)} in the database: leave it out, or apply that model too`,
       })),
   );
   if (faults.length > 0) throw new FileRefused(faults);
@@ -184,7 +184,9 @@ async function write(
 /** A credential by value is stored sealed. */
 export class SealingKeyMissing extends Error {
   constructor(provider: string) {
-    super(`set ENCRYPTION_KEY: provider "${provider}" gives its credential by value, which is stored sealed`);
+    super(
+      `set ENCRYPTION_KEY: the file contains the credential of provider "${provider}", which is stored encrypted`,
+    );
     this.name = 'SealingKeyMissing';
   }
 }

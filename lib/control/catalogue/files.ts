@@ -17,13 +17,13 @@ interface Place {
 export interface CatalogueSet {
   readonly providers: readonly FileProvider[];
   readonly models: readonly FileModel[];
-  /** Where an offer stands, for faults that only the database shows. */
+  /** Where an offer is in the files, for faults that only the database shows. */
   whereOffer(modelId: string, providerId: string): Place;
-  /** Where a model stands, as above. */
+  /** Where a model is in the files. */
   whereModel(modelId: string): Place;
 }
 
-/** A catalogue file as it was read: its name for messages, and what stands in it. */
+/** A catalogue file as it was read: its name, for messages, and its contents. */
 export interface CatalogueText {
   readonly name: string;
   readonly text: string;
@@ -32,20 +32,20 @@ export interface CatalogueText {
 /**
  * Reads a catalogue file, or every .yaml, .yml and .json of a directory as one catalogue.
  * @param skip file names to leave out of a directory.
- * @throws FileRefused that names the lines; Error when nothing is there.
+ * @throws FileRefused that names the lines; Error if there is no file.
  */
 export async function readCatalogue(path: string, skip: readonly string[] = []): Promise<CatalogueSet> {
   return checkCatalogue(await readTexts(path, skip));
 }
 
-/** The same without checking what stands in them. @throws Error when nothing is there. */
+/** The same without checking the contents. @throws Error if there is no file. */
 export async function readTexts(path: string, skip: readonly string[] = []): Promise<CatalogueText[]> {
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
     const gone = error.code === 'ENOENT' || error.code === 'ENOTDIR';
     throw new Error(
       gone
-        ? `${path} is not there: give a catalogue file or a directory of them`
-        : `${path} cannot be read by this user (${error.code}): move it to a folder that it may read`,
+        ? `${path} does not exist: name a catalogue file or a directory of catalogue files`
+        : `${path} cannot be read by this user (${error.code}): move it to a folder that this user can read`,
     );
   });
   const files = found.isDirectory()
@@ -55,7 +55,7 @@ export async function readTexts(path: string, skip: readonly string[] = []): Pro
         .map((name) => join(path, name))
     : [path];
   if (files.length === 0)
-    throw new Error(`${path} holds no catalogue file: they end in .yaml, .yml or .json`);
+    throw new Error(`${path} contains no catalogue file: their names end in .yaml, .yml or .json`);
   return Promise.all(files.map(async (name) => ({ name, text: await readFile(name, 'utf8') })));
 }
 
@@ -76,8 +76,7 @@ export function checkCatalogue(texts: readonly CatalogueText[]): CatalogueSet {
 }
 
 /**
- * Joins checked files into one catalogue: an id stands in one of them, an offer's families are
- * among its provider's.
+ * Joins checked files into one catalogue: each id is in one of them, and its provider has the families of each offer.
  * @throws FileRefused that names the lines.
  */
 export function joinCatalogues(files: readonly Checked<CatalogueFile>[]): CatalogueSet {
@@ -87,7 +86,12 @@ export function joinCatalogues(files: readonly Checked<CatalogueFile>[]): Catalo
   const providers = new Map<string, FileProvider>();
   const claim = (what: string, id: string, file: string, line: number): boolean => {
     const first = seen.get(`${what} ${id}`);
-    if (first) faults.push({ file, line, message: `${what} "${id}" already stands at ${first}: keep one` });
+    if (first)
+      faults.push({
+        file,
+        line,
+        message: `${what} "${id}" is already defined at ${first}: keep one of them`,
+      });
     else seen.set(`${what} ${id}`, `${file}:${line}`);
     return !first;
   };

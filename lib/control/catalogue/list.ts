@@ -119,10 +119,10 @@ function listPriceOf({ price, effectiveAtMs }: PriceVersion, source: string | nu
 }
 
 function whyUnavailable({ provider, price, families }: OfferFacts): string | null {
-  if (price === null) return 'it has no price: give it one in the catalogue file';
+  if (price === null) return 'it has no price: add one to the catalogue file';
   if (provider.credential === null) {
     return provider.credentialEnv === null
-      ? 'the provider has no usable credential: give it one in the catalogue file'
+      ? 'the provider has no usable credential: add one to the catalogue file'
       : `set ${provider.credentialEnv}`;
   }
   const addresses = [...families].map((family) => provider.families.get(family));

@@ -3,7 +3,7 @@ import { alertWords } from '#lib/control/alerts/words';
 import type { Mail } from '#lib/control/mail/drain';
 import { type Letter, writeLetter } from '#lib/control/mail/letter';
 
-/** Tells owners and admins what the console and the webhooks tell too. @returns null for a kind of another version. */
+/** Says to owners and admins what the console and webhooks say too. @returns null for a kind that this version does not know. */
 export function alertLetter(publicUrl: string, { recipient, facts }: Mail): Letter | null {
   const kind = alertKinds.find((one) => one === facts.kind);
   if (kind === undefined) return null;
@@ -13,15 +13,15 @@ export function alertLetter(publicUrl: string, { recipient, facts }: Mail): Lett
     to: recipient,
     subject: `${workspace}: ${title}`,
     paragraphs: [text],
-    action: { label: 'Open it in the console', link: `${publicUrl}/${encodeURIComponent(slug)}/${page}` },
+    action: { label: 'Open in console', link: `${publicUrl}/${encodeURIComponent(slug)}/${page}` },
     notes: [
-      'You get one such mail when it begins.',
-      `You get it as an owner or admin of the workspace ${workspace}, whose settings say what is told.`,
+      'This email is sent once, when the problem starts.',
+      `You received it because you are an owner or admin of the workspace ${workspace}. Its settings control which alerts are sent.`,
     ],
   });
 }
 
-/** An outbox holds plain values; these stand in one as JSON. */
+/** The outbox stores plain values, so these are one value, as JSON. */
 function readFacts(stored: unknown): Readonly<Record<string, unknown>> {
   const read: unknown = typeof stored === 'string' ? JSON.parse(stored) : null;
   return typeof read === 'object' && read !== null ? { ...read } : {};

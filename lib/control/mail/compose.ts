@@ -9,7 +9,7 @@ import { mintToken, type TokenPurpose } from '#lib/control/operations/user/token
 import type { MailKind } from '#lib/control/outbox/queue-mail';
 import type { Db } from '#lib/platform/data/db';
 
-/** What the texts of mail need. */
+/** What writing an email needs. */
 export interface ComposeHost {
   readonly db: Db;
   readonly keyPepper: string;
@@ -19,21 +19,19 @@ export interface ComposeHost {
 
 type Compose = (host: ComposeHost, mail: Mail) => Promise<Letter | null>;
 
-/** A kind of mail is one entry here and its word in `MailKind`. */
+/** Each kind of mail has an entry here and its name in `MailKind`. */
 const kinds: Readonly<Record<MailKind, Compose>> = {
   verify: async (host, { recipient }) => {
     const user = await findUser(host, recipient);
     if (user === null || user.emailVerifiedAt !== null) return null;
     return writeLetter({
       to: recipient,
-      subject: 'Verify your e-mail address',
-      paragraphs: [
-        `Somebody, most likely you, signed up with ${recipient}. Verify that this address is yours.`,
-      ],
+      subject: 'Verify your email address',
+      paragraphs: [`Someone signed up with ${recipient}. If it was you, verify that this address is yours.`],
       action: { label: 'Verify this address', link: await linkOf(host, user.id, 'verify') },
       notes: [
-        'The link works once, for 24 hours.',
-        'It was not you? Then leave this mail alone: without the link nobody can use your address.',
+        'This link works once and expires in 24 hours.',
+        "If this wasn't you, you can ignore this email: your address cannot be used without this link.",
       ],
     });
   },
@@ -43,11 +41,11 @@ const kinds: Readonly<Record<MailKind, Compose>> = {
     return writeLetter({
       to: recipient,
       subject: 'Set a new password',
-      paragraphs: [`Somebody, most likely you, asked for a new password for ${recipient}.`],
+      paragraphs: [`We received a request to set a new password for ${recipient}.`],
       action: { label: 'Set a new password', link: await linkOf(host, user.id, 'reset') },
       notes: [
-        'The link works once, for one hour. With the new password you are signed out everywhere else.',
-        'It was not you? Then leave this mail alone: your password stays as it is.',
+        'This link works once and expires in one hour. Setting a new password signs you out everywhere else.',
+        "If this wasn't you, you can ignore this email: your password stays the same.",
       ],
     });
   },
@@ -60,14 +58,14 @@ const kinds: Readonly<Record<MailKind, Compose>> = {
     const link = await mintInvitationLink(sqlOf(host), host.keyPepper, id);
     return writeLetter({
       to: recipient,
-      subject: `You are invited to ${workspace}`,
+      subject: `You have been invited to ${workspace}`,
       paragraphs: [
-        `${inviter ?? 'The people who run this gateway'} invited you to the workspace “${workspace}” as ${role}.`,
+        `${inviter ?? 'The operator of this gateway'} invited you to join the workspace “${workspace}” as ${role}.`,
       ],
-      action: { label: 'Accept the invitation', link: `${host.publicUrl}/invite?token=${link}` },
+      action: { label: 'Accept invitation', link: `${host.publicUrl}/invite?token=${link}` },
       notes: [
-        `The link works once, for 7 days, and only with an account of ${recipient}; you can make one there.`,
-        'You know nobody there? Then leave this mail alone.',
+        `This link works once, expires in 7 days, and works only for an account with the address ${recipient}. If you do not have one, you can create it after opening the link.`,
+        'If you were not expecting this invitation, you can ignore this email.',
       ],
     });
   },
@@ -76,14 +74,15 @@ const kinds: Readonly<Record<MailKind, Compose>> = {
 };
 
 /**
- * The letter of a mail, made when it is sent: so its link is in no table, and a request for an address without an
- * account costs whoever asks as much time as any other.
- * @returns null when there is nothing to send.
- * @throws Error for a kind of another version.
+ * Writes the letter of a mail when it is sent, so that its link is in no table, and a request for an address without an
+ * account takes the caller as long as any other.
+ * @returns null if there is nothing to send.
+ * @throws Error for a kind that this version does not know.
  */
 export function composeMail(host: ComposeHost, mail: Mail): Promise<Letter | null> {
   const compose = isKind(mail.kind) ? kinds[mail.kind] : null;
-  if (compose === null) throw new Error(`this version sends no mail of the kind "${mail.kind}"`);
+  if (compose === null)
+    throw new Error(`this version of the gateway cannot send emails of the kind "${mail.kind}"`);
   return compose(host, mail);
 }
 

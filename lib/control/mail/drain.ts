@@ -3,7 +3,7 @@ import type { Transport } from '#lib/control/mail/transport';
 import { messageOf } from '#lib/core/errors';
 import type { Db } from '#lib/platform/data/db';
 
-/** A mail as it lies in the outbox. */
+/** A mail in the outbox. */
 export interface Mail {
   readonly id: string;
   readonly kind: string;
@@ -14,10 +14,10 @@ export interface Mail {
 export interface OutboxHost {
   readonly db: Db;
   readonly transport: Transport;
-  /** Makes the letter now, with a link of its own; null: there is nothing to send to this address. */
+  /** Writes the letter now, with its own link; null: there is nothing to send to this address. */
   compose(mail: Mail): Promise<Letter | null>;
   report(error: unknown): void;
-  /** How long it waits when it is woken, ms; at once without it. */
+  /** How long it waits after it was woken, ms; 0 if absent. */
   restMs?(): number;
 }
 
@@ -28,13 +28,13 @@ export interface Outbox {
   stop(): Promise<void>;
 }
 
-/** How often it looks without being woken: for what another process queued, or left behind. */
+/** How often it looks without being woken: for mail that another process queued, or left behind. */
 const lookMs = 15_000;
-/** Letters under way at once. */
+/** Letters that are sent at the same time. */
 const lanes = 4;
-/** Whoever takes a mail has it for that long; then its process counts as dead. Longer than the mail server may take. */
+/** How long a process may keep a mail before it counts as dead; longer than the mail server may take. */
 const takenSeconds = 120;
-/** How long after a failed try the next one is, seconds; the last of them from then on. */
+/** Pauses after failed tries, seconds; the last one repeats. */
 const pauses = [5, 30, 120, 600, 3600] as const;
 
 const take = `
@@ -44,8 +44,8 @@ const take = `
   RETURNING id::text AS id, kind, recipient, facts, tries`;
 
 /**
- * Sends what lies in the outbox, the oldest first; any number of processes may. Each mail is taken for two minutes by
- * one of them: a crash before it was handed over delays it by that, one right after sends it twice, none loses it.
+ * Sends the mails in the outbox, oldest first, in any number of processes. One of them takes each mail for two minutes:
+ * a crash before it was handed over delays it by that, a crash right after sends it twice, and no crash loses it.
  */
 export function openOutbox(host: OutboxHost): Outbox {
   let running: Promise<void> | null = null;
@@ -112,7 +112,7 @@ async function sendOne(host: OutboxHost, mail: Mail & { tries: number }): Promis
     );
   } catch (error) {
     const reason = messageOf(error);
-    host.report(new Error(`mail ${mail.id} (${mail.kind}) was not sent: ${reason}; it is tried again`));
+    host.report(new Error(`mail ${mail.id} (${mail.kind}) was not sent: ${reason}; it will be tried again`));
     const pause = pauses[Math.min(mail.tries, pauses.length) - 1] ?? 5;
     await host.db.pool.query(
       `UPDATE mail SET next_try_at = now() + make_interval(secs => $2::int), error = $3 WHERE id = $1::uuid`,
@@ -121,7 +121,7 @@ async function sendOne(host: OutboxHost, mail: Mail & { tries: number }): Promis
   }
 }
 
-/** What is older than a week. */
+/** Deletes mails older than a week. */
 async function forget({ db }: OutboxHost): Promise<void> {
   await db.pool.query(
     `DELETE FROM mail WHERE id IN (SELECT id FROM mail WHERE created_at < now() - interval '7 days' LIMIT 1000)`,

@@ -1,26 +1,26 @@
-/** A mail as people read it. */
+/** An email as people read it. */
 export interface Letter {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** What it asks to open; printed by a process that sends no mail. */
+  /** The link to open; a process that cannot send email prints it. */
   readonly link: string | null;
 }
 
-/** What a letter says, in the order in which it is read. */
+/** The parts of a letter in reading order. */
 export interface Draft {
   readonly to: string;
   readonly subject: string;
   readonly paragraphs: readonly string[];
   readonly action?: { readonly label: string; readonly link: string };
-  /** Below the action, small: how long it is good for, what to do when it was not asked for. */
+  /** Small print below the action: how long it is valid, and what to do if it was not requested. */
   readonly notes: readonly string[];
 }
 
 /**
- * One look for every mail: text for all readers, and the same words in plain HTML without pictures.
- * Names and addresses in it are written by strangers.
+ * Every email looks the same: plain text, and the same words in plain HTML without pictures. Names and addresses in it
+ * are untrusted.
  */
 export function writeLetter({ to, subject, paragraphs, action, notes }: Draft): Letter {
   const text = [
@@ -34,7 +34,7 @@ export function writeLetter({ to, subject, paragraphs, action, notes }: Draft): 
   const asked = action
     ? [
         `<p style="margin:24px 0"><a href="${escaped(action.link)}" style="${buttonStyle}">${escaped(action.label)}</a></p>`,
-        paragraph('Or open this address:', 'margin:0 0 4px;color:#5b6b6f;font-size:13px'),
+        paragraph('Or copy this link into your browser:', 'margin:0 0 4px;color:#5b6b6f;font-size:13px'),
         `<p style="margin:0 0 20px;font-size:13px;word-break:break-all">${escaped(action.link)}</p>`,
       ]
     : [];

@@ -6,16 +6,16 @@ import type { Db } from '#lib/platform/data/db';
 import type { Env } from '#lib/platform/env/env';
 
 /**
- * Sending begins when whoever asked for the mail has the answer, some time later: how busy the process is then must not
- * tell whether there was somebody to write to.
+ * Sending begins some time after the request for the mail was answered: how busy the process is must not reveal whether
+ * there was an account to write to.
  */
 const restMs = () => 300 + randomInt(900);
 
 interface OutboxOptions {
-  /** Of the console, without a slash at the end; links lead there. */
+  /** Of the console, without a slash at the end; links point there. */
   readonly publicUrl: string;
   readonly report: (error: unknown) => void;
-  /** Where links go that are not sent. */
+  /** Prints links of letters that cannot be sent. */
   readonly print?: (fields: object, message: string) => void;
 }
 

@@ -3,8 +3,8 @@ import type { Letter } from '#lib/control/mail/letter';
 /** Where letters go. */
 export interface Transport {
   /**
-   * @param id of the mail in the outbox; the same on every try, so that a reader can tell a second copy.
-   * @throws Error when it was not taken.
+   * @param id of the mail in the outbox; the same on every try, so that a second copy can be recognized.
+   * @throws Error if the server did not accept it.
    */
   send(letter: Letter, id: string): Promise<void>;
   close(): Promise<void>;
@@ -15,7 +15,7 @@ const stepMs = 10_000;
 
 /** @param from "Name <address>" or an address. */
 export function smtpTransport(url: string, from: string): Transport {
-  // Loaded with the first letter: most processes send none.
+  // Loaded with the first letter, because most processes send none.
   const open = async () =>
     (await import('nodemailer')).createTransport({
       url,
@@ -23,7 +23,7 @@ export function smtpTransport(url: string, from: string): Transport {
       greetingTimeout: stepMs,
       socketTimeout: 2 * stepMs,
       dnsTimeout: stepMs,
-      // A letter holds nothing but what is written here: no files of this machine, no addresses that it would fetch.
+      // A letter contains only what is written here: it reads no files and fetches no addresses.
       disableFileAccess: true,
       disableUrlAccess: true,
     });
@@ -34,7 +34,7 @@ export function smtpTransport(url: string, from: string): Transport {
       mailer ??= open();
       await (await mailer).sendMail({
         from,
-        // As an object it is one recipient, whatever commas stand in it.
+        // As an object it is one recipient, even if it contains commas.
         to: { name: '', address: to },
         subject,
         text,
@@ -48,13 +48,16 @@ export function smtpTransport(url: string, from: string): Transport {
 }
 
 /**
- * Without SMTP_URL letters are not sent: the operator reads their links in the log and hands them on
+ * Without SMTP_URL letters are not sent: the operator finds their links in the log and passes them on
  * (contract: control-plane/mail).
  */
 export function printedTransport(print: (fields: object, message: string) => void): Transport {
   return {
     send: async ({ to, subject, link }) => {
-      print({ to, subject, link }, 'SMTP_URL is not set: this mail is not sent; hand its link on');
+      print(
+        { to, subject, link },
+        'SMTP_URL is not set, so this email was not sent: pass its link on to the recipient',
+      );
     },
     close: async () => undefined,
   };

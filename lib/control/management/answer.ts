@@ -1,19 +1,19 @@
 import { ControlRefused, controlCodes } from '#lib/control/operations/refusal';
 import { errorTable, type Refusal, reasonPhrase } from '#lib/core/errors';
 
-/** What goes back: status, headers in lower case, the body. */
+/** The answer: status, headers in lower case, the body. */
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Of an error: its message as the reason phrase of HTTP/1.1. */
+  /** Of an error: its message, as the reason phrase of HTTP/1.1. */
   readonly reason?: string;
 }
 
-/** Codes of the gateway that `/api/v1` answers with as well; the status stands in the gateway's table. */
+/** Error codes of the gateway that `/api/v1` also returns; the table of codes has the status. */
 export class Denied extends Error {
   readonly refusal: Refusal;
-  /** @param cause what broke, for the log; none where nothing did. */
+  /** @param cause what failed, for the log, if anything did. */
   constructor(refusal: Refusal, cause?: unknown) {
     super(refusal.message, { cause });
     this.name = 'Denied';
@@ -31,7 +31,7 @@ export function json(
 
 /**
  * An error in the gateway's own shape (contract: request/error-shape).
- * @param report of what nobody foresaw; the answer says nothing of it.
+ * @param report called with unexpected errors, which the answer does not describe.
  */
 export function errorAnswer(error: unknown, report: (error: unknown) => void): HttpAnswer {
   if (error instanceof ControlRefused) {
@@ -48,7 +48,7 @@ export function errorAnswer(error: unknown, report: (error: unknown) => void): H
   }
   report(error);
   const text =
-    'The gateway could not do this just now and changed nothing; try again, and tell its operator.';
+    'The gateway could not complete this request, and nothing was changed. Try again; if it keeps failing, tell its operator.';
   return errorOf(500, 'internal_error', text);
 }
 

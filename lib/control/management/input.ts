@@ -19,7 +19,7 @@ export async function readInput(
   const given =
     operation.kind === 'read' ? readQuery(operation, query) : await readBody(binding, query, sent);
   for (const name of Object.keys(named)) {
-    if (Object.hasOwn(given, name)) throw badInput(name, 'it stands in the address; leave it out here');
+    if (Object.hasOwn(given, name)) throw badInput(name, 'it is already in the path; leave it out here');
   }
   return { ...given, ...named };
 }
@@ -27,7 +27,7 @@ export async function readInput(
 function readQuery({ fields }: Operation, query: string): Record<string, unknown> {
   const given = new Map<string, unknown>();
   for (const [name, text] of new URLSearchParams(query)) {
-    if (given.has(name)) throw badInput(quoted(name).slice(1, -1), 'it stands in the address twice');
+    if (given.has(name)) throw badInput(quoted(name).slice(1, -1), 'it is in the query twice; send it once');
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
     given.set(name, field ? field.fromText(text) : text);
   }
@@ -39,15 +39,15 @@ async function readBody(
   query: string,
   sent: Sent,
 ): Promise<Record<string, unknown>> {
-  if (query !== '') throw badInput(null, 'this address takes no query; send the fields as JSON in the body');
+  if (query !== '') throw badInput(null, 'this endpoint takes no query; send the fields as JSON in the body');
   const text = await sent.readBody();
-  // What needs no field needs no body.
+  // Without fields, no body is needed.
   if (text.trim() === '') return {};
   let body: unknown;
   try {
     body = JSON.parse(text);
   } catch {
-    throw badInput(null, 'the body is not JSON');
+    throw badInput(null, 'the body is not valid JSON');
   }
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw badInput(null, 'the body is not a JSON object');

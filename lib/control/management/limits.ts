@@ -10,10 +10,10 @@ export const mostBytes = 1024 * 1024;
 export const longestBodyMs = 15_000;
 
 export const bodyFaults = {
-  large: 'The body is larger than 1 MiB; send less at once.',
-  slow: 'The body took longer than 15 s; send it again.',
-  cut: 'The body did not arrive whole; send it again.',
-  notUtf8: 'The body is not UTF-8 text; send JSON in UTF-8.',
+  large: 'The body is larger than 1 MiB; send a smaller one.',
+  slow: 'The body took longer than 15 s to arrive; send it again.',
+  cut: 'The connection was closed before the whole body arrived; send it again.',
+  notUtf8: 'The body is not valid UTF-8; send JSON in UTF-8.',
 };
 
 export function badBody(fault: string): Denied {

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { badBody, bodyFaults, longestBodyMs, mostBytes, textOf } from '#lib/control/management/limits';
 import { type ManagementHost, serveManagement } from '#lib/control/management/serve';
 
-/** How long what a refused client still sends is dropped, so that it gets to read the answer. */
+/** For how long a refused client's further bytes are discarded, so that it can read the answer, ms. */
 const dropMs = 1_000;
 
 /**

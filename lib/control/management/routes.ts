@@ -22,15 +22,15 @@ interface Route {
 export type Match = (method: string, path: string) => Matched;
 
 /**
- * What a request is told that presents an API key here (contract: control-plane/api-keys): where the path is served to
- * such keys, or which key it takes; never that its own is wrong.
+ * The answer to a request that sends an API key here (contract: control-plane/api-keys): where such keys can use the
+ * path, or which key it takes; never that its own is wrong.
  * @param path behind "/api/v1".
  */
 export function refuseApiKey(find: Match, method: string, path: string): Denied {
   const call = match(method, `/v1${path}`);
   if (!isRefusal(call)) {
     const served = call.operation.path.replace('+}', '}');
-    const how = `API keys (mg_…) call models under /v1: use ${method} /v1/${served}, with a base address without /api.`;
+    const how = `API keys (mg_…) call models under /v1: use ${method} /v1/${served}, with a base URL without /api.`;
     return new Denied(refusal('not_found', how));
   }
   try {
@@ -40,7 +40,7 @@ export function refuseApiKey(find: Match, method: string, path: string): Denied 
     const nearest = match(method, `/api/v1${path}`);
     return isRefusal(nearest) ? new Denied(nearest) : error;
   }
-  const how = 'This address takes a management key (mgk_…); API keys (mg_…) call models under /v1.';
+  const how = 'This endpoint takes a management key (mgk_…); API keys (mg_…) call models under /v1.';
   return new Denied(refusal('missing_platform_authorization', how));
 }
 
@@ -66,7 +66,7 @@ export function routesOf(operations: readonly Operation[]): Match {
     }
     const allow = [...new Set(fitting.map(({ route }) => route.binding.method))].sort().join(', ');
     throw new Denied(
-      refusal('method_not_allowed', `This address takes ${allow}; send one of these.`, { allow }),
+      refusal('method_not_allowed', `This endpoint accepts ${allow}; use one of these methods.`, { allow }),
     );
   };
 }
@@ -75,7 +75,7 @@ function split(path: string): string[] {
   return path.split('/').slice(1);
 }
 
-/** What the pattern names in the path; null when it does not fit. Names in braces take one segment each. */
+/** The values of the names in the pattern; null if the path does not match. A name in braces is one segment. */
 function nameSegments(pattern: readonly string[], path: readonly string[]): Record<string, string> | null {
   if (pattern.length !== path.length) return null;
   const named: Record<string, string> = {};

@@ -14,10 +14,10 @@ import { refusal } from '#lib/core/errors';
 import type { Ids } from '#lib/platform/ids';
 import { isWellFormedKey, isWellFormedManagementKey } from '#lib/platform/secrets';
 
-/** A request as either lane hands it over. */
+/** A request, whichever server received it. */
 export interface Arrival {
   readonly method: string;
-  /** Path and query as they came. */
+  /** Path and query as sent. */
   readonly target: string;
   /** By names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -89,13 +89,15 @@ async function answerOf(host: ManagementHost, arrival: Arrival): Promise<HttpAns
 /** The description of the API; it needs no credential. */
 function documentAnswer(method: string): HttpAnswer {
   if (method !== 'GET') {
-    throw new Denied(refusal('method_not_allowed', 'This address takes GET; send that.', { allow: 'GET' }));
+    throw new Denied(
+      refusal('method_not_allowed', 'This endpoint accepts GET; use that method.', { allow: 'GET' }),
+    );
   }
   document ??= JSON.stringify(openApiOf(operations));
   return { status: 200, headers: {}, body: document };
 }
 
-/** Whether the one credential of a request is an API key, which a management key in Authorization would go before. */
+/** Whether the request sends an API key and no management key, which would take precedence in Authorization. */
 function presentsApiKey(headers: Arrival['headers']): boolean {
   const sent = apiKeyHeaders.map((name) => headers[name]?.replace(/^bearer[ \t]+/i, '').trim() ?? '');
   return sent.some(isWellFormedKey) && !isWellFormedManagementKey(sent[0] ?? '');
@@ -114,18 +116,18 @@ async function authenticate(
   const { db, keyPepper } = host.control;
   const actor = isWellFormedManagementKey(secret)
     ? await findManagementKey(db, secret, keyPepper, address).catch((error: unknown) => {
-        const how = 'The management key could not be looked up just now; try again in a moment.';
+        const how = 'The management key could not be looked up; try again in a moment.';
         throw new Denied(refusal('auth_resolve_failed', how), error);
       })
     : null;
   if (actor === null) {
-    const how = 'This is no management key in force; send one (mgk_…).';
+    const how = 'This is not an active management key; send one (mgk_…).';
     throw new Denied(refusal('invalid_api_key', how));
   }
   return { actor, secret };
 }
 
-/** Where one field is the whole body, its parts are named without it. */
+/** If one field is the whole body, its parts are named without it. */
 function withinBody(error: unknown, { body }: HttpBinding): unknown {
   if (!(error instanceof ControlRefused) || body === undefined || error.field === null) return error;
   if (error.field === body) return new ControlRefused(error.code, error.text);
@@ -134,12 +136,12 @@ function withinBody(error: unknown, { body }: HttpBinding): unknown {
 }
 
 function clockIsOff(): Denied {
-  const message = 'The clock of this gateway is far off; its operator must set it.';
+  const message = 'The clock of this gateway is wrong; its operator must correct it.';
   return new Denied(refusal('identifier_generation_failed', message));
 }
 
 function tooFast(retryAfterSeconds: number): Denied {
-  const message = `A management key has ${requestsPerMinute} requests a minute. Please retry in ${retryAfterSeconds}s.`;
+  const message = `A management key may send ${requestsPerMinute} requests a minute. Please retry in ${retryAfterSeconds}s.`;
   return new Denied(refusal('api_key_rpm_exceeded', message, { retryAfterSeconds }));
 }
 

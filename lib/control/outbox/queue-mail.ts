@@ -7,17 +7,17 @@ export type MailKind = 'verify' | 'reset' | 'auto-top-up-stopped' | 'invitation'
 /** A mail to be sent. */
 export interface Queued {
   readonly kind: MailKind;
-  /** An address that may have no account: whether it is written to is found out when it is sent. */
+  /** May have no account; this is checked when the mail is sent. */
   readonly recipient: string;
-  /** What its text needs, as JSON; nothing secret. */
+  /** Data for its text, as JSON; nothing secret. */
   readonly facts?: Readonly<Record<string, string | number | boolean | null>>;
-  /** It is not worth sending after that, seconds from now. */
+  /** After that it is no longer worth sending, seconds from now. */
   readonly lifeSeconds: number;
 }
 
 /**
- * Puts a mail into the outbox, in the transaction of what it tells of: both are there or neither is, and a process
- * that dies before it was sent leaves it to the next one (contract: control-plane/mail).
+ * Puts a mail into the outbox, in the transaction that causes it: both happen or neither does, and if the process dies
+ * before sending it, the next one does (contract: control-plane/mail).
  * @returns its id.
  */
 export async function queueMail(tx: SqlRunner, mail: Queued): Promise<string> {

@@ -18,7 +18,7 @@ const waitMs = 50;
 /** The tables were in use all the time: nothing was changed, and it may be tried again. */
 export class TablesInUse extends Error {
   constructor(tables: readonly string[]) {
-    super(`${tables.join(' and ')} were in use without a gap; it is tried again within an hour`);
+    super(`${tables.join(' and ')} were in use the whole time; trying again within an hour`);
     this.name = 'TablesInUse';
   }
 }

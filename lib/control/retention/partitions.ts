@@ -90,8 +90,8 @@ export async function keepPartitions(pool: Pool, options: CareOptions): Promise<
 
 function leapt(seenMs: number): Error {
   return new Error(
-    `the clock is more than a day ahead of ${new Date(seenMs).toISOString()}, the last time that was seen: ` +
-      'correct it if it is wrong; otherwise retention accepts the new time after a day, and goes by the old one until then',
+    `the clock is more than a day ahead of the last known time, ${new Date(seenMs).toISOString()}: ` +
+      'correct it if it is wrong; otherwise retention accepts the new time after a day and uses the old one until then',
   );
 }
 

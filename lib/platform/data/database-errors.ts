@@ -18,35 +18,35 @@ type Sentence = (place: Place, refusal: Refusal) => string;
 const cannotBeUsed =
   (remedy: string): Sentence =>
   ({ name, host }, { message }) =>
-    `The database ${name} at ${host} cannot be used (${message}): ${remedy}.`;
+    `DATABASE_URL: the database ${name} at ${host} cannot be used (${message}). ${remedy}.`;
 
-const startIt = cannotBeUsed('start it, or correct DATABASE_URL');
+const startIt = cannotBeUsed('Start it, or correct DATABASE_URL');
 
-/** Behind the first semicolon Node advises flags of its own. */
+/** After the first semicolon, Node recommends its own flags. */
 const certificate: Sentence = ({ host }, { message }) =>
-  `The certificate of the database at ${host} is not accepted (${message.split(';')[0]}): set sslmode=verify-full&sslrootcert=FILE in DATABASE_URL, FILE being the certificate of the authority that signed it, or sslmode=no-verify where the network is trusted.`;
+  `DATABASE_URL: the certificate of the database at ${host} is not trusted (${message.split(';')[0]}). Add sslmode=verify-full&sslrootcert=FILE to DATABASE_URL, where FILE is the certificate of the authority that signed it, or sslmode=no-verify if you trust the network.`;
 
 /** By code, the first that matches. */
 const sentences: readonly (readonly [RegExp, Sentence])[] = [
   [/^(DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/, certificate],
   [
     /^(CERT_|ERR_TLS_|ERR_SSL_)/,
-    cannotBeUsed('give its server a certificate that is valid and names this host, or correct DATABASE_URL'),
+    cannotBeUsed('Give its server a valid certificate for this host, or correct DATABASE_URL'),
   ],
   [
     /^42501$/,
     ({ name, host, user }, { message }) =>
-      `The role ${user} may not make the tables of the database ${name} at ${host} (${message}): run "ALTER DATABASE ${name} OWNER TO ${user}" as its owner, or give that role what others own there.`,
+      `DATABASE_URL: the role ${user} may not create tables in the database ${name} at ${host} (${message}). Run "ALTER DATABASE ${name} OWNER TO ${user}" as its owner, or make that role the owner of the existing objects.`,
   ],
-  [/^28P01$/, cannotBeUsed('correct the user and the password in DATABASE_URL')],
+  [/^28P01$/, cannotBeUsed('Correct the user and password in DATABASE_URL')],
   [
     /^28/,
     cannotBeUsed(
-      'correct the user in DATABASE_URL, or let it in by pg_hba.conf of the server; "no encryption" asks for sslmode=verify-full',
+      'Correct the user in DATABASE_URL, or allow it in pg_hba.conf on the server; if the message says "no encryption", add sslmode=verify-full',
     ),
   ],
-  [/^3D000$/, cannotBeUsed('create it, or correct DATABASE_URL')],
-  [/^53300$/, cannotBeUsed('end what uses its connections, or let the server or the role have more')],
+  [/^3D000$/, cannotBeUsed('Create it, or correct DATABASE_URL')],
+  [/^53300$/, cannotBeUsed('Close some of its connections, or raise the limit of the server or role')],
   [
     /^(57P0\d|08[0-9A-Z]{3}|ECONN(REFUSED|RESET|ABORTED)|ETIMEDOUT|EPIPE|E(HOST|NET)UNREACH|ENOTFOUND|EAI_AGAIN)$/,
     startIt,
@@ -57,14 +57,12 @@ const sentences: readonly (readonly [RegExp, Sentence])[] = [
 const spoken: readonly (readonly [RegExp, Sentence])[] = [
   [
     /does not support SSL/,
-    cannotBeUsed(
-      'switch "ssl" on in its server, or leave sslmode out of DATABASE_URL where the network is trusted',
-    ),
+    cannotBeUsed('Turn on "ssl" in its server, or remove sslmode from DATABASE_URL if you trust the network'),
   ],
   [/^(Connection terminated|timeout expired)/, startIt],
 ];
 
-/** The server of DATABASE_URL does not let this process in, or not do what it has to. */
+/** The server of DATABASE_URL cannot be reached, or refuses what this process has to do. */
 export class DatabaseAway extends Error {
   constructor(message: string, cause: Error) {
     super(message, { cause });
@@ -79,7 +77,7 @@ export function awayOr(error: unknown, url: string): unknown {
   const refusal = { code: String(code), message: error.message, syscall, path };
   const sentence = sentenceFor(refusal);
   if (sentence) return new DatabaseAway(sentence(placeOf(url), refusal), error);
-  // What a migration failed by.
+  // Why a migration failed.
   return error.cause === undefined ? error : (known(awayOr(error.cause, url)) ?? error);
 }
 
@@ -88,9 +86,9 @@ function known(error: unknown): DatabaseAway | null {
 }
 
 function sentenceFor({ code, message, syscall }: Refusal): Sentence | undefined {
-  // Of the files that the address names, and of a socket that is a file.
+  // A file named in the address, or a Unix socket.
   if (syscall === 'open')
-    return (_, { path }) => `DATABASE_URL: its file ${path} cannot be read (${message}).`;
+    return (_, { path }) => `DATABASE_URL: the file ${path} cannot be read (${message}).`;
   if (syscall === 'connect' && /^(ENOENT|EACCES)$/.test(code)) return startIt;
   const all = code === '' ? spoken : sentences;
   return all.find(([pattern]) => pattern.test(code || message))?.[1];

@@ -87,7 +87,7 @@ const engineOf = (database: PGlite): Engine => ({
 
 /** What PGlite's file system throws is no Error and says a number of its own. */
 const numbered: Readonly<Record<number, string>> = {
-  2: 'its files may not be read or written by this user',
+  2: 'this user cannot read or write its files',
   51: 'its disk is full',
   69: 'its disk is read-only',
 };

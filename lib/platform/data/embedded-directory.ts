@@ -24,7 +24,7 @@ export function runDirectory(dataDir: string): string {
   const owned = found.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o077) === 0;
   if (!owned)
     throw new Error(
-      `${short} is not a private directory of this user: remove it, or set a shorter DATA_DIR.`,
+      `${short} is not a private directory of this user. Remove it, or set a shorter DATA_DIR.`,
     );
   return short;
 }

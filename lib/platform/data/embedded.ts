@@ -27,7 +27,7 @@ export interface Embedded {
 export class DataDirInUse extends Error {
   constructor(dataDir: string, holder: Holder | null) {
     const who = holder ? `the ${holder.role} with process id ${holder.pid}` : 'another process';
-    super(`${dataDir} is in use by ${who}: stop it, or set another DATA_DIR.`);
+    super(`DATA_DIR: ${dataDir} is already in use by ${who}. Stop it, or set another DATA_DIR.`);
     this.name = 'DataDirInUse';
   }
 }
@@ -35,7 +35,7 @@ export class DataDirInUse extends Error {
 /** The child ended before it served; it has said why on standard error. */
 export class EmbeddedFailed extends Error {
   constructor(dataDir: string) {
-    super(`DATA_DIR: the database in ${dataDir} did not start: the lines above say why.`);
+    super(`DATA_DIR: the database in ${dataDir} did not start. The lines above say why.`);
     this.name = 'EmbeddedFailed';
   }
 }
@@ -80,7 +80,7 @@ async function own(dataDir: string, role: Role): Promise<Embedded | null> {
   };
   const restart = () => {
     if (closing) return;
-    console.error('The embedded database ended unexpectedly: starting it again.');
+    console.error('The embedded database ended unexpectedly. Starting it again.');
     child = start(dataDir, role);
     watch();
   };

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { hasSocket } from '#lib/platform/data/db';
 
-/** The database's migrations and those of this version do not fit together; nothing was changed. */
+/** The migrations of the database do not match those of this version; nothing was changed. */
 export class MigrationRefused extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -107,20 +107,20 @@ function planMigrations(all: readonly Migration[], rows: readonly AppliedRow[]):
   for (const row of applied.values()) {
     if (row.finished_at) continue;
     throw new MigrationRefused(
-      `Migration ${row.migration_name} failed half-way: repair it with "prisma migrate resolve".`,
+      `Migration ${row.migration_name} failed halfway. Repair it with "prisma migrate resolve".`,
     );
   }
   const newer = [...applied.keys()].find((name) => !all.some((migration) => migration.name === name));
   if (newer !== undefined) {
     throw new MigrationRefused(
-      `A newer version of the gateway has migrated this database (${newer}): start that version, or restore a backup from before it.`,
+      `A newer version of the gateway has migrated this database (${newer}). Start that version, or restore a backup from before the migration.`,
     );
   }
   return all.filter((migration) => {
     const row = applied.get(migration.name);
     if (row && row.checksum !== migration.checksum) {
       throw new MigrationRefused(
-        `Migration ${migration.name} was edited after it was applied: restore the file and write the change as a new migration.`,
+        `Migration ${migration.name} was edited after it was applied. Restore the file, and write the change as a new migration.`,
       );
     }
     return !row;

@@ -6,6 +6,6 @@ const ids = createIds(systemClock);
 /** A new row id (UUIDv7). @throws Error when the machine's clock is outside 2025–2100. */
 export function newRowId(): string {
   const id = ids.newId();
-  if (id === null) throw new Error("the machine's clock is far off; set it, then try again");
+  if (id === null) throw new Error("this machine's clock is wrong; correct it, then try again");
   return id;
 }

@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 /** Variables by their names. */
 export type Source = Readonly<Record<string, string | undefined>>;
 
-/** The variable that names a file with the value of another. */
+/** The variable that names a file with the value of another variable. */
 export function fileSettingOf(name: string): string {
   return `${name}_FILE`;
 }
 
-/** A variable as it is set, or as the file holds it that `NAME_FILE` names (contract: operations/setting-files). */
+/** The value of a variable, or the contents of the file that `NAME_FILE` names (contract: operations/setting-files). */
 export function readGiven(
   source: Source,
   name: string,
@@ -17,12 +17,12 @@ export function readGiven(
   const fileName = fileSettingOf(name);
   const path = source[fileName]?.trim();
   if (!path) return { value, problem: null };
-  if (value !== null) return { value, problem: `${name}: set either it or ${fileName}, not both.` };
+  if (value !== null) return { value, problem: `${name}: set this or ${fileName}, not both.` };
   try {
     return { value: readFileSync(path, 'utf8').trim() || null, problem: null };
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? ` (${error.code})` : '';
-    const remedy = `Let this process read it, or set ${name} instead.`;
+    const remedy = `Make it readable by this process, or set ${name} instead.`;
     return { value, problem: `${fileName}: ${path} cannot be read${code}. ${remedy}` };
   }
 }

@@ -6,7 +6,7 @@ import { makeDataDirectory } from '#lib/platform/files/data-directory';
 
 export const secretNames = ['NEXTAUTH_SECRET', 'ENCRYPTION_KEY', 'KEY_PEPPER'] as const;
 
-/** How many characters a secret has at least (contract: operations/secrets). */
+/** The fewest characters of a secret (contract: operations/secrets). */
 export const leastSecret = 32;
 
 const secretsSchema = z.object({
@@ -21,8 +21,8 @@ export type SecretName = (typeof secretNames)[number];
 export type Secrets = z.infer<typeof secretsSchema>;
 
 /**
- * The secrets of an embedded installation, `DATA_DIR/secrets.json` (0600), made on first use.
- * @throws DataDirUnusable; and when the file is there but unreadable: new secrets would make every key and session invalid.
+ * The secrets of an embedded installation, `DATA_DIR/secrets.json` (0600), created on first use.
+ * @throws DataDirUnusable; Error if the file exists but is unreadable: new secrets would make every key and session invalid.
  */
 export function readOrMakeSecrets(dataDir: string): Secrets {
   const file = join(dataDir, 'secrets.json');
@@ -55,7 +55,7 @@ function findSecrets(file: string): Secrets | null {
     return secretsSchema.parse(JSON.parse(text));
   } catch {
     throw new Error(
-      `${file} is damaged: restore it from a backup. Without it no stored key or session is valid.`,
+      `${file} is damaged. Restore it from a backup: without it, no stored key or session is valid.`,
     );
   }
 }
@@ -65,8 +65,8 @@ function isCode(error: unknown, code: string): boolean {
 }
 
 /**
- * ENCRYPTION_KEY as 64 hex digits: 32 bytes written as hex or base64 stand as they are, any other text
- * is hashed to that length.
+ * ENCRYPTION_KEY as 64 hex digits: 32 bytes in hex or base64 are used as they are, any other string is hashed to that
+ * length.
  */
 export function encryptionKeyOf(text: string): string {
   if (/^[0-9a-fA-F]{64}$/.test(text)) return text.toLowerCase();

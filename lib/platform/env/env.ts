@@ -12,11 +12,11 @@ import {
 import type { AllowanceLimits, PaymentSettings, Proxies } from '#lib/platform/env/part-settings';
 import { readTelemetry, type TelemetrySettings } from '#lib/platform/env/telemetry-settings';
 
-/** Settings that do not fit together or are missing, all of them at once, each with its remedy. */
+/** All settings that are missing, invalid or conflicting, each with its remedy. */
 export class EnvError extends Error {
   readonly problems: readonly string[];
   constructor(problems: readonly string[]) {
-    super(`These settings need a change:\n${problems.map((line) => `  ${line}`).join('\n')}`);
+    super(`Some settings must be changed:\n${problems.map((line) => `  ${line}`).join('\n')}`);
     this.name = 'EnvError';
     this.problems = problems;
   }
@@ -39,9 +39,9 @@ export interface Env {
   readonly databaseUrl: string | null;
   readonly redis: { kind: 'tcp'; url: string } | { kind: 'rest'; url: string; token: string } | null;
   readonly workers: number;
-  /** How long a stopping process still admits calls on its open connections, ms; it accepts no new ones then. */
+  /** How long a stopping process still admits calls on its open connections, ms; it accepts no new connections. */
   readonly shutdownDelayMs: number;
-  /** How far calls are admitted while the database is away (contract: money/outage-allowance). */
+  /** Limits for calls during an outage of the database (contract: money/outage-allowance). */
   readonly outage: AllowanceLimits;
   /** Proxies in front, each of which adds an address to X-Forwarded-For. */
   readonly proxyHops: number;
@@ -51,13 +51,13 @@ export interface Env {
   /** null: chosen by the process itself (contract: durability/settlement-modes). */
   readonly settlement: 'journal' | 'database' | null;
   readonly nextAuthSecret: string;
-  /** Secrets whose sessions stay valid. */
+  /** Previous secrets, whose sessions stay valid. */
   readonly oldNextAuthSecrets: readonly string[];
-  /** Those of the three secrets that are too short to be safe. */
+  /** Which of the three secrets are too short to be safe. */
   readonly shortSecrets: readonly SecretName[];
   /** 64 hex digits. */
   readonly encryptionKey: string;
-  /** Keys that still open what they sealed, as above. */
+  /** Previous keys, which still open what they sealed, in the same form. */
   readonly oldEncryptionKeys: readonly string[];
   readonly keyPepper: string;
   /** As set, else null: derived by `publicUrl` once the port is known. */
@@ -67,13 +67,13 @@ export interface Env {
   /** `issuer`: an OpenID provider, without a slash at the end. */
   readonly google: (Pair & { readonly issuer: string }) | null;
   readonly smtpUrl: string | null;
-  /** Sender of mail: an address, or a name and one; null: no-reply at the public address. */
+  /** Sender of mail: an address, or a name and an address; null: no-reply at the public address. */
   readonly mailFrom: string | null;
   readonly stripe: PaymentSettings | null;
   readonly sandbox: boolean;
   /** null: providers are reached directly. */
   readonly proxies: Proxies | null;
-  /** Whether a stand-in for Stripe may take payments, where nothing else does. */
+  /** Whether a stand-in for Stripe may take payments if Stripe is not set up. */
   readonly playMoney: boolean;
   readonly metricsToken: string | null;
   readonly logLevel: Settings['LOG_LEVEL'];
@@ -84,17 +84,17 @@ export interface Env {
   readonly callRetentionDays: number;
   /** Whether this process serves the console's pages. */
   readonly console: boolean;
-  /** On the embedded database without other word, where this machine alone can connect. */
+  /** Default: on the embedded database, if only this machine can connect. */
   readonly allowSignUp: boolean;
-  /** Whether everybody may read the status page. */
+  /** Whether the status page is public. */
   readonly statusPage: boolean;
   /** Origins whose pages may call from the browser. */
   readonly corsOrigins: readonly string[];
-  /** What a workspace made by signing up is given, nano-dollars. */
+  /** Credit for a workspace that was created by signing up, nano-dollars. */
   readonly signUpCreditNano: bigint;
-  /** After so many days what is left of it expires; null: never. */
+  /** After how many days the rest of it expires; null: never. */
   readonly signUpCreditDays: number | null;
-  /** null: calls are sent to no collector. */
+  /** null: calls are not sent to a collector. */
   readonly telemetry: TelemetrySettings | null;
 }
 
@@ -198,7 +198,7 @@ export function findHostEnv(source: Source = process.env): Env | null {
   return given('DATABASE_URL') && given('KEY_PEPPER') ? readEnv(source) : null;
 }
 
-/** Where this process keeps its data, for programs that need no other setting. */
+/** Where this process keeps its data, for programs that need no other settings. */
 export function loadPlace(): { readonly databaseUrl: string | null; readonly dataDir: string } {
   const { DATABASE_URL, DATA_DIR } = parseSettings(process.env);
   return { databaseUrl: DATABASE_URL ?? null, dataDir: resolve(DATA_DIR) };
@@ -211,7 +211,7 @@ export function publicUrl(env: Pick<Env, 'nextAuthUrl' | 'host'>, port: number):
   return env.nextAuthUrl ?? `http://${name}:${port}`;
 }
 
-/** Hands next-auth, which reads its address from the environment itself, what was derived. */
+/** Gives the derived address to next-auth, which reads it from the environment. */
 export function exportForNextAuth(env: Env, port: number): void {
   process.env.NEXTAUTH_URL = publicUrl(env, port);
 }
@@ -235,7 +235,7 @@ export function environmentWith(added: Readonly<Record<string, string>>): NodeJS
   return { ...process.env, ...added };
 }
 
-/** A variable that whoever started this process set for it alone: its own children do not get it. */
+/** Reads and removes a variable that was set only for this process, so that its children do not get it. */
 export function takeVariable(name: string): string | undefined {
   const value = process.env[name];
   delete process.env[name];
@@ -247,8 +247,8 @@ const own = new Set<string>([...names, ...names.map(fileSettingOf)]);
 
 /**
  * The value that an `env:` entry of the catalogue names: a provider's credential or address.
- * @returns null when unset or empty, and for the gateway's own settings, which never go to a provider.
- * @throws EnvError when it is given in a file that cannot be read, or twice.
+ * @returns null if unset or empty, and for the gateway's own settings, which never go to a provider.
+ * @throws EnvError if its file cannot be read, or if it is set twice.
  */
 export function envSecret(name: string): string | null {
   if (own.has(name)) return null;
@@ -268,7 +268,7 @@ function parseSettings(source: Source): Settings {
   throw new EnvError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
 }
 
-/** The settings of proxies that are set in lower case, under their own names (contract: operations/proxies). */
+/** Proxy settings that are set in lower case, by their upper-case names (contract: operations/proxies). */
 function lowerCased(source: Source): Source {
   const names = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'];
   const set = names.filter((name) => source[name.toLowerCase()]?.trim());
@@ -280,7 +280,7 @@ function proxiesOf({ HTTPS_PROXY, HTTP_PROXY, NO_PROXY = '' }: Settings): Proxie
   return { https: HTTPS_PROXY ?? null, http: HTTP_PROXY ?? null, none: NO_PROXY };
 }
 
-/** Whether what listens there is reached from this machine alone. */
+/** Whether only this machine can reach what listens there. */
 function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }

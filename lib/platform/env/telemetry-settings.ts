@@ -6,12 +6,12 @@ export interface TelemetrySettings {
   readonly url: string;
   /** Sent with each request; their values may be secrets. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Longest time that one request may take, ms. */
+  /** How long one request may take, ms. */
   readonly timeoutMs: number;
   readonly gzip: boolean;
   /** Attributes of the resource, `service.name` among them. */
   readonly resource: readonly (readonly [name: string, value: string])[];
-  /** Most bytes of journal files that are kept for a collector that does not take them. */
+  /** How many bytes of journal files are kept for an unavailable collector. */
   readonly backlogBytes: number;
 }
 
@@ -47,7 +47,7 @@ export function readTelemetry(given: Given): {
   return problems.length > 0 ? { telemetry: null, problems } : { telemetry, problems };
 }
 
-/** The one for all signals is a base, to which the path of traces is appended; the one for traces stands as it is. */
+/** The address for all signals is a base, to which the path of traces is appended; the address for traces is used as it is. */
 function addressOf(given: Given): string | { readonly problem: string } | null {
   const own = given.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT;
   const base = given.OTEL_EXPORTER_OTLP_ENDPOINT;
@@ -55,12 +55,12 @@ function addressOf(given: Given): string | { readonly problem: string } | null {
   const text = own || base;
   if (!text) return null;
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) {
-    return { problem: `${name}: not an address. Set one such as http://localhost:4318.` };
+    return { problem: `${name}: not a valid URL. Set one such as http://localhost:4318.` };
   }
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') {
     return {
-      problem: `${name}: an address takes no password. Put the credential into OTEL_EXPORTER_OTLP_HEADERS.`,
+      problem: `${name}: the URL must not contain a user or password. Put the credential in OTEL_EXPORTER_OTLP_HEADERS.`,
     };
   }
   if (!own) url.pathname = `${url.pathname.replace(/\/+$/, '')}/v1/traces`;
@@ -76,7 +76,7 @@ function headersOf(given: Given, problems: string[]): Record<string, string> {
   for (const [header, value] of pairsOf(given, name, problems)) {
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(header) || !/^[\t\x20-\x7e]*$/.test(value)) {
       problems.push(
-        `${name}: not the name or value of a header. Write name=value,name=value; %2C is a comma.`,
+        `${name}: invalid name or value of a header. Use name=value,name=value; write a comma as %2C.`,
       );
       break;
     }
@@ -100,7 +100,7 @@ function pairsOf(given: Given, setting: PairSetting, problems: string[]): (reado
     const mark = part.indexOf('=');
     const name = decoded(part.slice(0, mark).trim());
     if (mark > 0 && name !== '') return [[name, decoded(part.slice(mark + 1).trim())] as const];
-    problems.push(`${setting}: not a list. Write name=value,name=value; %2C is a comma.`);
+    problems.push(`${setting}: not a valid list. Use name=value,name=value; write a comma as %2C.`);
     return [];
   });
 }
@@ -119,7 +119,9 @@ function timeoutOf(given: Given, problems: string[]): number {
   const text = given.OTEL_EXPORTER_OTLP_TRACES_TIMEOUT ?? given.OTEL_EXPORTER_OTLP_TIMEOUT ?? '10000';
   const ms = /^\d{1,9}$/.test(text) ? Number(text) : 0;
   if (ms >= 1 && ms <= longestTimeoutMs) return ms;
-  problems.push(`OTEL_EXPORTER_OTLP_TIMEOUT: not a time. Set milliseconds from 1 to ${longestTimeoutMs}.`);
+  problems.push(
+    `OTEL_EXPORTER_OTLP_TIMEOUT: not a valid time. Set milliseconds from 1 to ${longestTimeoutMs}.`,
+  );
   return longestTimeoutMs;
 }
 
@@ -135,6 +137,8 @@ function checkProtocol(given: Given, problems: string[]): void {
   const protocol =
     given.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL ?? given.OTEL_EXPORTER_OTLP_PROTOCOL ?? 'http/protobuf';
   if (protocol !== 'http/protobuf') {
-    problems.push('OTEL_EXPORTER_OTLP_PROTOCOL: only http/protobuf is sent. Unset it, or set that.');
+    problems.push(
+      'OTEL_EXPORTER_OTLP_PROTOCOL: only http/protobuf is supported. Unset it, or set http/protobuf.',
+    );
   }
 }

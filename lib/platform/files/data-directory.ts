@@ -22,18 +22,18 @@ export class DataDirUnusable extends Error {
 }
 
 const remedies: Readonly<Record<string, string>> = {
-  EACCES: 'may not be written by this user: give it to this user, or set another DATA_DIR.',
-  EPERM: 'may not be written by this user: give it to this user, or set another DATA_DIR.',
-  EROFS: 'is read-only: mount it writable, or set another DATA_DIR.',
-  ENOSPC: 'is on a disk that is full: free some of it, or set another DATA_DIR.',
-  EDQUOT: "is where this user's quota is used up: free some of it, or set another DATA_DIR.",
-  ENOTDIR: 'is no directory: set another DATA_DIR.',
-  EEXIST: 'is no directory: set another DATA_DIR.',
-  ENAMETOOLONG: 'is too long a path: set another DATA_DIR.',
+  EACCES: 'is not writable by this user. Make this user its owner, or set another DATA_DIR.',
+  EPERM: 'is not writable by this user. Make this user its owner, or set another DATA_DIR.',
+  EROFS: 'is read-only. Mount it writable, or set another DATA_DIR.',
+  ENOSPC: 'is on a full disk. Free some space, or set another DATA_DIR.',
+  EDQUOT: "is on a disk where this user's quota is used up. Free some space, or set another DATA_DIR.",
+  ENOTDIR: 'is not a directory. Set another DATA_DIR.',
+  EEXIST: 'is not a directory. Set another DATA_DIR.',
+  ENAMETOOLONG: 'is too long. Set another DATA_DIR.',
 };
 
 function remedyOf(cause: NodeJS.ErrnoException): string {
-  return remedies[cause.code ?? ''] ?? `cannot be used (${cause.message}): set another DATA_DIR.`;
+  return remedies[cause.code ?? ''] ?? `cannot be used (${cause.message}). Set another DATA_DIR.`;
 }
 
 const probe = Buffer.alloc(4096, 1);
@@ -79,7 +79,7 @@ function closeToOthers(dataDir: string): void {
     if (found && found.uid !== uid && found.uid !== process.getuid?.()) {
       throw new DataDirUnusable(
         dataDir,
-        `holds ${name} of another user: give it to this user, or remove it.`,
+        `contains ${name}, which belongs to another user. Make this user its owner, or remove it.`,
       );
     }
     if (name.startsWith('db')) chmodSync(path, 0o700);
@@ -94,7 +94,7 @@ function closeToOthers(dataDir: string): void {
   if ((mode & 0o022) !== 0 && !sticky) {
     throw new DataDirUnusable(
       dataDir,
-      `may be changed by other users: run "chmod go-w" on it, or set another DATA_DIR.`,
+      `is writable by other users. Run "chmod go-w" on it, or set another DATA_DIR.`,
     );
   }
 }

@@ -8,7 +8,7 @@ export function registerCalls(registry: Registry, tally: Tally): void {
   const registers = [registry];
   new Counter({
     name: 'gateway_calls_total',
-    help: 'Calls that ended and stand in the call log.',
+    help: 'Calls that have ended and are in the call log.',
     labelNames: ['family', 'operation', 'status', 'end_reason'],
     registers,
     collect() {
@@ -20,7 +20,7 @@ export function registerCalls(registry: Registry, tally: Tally): void {
   });
   new Counter({
     name: 'gateway_turned_away_total',
-    help: 'Calls that were refused without a row in the call log: no key of this gateway, or no books.',
+    help: 'Calls refused without a row in the call log, because the key is unknown or the gateway cannot account for calls.',
     labelNames: ['code'],
     registers,
     collect() {
@@ -30,7 +30,7 @@ export function registerCalls(registry: Registry, tally: Tally): void {
   });
   new CountedHistogram(registry, {
     name: 'gateway_overhead_seconds',
-    help: 'Latency of logged calls without the time that providers took.',
+    help: 'Latency of logged calls minus the time taken by providers.',
     boundsMs: overheadBoundsMs,
     read: () => [{ labels: {}, ...tally.overhead() }],
   });
@@ -40,7 +40,7 @@ export function registerCalls(registry: Registry, tally: Tally): void {
 export function registerChargeFlags(registry: Registry, chargeFlags: ChargeFlags): void {
   new Counter({
     name: 'gateway_flagged_charges_total',
-    help: 'Charges whose answer does not fit the catalogue: a tier without a price, usage beyond the model.',
+    help: 'Charges for answers that do not fit the catalogue: a tier without a price, or usage beyond what the model allows.',
     labelNames: ['flag', 'model', 'provider'],
     registers: [registry],
     collect() {

@@ -5,7 +5,7 @@ import type { JobCounts } from '#lib/gateway/jobs/counts';
 export function registerJobs(registry: Registry, read: () => JobCounts): void {
   new Counter({
     name: 'gateway_jobs_total',
-    help: 'Jobs that this process opened, charged, released at their end, or gave up for lost after 24 hours.',
+    help: 'Jobs that this process opened, charged, released when they ended, or gave up as lost after 24 hours.',
     labelNames: ['event'],
     registers: [registry],
     collect() {

@@ -8,7 +8,7 @@ import {
   type ModelTally,
 } from '#lib/gateway/metrics/model-tally';
 
-/** Registers what calls come to by provider and model: attempts, tokens, cost, time. */
+/** Registers attempts, tokens, cost and time by provider and model. */
 export function registerModels(registry: Registry, tally: ModelTally): void {
   const counter = (
     name: string,
@@ -32,13 +32,13 @@ export function registerModels(registry: Registry, tally: ModelTally): void {
     });
   counter(
     'gateway_provider_answers_total',
-    'Attempts by the status that the provider answered with; none: it gave no HTTP answer.',
+    'Attempts by the HTTP status of the provider; none means that it returned no HTTP response.',
     'status',
     ({ attempts }) => answers.map((status) => [status, attempts[status]]),
   );
   counter(
     'gateway_fallbacks_total',
-    'Attempts that followed a failed one of the same call.',
+    'Attempts that followed a failed attempt of the same call.',
     null,
     (count) => [['', count.fallbacks]],
   );
@@ -54,7 +54,7 @@ export function registerModels(registry: Registry, tally: ModelTally): void {
   );
   counter(
     'gateway_cost_dollars_total',
-    'What calls were charged. For graphs: the ledger is exact.',
+    'Charges of calls, rounded; for graphs only. The ledger has the exact amounts.',
     null,
     (count) => [['', count.costNano / 1e9]],
   );
@@ -68,12 +68,12 @@ export function registerModels(registry: Registry, tally: ModelTally): void {
     });
   histogram(
     'gateway_call_duration_seconds',
-    'Time of answered calls, from their arrival to their end.',
+    'Duration of answered calls, from arrival to end.',
     ({ durations }) => durations,
   );
   histogram(
     'gateway_first_byte_seconds',
-    'Time of streams from their arrival to the first byte of the answer.',
+    'Time from the arrival of a streamed call to the first byte of its answer.',
     ({ firstBytes }) => firstBytes,
   );
 }

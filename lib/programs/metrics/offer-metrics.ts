@@ -5,7 +5,7 @@ import type { OfferState } from '#lib/gateway/routing/health';
 
 const states: readonly OfferState[] = ['in service', 'set aside', 'probing'];
 
-/** Registers how the offers stand. Their labels are the catalogue's, so the operator bounds them. */
+/** Registers the state of offers. Their labels come from the catalogue, so the operator bounds them. */
 export function registerOffers(registry: Registry, listOffers: () => readonly OfferStatus[]): void {
   const gauge = (name: string, help: string, more: readonly string[] = [], collect?: () => void) =>
     new Gauge({
@@ -15,17 +15,17 @@ export function registerOffers(registry: Registry, listOffers: () => readonly Of
       registers: [registry],
       ...(collect && { collect }),
     });
-  // The first one of a scrape fills them all: the offers are listed once.
-  const state = gauge('state', '1 for the state of the offer, 0 for the others.', ['state'], fill);
+  // The first one fills them all, so that each scrape lists the offers once.
+  const state = gauge('state', '1 for the current state of the offer, 0 for the others.', ['state'], fill);
   const backIn = gauge('back_in_seconds', 'Time until the offer is no longer set aside.');
   const errors = gauge('error_ratio', 'Smoothed share of attempts that failed, 0 to 1.');
   const firstByte = gauge(
     'first_byte_seconds',
-    'Smoothed time to the first byte: of streams, and of whole answers.',
+    'Smoothed time to the first byte, separately for streams and whole answers.',
     ['answer'],
   );
   const speed = gauge('output_tokens_per_second', 'Smoothed speed of output.');
-  const running = gauge('attempts_running', 'Attempts under way.');
+  const running = gauge('attempts_running', 'Attempts running now.');
 
   function fill(): void {
     for (const one of [state, backIn, errors, firstByte, speed, running]) one.reset();
@@ -45,11 +45,11 @@ export function registerOffers(registry: Registry, listOffers: () => readonly Of
   }
 }
 
-/** Registers what offers fail with (contract: routing/faults-shown). */
+/** Registers the errors of offers (contract: routing/faults-shown). */
 export function registerOfferFaults(registry: Registry, faults: OfferFaults): void {
   new Counter({
     name: 'gateway_offer_faults_total',
-    help: 'Errors of providers that are not the fault of clients, by what they say.',
+    help: 'Provider errors that are not caused by clients, by kind.',
     labelNames: ['model', 'provider', 'kind'],
     registers: [registry],
     collect() {

@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 
-/** How long the oldest has waited, s; 0: nothing waits. */
+/** How long the oldest has waited, s; 0: nothing is waiting. */
 export interface OutboxAges {
   /** Since the mail was made. */
   readonly mail: number;
@@ -8,11 +8,11 @@ export interface OutboxAges {
   readonly webhook: number;
 }
 
-/** Registers how long mail and webhooks wait; no samples while the database does not tell. */
+/** Registers how long mail and webhooks wait; without samples while the database does not answer. */
 export function registerOutbox(registry: Registry, read: () => Promise<OutboxAges | null>): void {
   new Gauge({
     name: 'gateway_outbox_oldest_seconds',
-    help: 'Age of the oldest mail that is not sent, and how long the oldest delivery of a webhook is overdue.',
+    help: 'Age of the oldest unsent email, and how long the oldest webhook delivery is overdue.',
     labelNames: ['kind'],
     registers: [registry],
     async collect() {

@@ -19,7 +19,7 @@ export interface MetricSources {
   readonly chargeFlags: ChargeFlags;
   readonly offerFaults: OfferFaults;
   readonly pool: PoolCounts;
-  /** null: the database did not tell in time. */
+  /** null: the database did not answer in time. */
   outbox(): Promise<OutboxAges | null>;
   state(): ProcessState;
   offers(): readonly OfferStatus[];
@@ -31,8 +31,8 @@ export interface MetricSources {
 }
 
 /**
- * All metrics of this process, Node's own included (memory, processor, event loop, collections). Labels
- * hold what the code or the catalogue bounds: never a key, a workspace or anything that a client sends.
+ * All metrics of this process, including Node's own (memory, processor, event loop, collections). The code or the
+ * catalogue bounds the values of labels: they never contain a key, a workspace or anything that a client sends.
  */
 export function createRegistry(sources: MetricSources): Registry {
   const { tally, chargeFlags, offerFaults, pool, state, offers } = sources;

@@ -7,11 +7,11 @@ import type { ProcessState } from '#lib/gateway/metrics/status';
 export interface PoolCounts {
   readonly totalCount: number;
   readonly idleCount: number;
-  /** Callers that wait for a connection. */
+  /** Callers waiting for a connection. */
   readonly waitingCount: number;
 }
 
-/** Registers how the process stands: admission, journal, leases, database. Money in dollars. */
+/** Registers the state of the process: admission, journal, leases, database. Money in dollars. */
 export function registerState(registry: Registry, read: () => ProcessState, pool: PoolCounts): void {
   const gauge = (name: string, help: string, labelNames: readonly string[] = [], collect?: () => void) =>
     new Gauge({
@@ -21,18 +21,18 @@ export function registerState(registry: Registry, read: () => ProcessState, pool
       registers: [registry],
       ...(collect && { collect }),
     });
-  // The first one of a scrape fills them all: the state is read once.
-  const ready = gauge('ready', '1 while new calls are admitted.', [], fill);
+  // The first one fills them all, so that each scrape reads the state once.
+  const ready = gauge('ready', '1 while new calls are accepted.', [], fill);
   const database = gauge('database_up', '1 while the database answers.');
   const limitStore = gauge(
     'limit_store_up',
-    '1 while the store of shared limits answers; without it each process admits its share of each limit.',
+    '1 while the store of shared limits answers. Without it, each process admits its share of each limit.',
   );
-  const calls = gauge('calls_in_flight', 'Calls that were admitted and have not ended.');
-  const backlog = gauge('journal_backlog_calls', 'Ended calls that the database does not have yet.');
+  const calls = gauge('calls_in_flight', 'Calls that are running now.');
+  const backlog = gauge('journal_backlog_calls', 'Ended calls that are not in the database yet.');
   const oldest = gauge(
     'journal_oldest_seconds',
-    'How long the oldest ended call has waited for the database; 0: none does.',
+    'How long the oldest ended call has waited for the database; 0 if none is waiting.',
   );
   const setAside = gauge(
     'journal_set_aside_records',
@@ -40,10 +40,14 @@ export function registerState(registry: Registry, read: () => ProcessState, pool
     ['kind'],
   );
   const leases = gauge('leases', 'Leases of workspaces, and of keys with caps.', ['kind']);
-  const granted = gauge('leases_granted_dollars', 'What the leases allow to spend.', ['kind']);
-  const held = gauge('leases_held_dollars', 'Holds of running calls in the leases.', ['kind']);
+  const granted = gauge('leases_granted_dollars', 'How much the leases allow to spend.', ['kind']);
+  const held = gauge('leases_held_dollars', 'How much running calls hold of the leases.', ['kind']);
   const unposted = gauge('leases_unposted_dollars', 'Charges that are not in the ledger yet.', ['kind']);
-  const connections = gauge('database_connections', 'Open, idle, and callers that wait for one.', ['state']);
+  const connections = gauge(
+    'database_connections',
+    'Open and idle connections, and callers waiting for one.',
+    ['state'],
+  );
 
   function fill(): void {
     const state = read();
@@ -70,7 +74,7 @@ export function registerState(registry: Registry, read: () => ProcessState, pool
   }
 }
 
-/** Registers what runs, and what room its journal has. */
+/** Registers the version, and the disk space of the journal. */
 export function registerMachine(
   registry: Registry,
   { version, dataDir }: { readonly version: string; readonly dataDir: string },
@@ -78,7 +82,7 @@ export function registerMachine(
   const registers = [registry];
   new Gauge({
     name: 'gateway_build_info',
-    help: '1, with the version of the gateway.',
+    help: 'Always 1; the label has the version of the gateway.',
     labelNames: ['version'],
     registers,
   }).set({ version }, 1);
@@ -93,11 +97,11 @@ export function registerMachine(
         else this.set(of(found) * found.bsize);
       },
     });
-  room('gateway_disk_free_bytes', 'Room that is left for the journal.', ({ bavail }) => bavail);
-  room('gateway_disk_bytes', 'Size of the disk that the journal is on.', ({ blocks }) => blocks);
+  room('gateway_disk_free_bytes', 'Free space on the disk of the journal.', ({ bavail }) => bavail);
+  room('gateway_disk_bytes', 'Size of the disk of the journal.', ({ blocks }) => blocks);
 }
 
-/** For a graph, not for books: a gauge is a floating point number. */
+/** For graphs only: a gauge is a floating point number. */
 function dollars(nano: bigint): number {
   return Number(nano) / 1e9;
 }

@@ -1,12 +1,12 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { ExportState } from '#lib/programs/telemetry/exporter';
 
-/** Registers how the exporter stands; without one there is nothing to tell. */
+/** Registers the state of the exporter, if there is one. */
 export function registerTelemetry(registry: Registry, read: () => ExportState | null): void {
   if (read() === null) return;
   new Counter({
     name: 'gateway_telemetry_calls_total',
-    help: 'Calls that the collector took (sent), refused for good (dropped), or was never offered (skipped).',
+    help: 'Calls that the collector accepted (sent), rejected permanently (dropped), or was never sent (skipped).',
     labelNames: ['outcome'],
     registers: [registry],
     collect() {
@@ -26,11 +26,19 @@ export function registerTelemetry(registry: Registry, read: () => ExportState | 
         if (state) this.inc(count(state));
       },
     });
-  plain('rejected_spans_total', 'Spans that the collector took out of requests.', (one) => one.rejectedSpans);
-  plain('failures_total', 'Requests to the collector that failed and are sent again.', (one) => one.failures);
+  plain(
+    'rejected_spans_total',
+    'Spans that the collector rejected from requests that it accepted.',
+    (one) => one.rejectedSpans,
+  );
+  plain(
+    'failures_total',
+    'Requests to the collector that failed and were sent again.',
+    (one) => one.failures,
+  );
   new Gauge({
     name: 'gateway_telemetry_backlog_bytes',
-    help: 'Bytes of journal files that the collector does not have yet.',
+    help: 'Bytes of journal files not yet sent to the collector.',
     registers: [registry],
     collect() {
       this.set(read()?.backlogBytes ?? 0);

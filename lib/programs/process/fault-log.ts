@@ -8,22 +8,22 @@ const AGAIN_MS = 60_000;
 
 const remedies: Readonly<Record<MachineFault, string>> = {
   machine_files:
-    'this process may open no more files and connections: raise its limit (ulimit -n; LimitNOFILE of systemd)',
+    'this process cannot open more files and connections: raise its limit (ulimit -n; LimitNOFILE in systemd)',
   machine_memory:
-    'this machine has no memory left for connections or files: give it more, or send it fewer calls',
-  machine_disk: 'this machine cannot write what the gateway has to keep: free the disk of DATA_DIR',
+    'this machine has no memory left for connections or files: add memory, or send it fewer calls',
+  machine_disk: 'the gateway cannot write to its disk: free space on the disk of DATA_DIR',
 };
 
 /**
- * Writes what went wrong to the log, with one line for a database that is away however many statements fail, and one a
- * minute for a fault of this machine (contract: call-log/machine-faults).
+ * Writes errors to the log: one line for an outage of the database, however many statements fail, and one a minute for a
+ * fault of this machine (contract: call-log/machine-faults).
  */
 export interface FaultLog {
-  /** @param callId the call that it happened to; null: none. */
+  /** @param callId the call in which it happened; null: none. */
   report(error: unknown, callId: string | null): void;
-  /** A statement was answered: after an outage the log says so. */
+  /** The database answered a statement; the log says so after an outage. */
   databaseAnswers(): void;
-  /** Whether the last that was heard of the database is that it is away. */
+  /** Whether the database was unavailable when it was last used. */
   isDatabaseAway(): boolean;
 }
 
@@ -55,7 +55,7 @@ export function createFaultLog(log: Logger, clock: Pick<Clock, 'mono'>, allowedM
       if (away === null) {
         away = { sinceMono: clock.mono(), failed: 0 };
         const until = allowedMs > 0 ? `for ${allowedMs / 60_000} min` : 'while leases last';
-        const text = `the database is away: running calls finish, new ones go on ${until}`;
+        const text = `the database is unavailable: running calls finish, and new calls are accepted ${until}`;
         log.error({ reason: messageOf(error) }, text);
       }
       away.failed += 1;
@@ -63,7 +63,7 @@ export function createFaultLog(log: Logger, clock: Pick<Clock, 'mono'>, allowedM
     databaseAnswers() {
       if (away === null) return;
       const awayMs = Math.round(clock.mono() - away.sinceMono);
-      log.info({ awayMs, failed: away.failed }, 'the database answers again');
+      log.info({ awayMs, failed: away.failed }, 'the database is available again');
       away = null;
     },
     isDatabaseAway: () => away !== null,

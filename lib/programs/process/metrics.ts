@@ -8,20 +8,20 @@ import type { PoolCounts } from '#lib/programs/metrics/state-metrics';
 import type { GatewayProcess } from '#lib/programs/process/gateway-process';
 import { outboxAges } from '#lib/programs/process/outbox-ages';
 
-/** How long a worker may take to tell its metrics, ms: one that is busy must not keep the scrape. */
+/** How long a worker may take to return its metrics, ms: a busy worker must not delay the scrape. */
 const othersWithinMs = 2_000;
 
 /** Answers `/api/metrics`. */
 export type ServeMetrics = (request: IncomingMessage, response: ServerResponse) => void;
 
 /**
- * The metrics of this process in Prometheus' text format, for whoever sends METRICS_TOKEN as a bearer
- * token. Without a token set they are refused to everybody, loopback clients included: behind a proxy on
- * the same machine every client is one, so that an open default would publish models, providers and
- * traffic. People on the machine have `gateway health`, which needs no token. Nothing is collected then.
+ * The metrics of this process in Prometheus' text format, for clients that send METRICS_TOKEN as a bearer token. If it is
+ * not set, nothing is collected and every client is refused, even from this machine: behind a proxy on the same machine
+ * all clients come from there, so that an open default would publish models, providers and traffic. People on the machine
+ * have `gateway health`, which needs no token.
  *
- * A worker answers with the metrics of all workers of its machine, each under its number as label `worker`: one that is
- * started again then begins its counters anew without taking the others' along.
+ * A worker returns the metrics of all workers of its machine, each with its number as the label `worker`, so that the
+ * counters of a worker that was started again begin at 0 without affecting the others.
  */
 export async function openMetrics(
   env: Pick<Env, 'metricsToken' | 'dataDir'>,
@@ -32,7 +32,11 @@ export async function openMetrics(
   const { metricsToken } = env;
   if (metricsToken === null) {
     return (_, response) =>
-      say(response, 403, 'Metrics are off. Set METRICS_TOKEN, restart, and send it as a bearer token.');
+      say(
+        response,
+        403,
+        'Metrics are off. Set METRICS_TOKEN, restart the gateway, and send the token as a bearer token.',
+      );
   }
   const { createRegistry } = await import('#lib/programs/metrics/registry');
   const { state, offers, telemetry, runtime } = running;
@@ -56,20 +60,20 @@ export async function openMetrics(
   }
   return (request, response) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') {
-      say(response, 405, 'Metrics are read with GET.', { allow: 'GET, HEAD' });
+      say(response, 405, 'Metrics accept only GET.', { allow: 'GET, HEAD' });
     } else if (!isToken(request.headers.authorization, metricsToken)) {
       const how = { 'www-authenticate': 'Bearer' };
       say(response, 401, 'Send the METRICS_TOKEN of this gateway: "Authorization: Bearer <token>".', how);
     } else {
       scrape(registry.contentType, read, response).catch((error: unknown) => {
         runtime.report(error, null);
-        say(response, 500, 'The metrics could not be read; the log of the gateway says why.');
+        say(response, 500, 'The metrics could not be read. The log of the gateway says why.');
       });
     }
   };
 }
 
-/** Whether a request target is that of the metrics, with or without a query. */
+/** Whether a request is for the metrics, with or without a query. */
 export function isMetricsTarget(target: string): boolean {
   return /^\/api\/metrics(?:\?|$)/.test(target);
 }
@@ -80,7 +84,7 @@ async function scrape(type: string, read: () => Promise<string>, response: Serve
   response.end(text);
 }
 
-/** Compares digests: neither the length nor the first difference shows in the time it takes. */
+/** Compares digests, so that the time it takes reveals neither the length nor the first difference. */
 function isToken(header: string | undefined, token: string): boolean {
   const [, sent = ''] = /^Bearer +(.+)$/i.exec(header ?? '') ?? [];
   const digest = (text: string) => createHash('sha256').update(text).digest();

@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
 
-/** Fewer are used up by ordinary load: a running call has two connections (contract: operations/open-files). */
+/** Fewer are not enough under ordinary load: a running call has two connections (contract: operations/open-files). */
 const FEWEST = 4096;
 
-/** Warns of a limit of open files that calls would run into. @param limits as Linux tells them; other systems do not. */
+/** Warns if the limit of open files is too low. @param limits as Linux reports them; other systems do not. */
 export function warnOfFewFiles(log: Pick<Logger, 'warn'>, limits: string = limitsOfProcess()): void {
   const most = Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY);
   if (most >= FEWEST) return;
   log.warn(
     { openFiles: most },
-    `this process may have ${most} files and connections open, and a running call takes two: raise the limit to 4096 at least (ulimit -n; LimitNOFILE of systemd)`,
+    `this process may open only ${most} files and connections, and a running call needs two: raise the limit to at least 4096 (ulimit -n; LimitNOFILE in systemd)`,
   );
 }
 

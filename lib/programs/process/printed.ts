@@ -18,7 +18,7 @@ export function logWhatIsPrinted(log: Logger): () => void {
   const warn = (warning: Error) => {
     // Concerns developers of the gateway, not its operators.
     if (warning.name === 'ExperimentalWarning') return;
-    log.warn({ warning: warning.name, reason: warning.stack ?? warning.message }, 'a warning of Node');
+    log.warn({ warning: warning.name, reason: warning.stack ?? warning.message }, 'a warning from Node');
   };
   // Node's own listener would print directly to the file descriptor.
   process.removeAllListeners('warning').on('warning', warn);

@@ -11,9 +11,9 @@ import type { Db } from '#lib/platform/data/db';
 import type { Env } from '#lib/platform/env/env';
 import { leastSecret } from '#lib/platform/env/env-secrets';
 
-const remedy = 'make one with: openssl rand -hex 32';
+const remedy = 'create one with: openssl rand -hex 32';
 
-/** A secret of this process is not the one that its database is used with, or too short for a new one. */
+/** A secret of this process does not match its database, or is too short for a new database. */
 export class SecretRefused extends Error {
   constructor(problems: readonly string[]) {
     super(problems.join('\n'));
@@ -21,15 +21,15 @@ export class SecretRefused extends Error {
   }
 }
 
-/** What the start found out about the secrets of this process. */
+/** The secrets of this process, after comparison with the database. */
 export interface MetSecrets {
-  /** What sessions are read with; the first signs them. */
+  /** Secrets that verify sessions; the first one signs them. */
   readonly authSecrets: readonly string[];
 }
 
 /**
- * Compares the secrets of this process with those that the database is used with, and records those of which it has no
- * print yet (contract: operations/secret-prints, operations/session-secret).
+ * Compares the secrets of this process with the prints in the database, and records those that it does not have yet
+ * (contract: operations/secret-prints, operations/session-secret).
  * @throws SecretRefused, which says what to do.
  */
 export async function meetSecrets(db: Db, env: Env, log: Pick<Logger, 'warn'>): Promise<MetSecrets> {
@@ -39,7 +39,7 @@ export async function meetSecrets(db: Db, env: Env, log: Pick<Logger, 'warn'>): 
   const unknown = compared.filter(({ recordedAt }) => recordedAt === null);
   if (env.shortSecrets.length > 0) {
     if (unknown.length === held.length && !(await isInUse(db))) throw new SecretRefused(tooShort(env));
-    const text = `secrets of fewer than ${leastSecret} characters can be guessed: change them, ${remedy}`;
+    const text = `secrets shorter than ${leastSecret} characters can be guessed: replace them; ${remedy}`;
     log.warn({ settings: env.shortSecrets }, text);
   }
   if (unknown.length > 0) {
@@ -60,7 +60,7 @@ function tooShort({ shortSecrets }: Pick<Env, 'shortSecrets'>): string[] {
   return shortSecrets.map((name) => `${name}: shorter than ${leastSecret} characters; ${remedy}`);
 }
 
-/** Every process can read what that one signs which the database is used with. */
+/** Puts the secret of the database first: every process accepts what it signs. */
 function signingFirst(compared: readonly ComparedSecret[]): string[] {
   const auth = compared.find(({ name }) => name === 'NEXTAUTH_SECRET');
   const values = auth?.values ?? [];

@@ -3,20 +3,20 @@ import { isOwnFault } from '#lib/programs/process/own-fault';
 
 /** How long running answers may go on after the first signal, ms. */
 const PATIENCE_MS = 60_000;
-/** The same after a fault that nobody caught: a call that it left torn never ends, and nothing new is admitted. */
+/** The same after an uncaught error: a call that it interrupted never ends, and no new call is admitted. */
 const FAULT_PATIENCE_MS = 10_000;
-/** How long posting and giving back may take then, ms: a database that is away must not keep the process. */
+/** How long posting and giving back may take then, ms: an unavailable database must not keep the process running. */
 const CLOSE_MS = 10_000;
 
 /** An orderly stop: running answers end, then what is in memory goes to the database. */
 interface Stop {
   finish(patienceMs: number): Promise<void>;
   close(): Promise<void>;
-  /** Told of what nobody caught; `fatal`: the process stops for it. */
+  /** Called with uncaught errors; `fatal`: the process stops because of it. */
   report(error: unknown, fatal: boolean): void;
 }
 
-/** What a process hears of its end. */
+/** How a process is told to stop. */
 export interface StopHost {
   /** SIGTERM, SIGINT or SIGHUP. */
   onSignal(listener: () => void): void;
@@ -29,17 +29,17 @@ export const thisProcess: StopHost = {
   onSignal: (listener) => {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, listener);
   },
-  // Next listens too, only logs, and so would keep a torn process in service.
+  // Next also listens, but only logs, and so would keep a broken process in service.
   onUncaught: (listener) => void process.on('uncaughtException', listener),
   onUnhandled: (listener) => void process.on('unhandledRejection', listener),
   exit: (code) => process.exit(code),
 };
 
 /**
- * Stops once (contract: durability/stop): at SIGTERM, SIGINT or SIGHUP, or with exit 1 at an error that nobody
- * caught, because what threw may be half done and money depends on it. A second signal no longer waits for anything.
- * Exit 1 also where the books could not be closed: the journal keeps them for the next start.
- * @returns what stops the process for an error that was caught where nothing else can be done.
+ * Stops once (contract: durability/stop): at SIGTERM, SIGINT or SIGHUP, or with exit 1 at an uncaught error, because what
+ * threw may be half done and money depends on it. A second signal exits at once. Exit 1 also if the books could not be
+ * closed: the journal keeps them for the next start.
+ * @returns a function that stops the process because of an error that leaves no other choice.
  */
 export function onStop(stop: Stop, host = thisProcess): (error: unknown) => void {
   let stopping = false;
@@ -71,7 +71,7 @@ export function onStop(stop: Stop, host = thisProcess): (error: unknown) => void
     if (isOwnFault(reason)) fail(reason);
     else stop.report(reason, false);
   });
-  // A terminal or a reader that went away is no fault of ours.
+  // A terminal or reader that went away is not an error.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   return fail;
 }
@@ -79,7 +79,7 @@ export function onStop(stop: Stop, host = thisProcess): (error: unknown) => void
 async function run({ finish, close }: Stop, patienceMs: number, host: StopHost): Promise<void> {
   await finish(patienceMs);
   const late = setTimeout(() => {
-    say('the database does not answer: the next start settles what is in the journal');
+    say('the database does not respond: the next start settles the calls in the journal');
     host.exit(1);
   }, CLOSE_MS);
   await close();

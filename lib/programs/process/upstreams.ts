@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { standInFor } from '#lib/control/billing/payments/stand-in';
 import { type Env, envSecret } from '#lib/platform/env/env';
 
-/** Where `env:` entries of the catalogue find their values, the simulated provider's included. */
+/** Values of `env:` entries in the catalogue, including the simulated provider's. */
 export interface Upstreams {
   envSecret(name: string): string | null;
   /** What the simulated provider adds to the environment; none when it is off. */
@@ -41,7 +41,7 @@ export async function openUpstreams(env: Env, log: Logger): Promise<Upstreams> {
       if (closing) return;
       // One that ran for a while gets a short pause again.
       if (performance.now() - startedMs > LONGEST_PAUSE_MS) pauseMs = FIRST_PAUSE_MS;
-      log.warn({ code, signal, pauseMs }, 'the simulated provider ended: starting it again');
+      log.warn({ code, signal, pauseMs }, 'the simulated provider ended unexpectedly: starting it again');
       again = setTimeout(() => {
         child = start(flagsAgain);
         child.once('error', (error) => log.warn({ reason: error.message }, 'the simulated provider'));
@@ -86,9 +86,7 @@ function start(flags: readonly string[]): ChildProcess {
 
 function addressesOf(child: ChildProcess): Promise<{ url: string; payments?: string }> {
   return new Promise((resolve, reject) => {
-    child.once('exit', (code) =>
-      reject(new Error(`the simulated provider ended at its start (exit ${code})`)),
-    );
+    child.once('exit', (code) => reject(new Error(`the simulated provider failed to start (exit ${code})`)));
     child.once('error', reject);
     if (!child.stdout) return;
     createInterface(child.stdout).once('line', (line) => resolve(JSON.parse(line)));

@@ -9,19 +9,19 @@ export function welcome(env: Env, firstRun: FirstRun | null, operatorLink: strin
   if (firstRun) {
     lines.push(
       `  Sign in   ${firstRun.email} / ${firstRun.password}`,
-      `  API key   ${firstRun.key}   (shown once; it belongs to workspace "${firstRun.workspaceSlug}", which holds $10)`,
+      `  API key   ${firstRun.key}   (shown once; it belongs to the workspace "${firstRun.workspaceSlug}", which has $10)`,
       '',
-      '  Make a first call:',
+      '  Make your first call:',
       '',
       `curl -i ${url}/v1/chat/completions -H "Authorization: Bearer ${firstRun.key}" -H "Content-Type: application/json" -d '{"model":"sandbox/echo","messages":[{"role":"user","content":"Hello"}]}'`,
       '',
-      '  Then look it up: ./bin/gateway call show <the X-Request-Id of the answer>',
+      '  Then look it up: ./bin/gateway call show <X-Request-Id of the response>',
     );
   }
   if (operatorLink) {
     lines.push(
       '',
-      '  There is no operator yet. Open this link to create the first one. It works once, for an hour:',
+      '  There is no operator yet. Open this link to create the first one. It works once and expires in one hour:',
       '',
       operatorLink,
     );

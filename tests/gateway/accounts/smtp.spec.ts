@@ -36,7 +36,7 @@ it('mail goes to a server by SMTP, in text and HTML, from whom it is said (contr
   if (!mail) throw new Error('no mail came');
   expect(mail).toMatchObject({ to: [email], from: expect.stringContaining('<no-reply@gateway.example>') });
   expect(mail.raw).toMatch(/^From: Model Gateway <no-reply@gateway\.example>\r$/m);
-  expect(mail.raw).toMatch(/^Subject: Verify your e-mail address\r$/m);
+  expect(mail.raw).toMatch(/^Subject: Verify your email address\r$/m);
   expect(mail.raw).toMatch(/multipart\/alternative/);
   expect(textOf(mail)).toMatch(/https:\/\/gateway\.example\/verify\?token=[\w-]{43}\s/);
 });

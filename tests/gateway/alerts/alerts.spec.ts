@@ -97,13 +97,13 @@ describe('alerts (contract: control-plane/alerts)', () => {
     await spend(id, 800_000_000);
     await Promise.all([tell(), tell(), tell()]);
     expect(await told()).toMatchObject([
-      { kind: 'limit', title: 'web: 80 % of the daily cap', endedAt: null },
+      { kind: 'limit', title: 'The key web has used 80% of its daily cap', endedAt: null },
     ]);
     await spend(id, 1_000_000_000);
     await tell();
     await tell();
     expect((await told()).map(({ title }) => title)).toEqual([
-      ...['web: 100 % of the daily cap', 'web: 80 % of the daily cap'],
+      ...['The key web has reached its daily cap', 'The key web has used 80% of its daily cap'],
     ]);
     expect(await db.prisma.mail.count({ where: { recipient: viewer } })).toBe(0);
     const [mail] = await mails();
@@ -111,7 +111,7 @@ describe('alerts (contract: control-plane/alerts)', () => {
     const facts = mail?.facts as Record<string, unknown>;
     const host = { db, keyPepper: 'pepper', publicUrl: 'https://gateway.example' };
     const letter = await composeMail(host, { id: '', kind: 'alert', recipient: owner, facts });
-    expect(letter).toMatchObject({ subject: 'Alerts: web: 80 % of the daily cap' });
+    expect(letter).toMatchObject({ subject: 'Alerts: The key web has used 80% of its daily cap' });
     expect(letter?.link).toBe(`https://gateway.example/${slug}/keys/${id}`);
     const said = (await events()).map(({ body }) => JSON.parse(body));
     expect(said).toMatchObject([
@@ -130,7 +130,7 @@ describe('alerts (contract: control-plane/alerts)', () => {
     await db.pool.query('UPDATE usage_quarter SET calls = 11 WHERE workspace_id = $1', [id]);
     await tellAlerts(db.pool, beganMs, await watch.find(beganMs + 60_000));
     expect(await told()).toMatchObject([
-      { title: 'the workspace: 80 % of the limit of requests a minute', endedAt: null },
+      { title: 'The workspace has used 80% of its limit of requests a minute', endedAt: null },
     ]);
     await tell();
     expect(await told()).toMatchObject([{ endedAt: null }]);
@@ -157,7 +157,7 @@ describe('alerts (contract: control-plane/alerts)', () => {
     await tell();
     await tell();
     expect(await told()).toMatchObject([
-      { title: 'the workspace: 100 % of the limit of requests a minute', endedAt: null },
+      { title: 'The workspace has reached its limit of requests a minute', endedAt: null },
     ]);
     expect([await mails(), await events()].map(({ length }) => length)).toEqual([1, 1]);
   });
@@ -202,7 +202,7 @@ describe('alerts (contract: control-plane/alerts)', () => {
       ...['key_expiring', 'model_retiring', 'model_retiring', 'offer_trouble'],
     ]);
     const titles = (await told()).filter(({ kind }) => kind === 'model_retiring').map(({ title }) => title);
-    expect(titles.sort()).toEqual([byModel, byOffer].map((one) => `acme is about to retire ${one}`).sort());
+    expect(titles.sort()).toEqual([byModel, byOffer].map((one) => `acme will retire ${one} soon`).sort());
   });
 
   it('leave out what a workspace does not want, and workspaces that are gone', async () => {

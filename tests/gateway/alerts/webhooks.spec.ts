@@ -130,7 +130,7 @@ describe('a webhook (contract: control-plane/webhooks)', () => {
     await other.test();
     await deliverOne(sender());
     expect(heard).toEqual([]);
-    expect((await other.log())[0]?.error).toContain('does not open');
+    expect((await other.log())[0]?.error).toContain('cannot be decrypted');
   });
 
   it('that answers 500 is tried again, later each time, until a day is over', async () => {
@@ -147,7 +147,7 @@ describe('a webhook (contract: control-plane/webhooks)', () => {
       expect(nextMs).toBeLessThan(Date.now() + pause * 1000 + 1000);
     }
     expect(await log()).toMatchObject([
-      { state: 'waiting', tries: 8, status: 500, error: 'it answered 500' },
+      { state: 'waiting', tries: 8, status: 500, error: 'it returned 500' },
     ]);
     await db.pool.query("UPDATE webhook_delivery SET since = now() - interval '21 hours'");
     await due();
@@ -192,7 +192,7 @@ describe('a webhook (contract: control-plane/webhooks)', () => {
     expect(await deliverOne(sender({ answerMs: 300 }))).toBe(true);
     expect((await slow.log()).map(({ state, error }) => [state, error]).sort()).toEqual([
       ['delivered', null],
-      ['waiting', 'it did not answer in time'],
+      ['waiting', 'it did not respond in time'],
     ]);
   });
 

@@ -117,8 +117,8 @@ describe('a low balance (contract: money/low-balance)', () => {
     const [mail] = await mailsTo(place);
     if (!mail) throw new Error('nobody was told');
     const letter = await composeMail({ db, keyPepper: 'p', publicUrl: 'https://gateway.example' }, mail);
-    expect(letter?.subject).toBe(`The balance of ${place.slug} is low`);
-    expect(letter?.text).toContain('fallen below $2.50: $2.00 when this was noticed');
+    expect(letter?.subject).toBe(`${place.slug} is low on funds`);
+    expect(letter?.text).toContain('fallen below $2.50, to $2.00');
     expect(letter?.link).toBe(`https://gateway.example/${place.slug}/billing`);
   });
 

@@ -173,7 +173,7 @@ describe('simulated money (contract: money/simulated-money)', () => {
     expect(await simulatedFaults(db)).toEqual([]);
     await db.pool.query(`UPDATE call SET provider = 'openai'`);
     expect((await simulatedFaults(db)).map(({ name }) => name)).toEqual([
-      'simulated money pays at most what the simulated provider answered in each quarter of an hour',
+      'simulated money pays at most for what the simulated provider answered in each quarter of an hour',
     ]);
     await db.pool.query(`UPDATE call SET provider = 'sandbox'`);
     await db.pool.query('UPDATE workspace SET simulated_nano = simulated_nano + 1');

@@ -147,7 +147,7 @@ describe('a start on a server (contract: operations/catalogue-start)', () => {
     ship({ a: '{ input: "1" }', b: tiered });
     expect(await start(false)).toEqual([
       {
-        message: expect.stringContaining('differs from the catalogue that comes with this version'),
+        message: expect.stringContaining('differs from the catalogue of this version'),
         fields: {
           differences: 2,
           first: [`+ model ${own}/b`, `+ offer ${own}/b at ${own}: 2 in, priority`],

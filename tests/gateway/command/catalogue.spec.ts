@@ -245,7 +245,7 @@ describe('catalogue apply (contract: operations/catalogue-apply)', () => {
     const ran = await gateway.run('catalogue', 'apply', path);
     expect(ran).toMatchObject({
       exit: 1,
-      err: expect.stringContaining(`${path}:9: provider "${own}" is in no file`),
+      err: expect.stringContaining(`${path}:9: provider "${own}" is neither in the files`),
     });
   });
 

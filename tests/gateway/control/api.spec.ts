@@ -284,7 +284,7 @@ describe('a request that cannot be read', () => {
     ['a control character', { name: 'a\u0000b' }, 'name: '],
     ['half a character', { name: 'a\ud800b' }, 'name: '],
     ['a date far off', { name: 'a', expiresAt: '9999-01-01' }, 'expiresAt: '],
-    ['no JSON', '{"name":', 'the body is not JSON'],
+    ['no JSON', '{"name":', 'the body is not valid JSON'],
     ['a list', [], 'the body is not a JSON object'],
   ])('is refused for %s, and its message begins with the field', async (_, body, start) => {
     const { keys, token, id } = await place();

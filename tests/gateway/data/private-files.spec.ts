@@ -77,7 +77,7 @@ describe('an existing DATA_DIR (contract: durability/private-files)', () => {
   it('is refused with the remedy where others could replace our files', () => {
     const dir = existing(0o777);
     writeFileSync(join(dir, 'notes.txt'), '');
-    expect(() => makeDataDirectory(dir)).toThrow('may be changed by other users: run "chmod go-w" on it');
+    expect(() => makeDataDirectory(dir)).toThrow('is writable by other users. Run "chmod go-w" on it');
     // As in /tmp: others can neither rename nor delete what is ours.
     chmodSync(dir, 0o1777);
     makeDataDirectory(dir);

@@ -17,9 +17,10 @@ afterAll(async () => {
 
 const charged =
   'each job with a charge is settled, and has a ledger line of its own if it was given up before';
-const posted = 'each usage line is what the calls and jobs cost that were settled in its quarter of an hour';
+const posted =
+  'each usage line is the cost of the calls and jobs that were settled in its quarter of an hour';
 const held = 'a hold without a process belongs to a job that is not settled, and is what the job holds';
-const asked = 'a job is asked for until it is settled, and ends in an end';
+const asked = 'a job is polled until it is settled, and has ended then';
 
 /** What goes wrong with a settled job or an open one ($1), and the check that must see it. */
 const faults: readonly (readonly [what: string, check: string, of: 'settled' | 'open', sql: string])[] = [
@@ -71,7 +72,7 @@ const faults: readonly (readonly [what: string, check: string, of: 'settled' | '
   ],
   [
     'an excess that is not recorded',
-    'what the charge of a job exceeds its hold by is recorded',
+    'the amount by which the charge of a job exceeds its hold is recorded',
     'settled',
     'UPDATE job SET over_hold_nano = 3 WHERE call_id = $1',
   ],

@@ -36,7 +36,7 @@ async function refusedStart(databaseUrl: string): Promise<string> {
 it('a start whose database is not there says so in one sentence, without the password', async () => {
   const port = await freePort();
   expect(await refusedStart(`postgresql://gateway:secret-word@127.0.0.1:${port}/books`)).toBe(
-    `The database books at 127.0.0.1:${port} cannot be used (connect ECONNREFUSED 127.0.0.1:${port}): start it, or correct DATABASE_URL.\n`,
+    `DATABASE_URL: the database books at 127.0.0.1:${port} cannot be used (connect ECONNREFUSED 127.0.0.1:${port}). Start it, or correct DATABASE_URL.\n`,
   );
 });
 
@@ -44,6 +44,6 @@ it('and so does one whose server does not know the database', async () => {
   const url = new URL((await createDatabase()).url);
   url.pathname = '/never-made';
   expect(await refusedStart(url.href)).toBe(
-    `The database never-made at ${url.host} cannot be used (database "never-made" does not exist): create it, or correct DATABASE_URL.\n`,
+    `DATABASE_URL: the database never-made at ${url.host} cannot be used (database "never-made" does not exist). Create it, or correct DATABASE_URL.\n`,
   );
 });

@@ -80,25 +80,25 @@ describe('a start that its database refuses says in one sentence what to do (con
 
   it('to a role that may not make tables', async () => {
     expect(await refused(at('books', 'guest'))).toBe(
-      `The role guest may not make the tables of the database books at ${host()} (permission denied for schema public): run "ALTER DATABASE books OWNER TO guest" as its owner, or give that role what others own there.\n`,
+      `DATABASE_URL: the role guest may not create tables in the database books at ${host()} (permission denied for schema public). Run "ALTER DATABASE books OWNER TO guest" as its owner, or make that role the owner of the existing objects.\n`,
     );
   });
 
   it('to a password that is wrong', async () => {
     expect(await refused(at('locked', 'locked:wrong'))).toBe(
-      `The database locked at ${host()} cannot be used (password authentication failed for user "locked"): correct the user and the password in DATABASE_URL.\n`,
+      `DATABASE_URL: the database locked at ${host()} cannot be used (password authentication failed for user "locked"). Correct the user and password in DATABASE_URL.\n`,
     );
   });
 
   it('as it is missing', async () => {
     expect(await refused(at('nowhere'))).toBe(
-      `The database nowhere at ${host()} cannot be used (database "nowhere" does not exist): create it, or correct DATABASE_URL.\n`,
+      `DATABASE_URL: the database nowhere at ${host()} cannot be used (database "nowhere" does not exist). Create it, or correct DATABASE_URL.\n`,
     );
   });
 
   it('as all connections are taken', async () => {
     expect(await refused(at('books', 'full_up'))).toBe(
-      `The database books at ${host()} cannot be used (too many connections for role "full_up"): end what uses its connections, or let the server or the role have more.\n`,
+      `DATABASE_URL: the database books at ${host()} cannot be used (too many connections for role "full_up"). Close some of its connections, or raise the limit of the server or role.\n`,
     );
   });
 
@@ -106,7 +106,7 @@ describe('a start that its database refuses says in one sentence what to do (con
     'by a certificate that nobody vouches for: sslmode=%s',
     async (mode) => {
       expect(await refused(at('books', 'postgres', `?sslmode=${mode}`))).toBe(
-        `The certificate of the database at ${host()} is not accepted (self-signed certificate): set sslmode=verify-full&sslrootcert=FILE in DATABASE_URL, FILE being the certificate of the authority that signed it, or sslmode=no-verify where the network is trusted.\n`,
+        `DATABASE_URL: the certificate of the database at ${host()} is not trusted (self-signed certificate). Add sslmode=verify-full&sslrootcert=FILE to DATABASE_URL, where FILE is the certificate of the authority that signed it, or sslmode=no-verify if you trust the network.\n`,
       );
     },
   );
@@ -114,13 +114,13 @@ describe('a start that its database refuses says in one sentence what to do (con
   it('by a certificate of another host', async () => {
     const url = at('books', 'postgres', `?sslmode=verify-full&sslrootcert=${certificate}`);
     expect(await refused(url.replace('127.0.0.1', 'localhost'))).toMatch(
-      /^The database books at localhost:\d+ cannot be used \(Hostname\/IP does not match .*\): give its server a certificate that is valid and names this host, or correct DATABASE_URL\.\n$/,
+      /^DATABASE_URL: the database books at localhost:\d+ cannot be used \(Hostname\/IP does not match .*\)\. Give its server a valid certificate for this host, or correct DATABASE_URL\.\n$/,
     );
   });
 
   it('by a file of its address that is not there', async () => {
     expect(await refused(at('books', 'postgres', '?sslmode=verify-full&sslrootcert=/no/such/file'))).toBe(
-      "DATABASE_URL: its file /no/such/file cannot be read (ENOENT: no such file or directory, open '/no/such/file').\n",
+      "DATABASE_URL: the file /no/such/file cannot be read (ENOENT: no such file or directory, open '/no/such/file').\n",
     );
   });
 
@@ -130,7 +130,7 @@ describe('a start that its database refuses says in one sentence what to do (con
       const url = new URL(plain.url);
       url.searchParams.set('sslmode', 'verify-full');
       expect(await refused(url.href)).toBe(
-        `The database ${url.pathname.slice(1)} at ${url.host} cannot be used (The server does not support SSL connections): switch "ssl" on in its server, or leave sslmode out of DATABASE_URL where the network is trusted.\n`,
+        `DATABASE_URL: the database ${url.pathname.slice(1)} at ${url.host} cannot be used (The server does not support SSL connections). Turn on "ssl" in its server, or remove sslmode from DATABASE_URL if you trust the network.\n`,
       );
     } finally {
       await plain.drop();
@@ -153,7 +153,7 @@ describe('a start that its database refuses says in one sentence what to do (con
     await query(postgres.url, 'CREATE DATABASE untouched');
     try {
       expect(await refused(at('untouched'), port)).toBe(
-        `Port ${port} of 127.0.0.1 is in use: stop what listens there, or set another PORT.\n`,
+        `PORT: ${port} is already in use on 127.0.0.1. Stop the program that uses it, or set another PORT.\n`,
       );
       expect(
         await query(at('untouched'), "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"),

@@ -40,9 +40,12 @@ describe('a start that is refused names the setting in one line', () => {
   it.each([
     [
       '192.0.2.1',
-      'HOST: 192.0.2.1 is no address of this machine. Set one that is; 0.0.0.0 is all of them.\n',
+      'HOST: 192.0.2.1 is not an address of this machine. Set one that is, or 0.0.0.0 for all of them.\n',
     ],
-    ['no-such-host.invalid', expect.stringMatching(/^HOST: nothing can listen on .*Set another HOST\.\n$/)],
+    [
+      'no-such-host.invalid',
+      expect.stringMatching(/^HOST: the gateway cannot listen on .*Set another HOST\.\n$/),
+    ],
   ])('HOST=%s', async (HOST, line) => {
     expect(await refusedStart({ HOST, DATA_DIR: await embeddedDirectory('migrated') })).toEqual(line);
   });
@@ -51,7 +54,7 @@ describe('a start that is refused names the setting in one line', () => {
     const file = join(temporary(), 'file');
     writeFileSync(file, '');
     expect(await refusedStart({ DATA_DIR: file })).toBe(
-      `DATA_DIR: ${file} is no directory: set another DATA_DIR.\n`,
+      `DATA_DIR: ${file} is not a directory. Set another DATA_DIR.\n`,
     );
   });
 
@@ -82,6 +85,6 @@ describe('a start that is refused names the setting in one line', () => {
     writeFileSync(join(DATA_DIR, 'db', 'PG_VERSION'), '99');
     const said = await refusedStart({ DATA_DIR });
     expect(said).toMatch(/^The embedded database stopped: /);
-    expect(said).toMatch(/DATA_DIR: the database in .* did not start: the lines above say why\.\n$/);
+    expect(said).toMatch(/DATA_DIR: the database in .* did not start\. The lines above say why\.\n$/);
   });
 });

@@ -30,7 +30,8 @@ interface Scene {
   readonly call: CallRecord;
 }
 
-const posted = 'each usage line is what the calls and jobs cost that were settled in its quarter of an hour';
+const posted =
+  'each usage line is the cost of the calls and jobs that were settled in its quarter of an hour';
 
 /** What goes wrong, and the check that must see it. */
 const faults: readonly (readonly [what: string, check: string, sql: (scene: Scene) => string])[] = [
@@ -53,23 +54,23 @@ const faults: readonly (readonly [what: string, check: string, sql: (scene: Scen
   ],
   [
     'a call that is gone without a trace',
-    'the usage lines of each workspace are what all its calls and jobs cost, deleted ones included',
+    'the usage lines of each workspace are the cost of all its calls and jobs, deleted ones included',
     ({ call }) => `DELETE FROM call WHERE id = '${call.id}'`,
   ],
   [
     'a day whose sum has moved',
-    'the sum of each day of the ledger is that of its lines',
+    'the sum of each day of the ledger is the sum of its lines',
     ({ customer }) =>
       `UPDATE ledger_day SET amount_nano = amount_nano + 1 WHERE workspace_id = '${customer.workspaceId}'`,
   ],
   [
     'a spend that the ledger does not show',
-    'the spend of each key is what its calls, jobs and adjustments cost, deleted ones included',
+    'the spend of each key is the cost of its calls, jobs and adjustments, deleted ones included',
     ({ customer }) => `UPDATE api_key SET spent_nano = spent_nano - 1 WHERE id = '${customer.keyId}'`,
   ],
   [
     'a used-up quota without its flag',
-    'a key whose spend reached its quota carries the flag, unless it was changed by hand',
+    'a key whose spend reached its quota has the flag, unless it was changed by hand',
     ({ customer }) => `UPDATE api_key SET quota_nano = spent_nano WHERE id = '${customer.keyId}'`,
   ],
   [
@@ -131,12 +132,12 @@ const faults: readonly (readonly [what: string, check: string, sql: (scene: Scen
   ],
   [
     'a charge that its lines do not explain',
-    'each charge is the sum of its lines rounded up once, or its hold where that is less',
+    'each charge is the sum of its lines rounded up once, or its hold if that is less',
     ({ call }) => `UPDATE call SET lines = '[["input",19,"1000000"]]' WHERE id = '${call.id}'`,
   ],
   [
     'an excess over the hold that is not recorded',
-    'what a charge exceeds its hold by is recorded, and nothing is charged to refused calls',
+    'the amount by which a charge exceeds its hold is recorded, and refused calls are not charged',
     ({ call }) => `UPDATE call SET hold_nano = cost_nano - 1 WHERE id = '${call.id}'`,
   ],
   [

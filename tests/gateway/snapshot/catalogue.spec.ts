@@ -119,7 +119,7 @@ describe('the catalogue in force (contract: durability/snapshot)', () => {
       ['d', null, null],
       ['e', null, null],
     ]);
-    expect(reports.map(String).join()).toContain('does not open');
+    expect(reports.map(String).join()).toContain('cannot be decrypted');
     expect((await load(null)).providers.get('c')?.credential).toBeNull();
   });
 

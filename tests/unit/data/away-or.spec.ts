@@ -9,9 +9,7 @@ describe('an error of the first use of the database (contract: operations/refuse
     const cause = failed('must be owner of table call', { code: '42501' });
     const error = awayOr(new Error('Migration x failed; nothing was changed.', { cause }), url);
     expect(error).toBeInstanceOf(DatabaseAway);
-    expect(String(error)).toContain(
-      'The role me may not make the tables of the database books at db.internal',
-    );
+    expect(String(error)).toContain('the role me may not create tables in the database books at db.internal');
     expect(String(error)).not.toContain('secret');
   });
 
@@ -31,6 +29,6 @@ describe('an error of the first use of the database (contract: operations/refuse
     failed('Connection terminated unexpectedly'),
     failed('the database system is starting up', { code: '57P03' }),
   ])('is one of a server that is not there: $message', (error) => {
-    expect(String(awayOr(error, url))).toContain('start it, or correct DATABASE_URL.');
+    expect(String(awayOr(error, url))).toContain('Start it, or correct DATABASE_URL.');
   });
 });

@@ -47,7 +47,7 @@ describe('an API key on the management API (contract: control-plane/api-keys)', 
   }
 
   it.each([
-    ['POST', '/api/v1/chat/completions', 'use POST /v1/chat/completions, with a base address without /api.'],
+    ['POST', '/api/v1/chat/completions', 'use POST /v1/chat/completions, with a base URL without /api.'],
     ['GET', '/api/v1/models?limit=5', 'use GET /v1/models, with'],
     ['GET', '/api/v1/models/vendor/name', 'use GET /v1/models/{model}, with'],
     ['POST', '/api/v1/messages', 'use POST /v1/messages, with'],
@@ -76,7 +76,7 @@ describe('an API key on the management API (contract: control-plane/api-keys)', 
       expect(await answerTo('GET', target, { authorization: `Bearer ${key}` })).toEqual({
         status: 401,
         code: 'missing_platform_authorization',
-        message: 'This address takes a management key (mgk_…); API keys (mg_…) call models under /v1.',
+        message: 'This endpoint takes a management key (mgk_…); API keys (mg_…) call models under /v1.',
       });
     }
     const wrong = await answerTo('PATCH', '/api/v1/me', { authorization: `Bearer ${key}` });

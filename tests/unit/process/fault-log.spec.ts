@@ -26,9 +26,9 @@ describe('the log of a gateway (contract: durability/database-away)', () => {
       {
         level: 50,
         reason: 'it failed with ECONNREFUSED',
-        msg: 'the database is away: running calls finish, new ones go on while leases last',
+        msg: 'the database is unavailable: running calls finish, and new calls are accepted while leases last',
       },
-      { level: 30, awayMs: 30_000, failed: 4, msg: 'the database answers again' },
+      { level: 30, awayMs: 30_000, failed: 4, msg: 'the database is available again' },
     ]);
   });
 
@@ -37,7 +37,7 @@ describe('the log of a gateway (contract: durability/database-away)', () => {
     expect(faults.isDatabaseAway()).toBe(false);
     faults.report(withCode('ECONNREFUSED'), null);
     expect(lines).toMatchObject([
-      { msg: 'the database is away: running calls finish, new ones go on for 10 min' },
+      { msg: 'the database is unavailable: running calls finish, and new calls are accepted for 10 min' },
     ]);
     expect(faults.isDatabaseAway()).toBe(true);
     faults.databaseAnswers();
@@ -95,7 +95,7 @@ describe('a fault of this machine in the log (contract: call-log/machine-faults)
         fault: 'machine_disk',
         reason: 'it failed with ENOSPC',
         repeated: 0,
-        msg: expect.stringContaining('free the disk'),
+        msg: expect.stringContaining('free space on the disk'),
       },
     ]);
   });

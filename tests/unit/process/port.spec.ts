@@ -12,17 +12,17 @@ describe('the port is tried before anything else (contract: operations/refused-s
     const server = createServer().listen(0, host);
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    const inUse = `Port ${port} of ${host} is in use: stop what listens there, or set another PORT.`;
+    const inUse = `PORT: ${port} is already in use on ${host}. Stop the program that uses it, or set another PORT.`;
     await expect(checkPort({ host, port })).rejects.toThrow(inUse);
-    await expect(checkPort({ host: '0.0.0.0', port })).rejects.toThrow(/is in use/);
+    await expect(checkPort({ host: '0.0.0.0', port })).rejects.toThrow(/is already in use/);
     server.close();
     await once(server, 'close');
     await expect(checkPort({ host, port })).resolves.toBeUndefined();
   });
 
   it.each([
-    ['192.0.2.1', /is no address of this machine/],
-    ['no-such-host.invalid', /nothing can listen on no-such-host\.invalid/],
+    ['192.0.2.1', /is not an address of this machine/],
+    ['no-such-host.invalid', /cannot listen on no-such-host\.invalid/],
   ])('and %s is refused', async (where, message) => {
     await expect(checkPort({ host: where, port: await freePort() })).rejects.toThrow(message);
   });

@@ -33,7 +33,7 @@ export async function applyFact(tx: PaymentStore, fact: Fact, livemode: boolean)
   await changeOrder(tx, order, decision);
   const changes = await postLines(tx, order, decision.lines);
   if (fact.kind === 'paid') await concludePaid(tx, order.workspaceId, order.id);
-  // Whoever disputes one payment is not charged again unasked.
+  // A customer who disputes a payment is not charged automatically again.
   if (fact.kind === 'disputed' && (fact.opened || changes.length > 0)) {
     await pauseAutoTopUp(tx, order.workspaceId, 'dispute', null);
   }

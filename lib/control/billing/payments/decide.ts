@@ -38,10 +38,10 @@ export type Decision =
   | { readonly outcome: 'ignored' | 'quarantined' | 'later'; readonly why: string };
 
 /**
- * What a fact does to its order and the ledger (contract: money/payment-events). The same fact again, or facts in
- * another order, lead to the same ledger: credits stand once a payment, refunds and those of them that failed add up to
- * absolute amounts, disputes stand once each way. Pure.
- * @param order null: there is none that the fact could be of.
+ * What a fact does to its order and the ledger (contract: money/payment-events). Repeated facts, or facts in another
+ * order, result in the same ledger: a payment is credited once, refunds and failed refunds add up to absolute amounts,
+ * and a dispute is posted once each way. Pure.
+ * @param order null: the fact belongs to no order.
  */
 export function decide(
   order: Order | null,
@@ -54,10 +54,10 @@ export function decide(
     case 'ended':
       return ended(order, fact);
     default:
-      if (fact.paymentIntent === null) return { outcome: 'ignored', why: 'it is of no payment' };
+      if (fact.paymentIntent === null) return { outcome: 'ignored', why: 'it belongs to no payment' };
       if (!order) return later(`the payment ${fact.paymentIntent} is not credited`);
       if (order.livemode !== livemode || fact.currency !== 'usd')
-        return { outcome: 'quarantined', why: 'it is of another mode or currency' };
+        return { outcome: 'quarantined', why: 'it has another mode (test or live) or currency' };
       return fact.kind === 'returned' ? returned(order, fact) : disputed(order, fact);
   }
 }
@@ -65,7 +65,7 @@ export function decide(
 function paid(order: Order, fact: Paid, livemode: boolean): Decision {
   const wrong = disagreement(order, fact, livemode);
   if (wrong) return { outcome: 'quarantined', why: wrong };
-  if (order.paymentIntent === fact.paymentIntent) return { outcome: 'ignored', why: 'credited already' };
+  if (order.paymentIntent === fact.paymentIntent) return { outcome: 'ignored', why: 'already credited' };
   const { paymentIntent, customer } = fact;
   const reason = order.livemode ? null : 'Test payment: no real money moved';
   return {
@@ -78,15 +78,15 @@ function paid(order: Order, fact: Paid, livemode: boolean): Decision {
 /** Why a payment is not that of the order; null: it is. */
 function disagreement(order: Order, fact: Paid, livemode: boolean): string | null {
   const due = order.cents + order.feeCents;
-  if (order.livemode !== livemode) return 'the payment is of the other mode (test or live)';
+  if (order.livemode !== livemode) return 'the payment has the other mode (test or live)';
   if (fact.currency !== 'usd') return `the payment is in ${fact.currency}, not in usd`;
   if (fact.workspaceId !== order.workspaceId) return 'the payment names another workspace';
   if (order.customer !== null && fact.customer !== order.customer) {
-    return `the payment is of the customer ${fact.customer}, the order of ${order.customer}`;
+    return `the payment belongs to the customer ${fact.customer}, the order to ${order.customer}`;
   }
-  if (fact.paidCents !== due) return `the payment is of ${fact.paidCents} cents, the order of ${due}`;
+  if (fact.paidCents !== due) return `${fact.paidCents} cents were paid, but the order is for ${due}`;
   if (order.paymentIntent !== null && order.paymentIntent !== fact.paymentIntent) {
-    return `the order was paid by ${order.paymentIntent} already`;
+    return `the order was already paid by ${order.paymentIntent}`;
   }
   return null;
 }
@@ -125,7 +125,7 @@ function disputed(order: Order, fact: Disputed): Decision {
   const share = shareOf(order.cents, fact.disputedCents, order.cents + order.feeCents);
   const lines: Line[] = [];
   if (fact.withdrawn) {
-    const reason = 'disputed by the card holder';
+    const reason = 'disputed by the cardholder';
     lines.push({ kind: 'dispute', ref: fact.disputeId, amountNano: -share, reason });
   }
   if (fact.reinstated) {

@@ -99,7 +99,7 @@ async function take(client: PoolClient, event: Stripe.Event, facts: readonly Fac
  * and its money is not ours: an event of it moves nothing.
  */
 function ofOtherAccount(account: string, claims: readonly Fact[]): Applied {
-  const why = `it is of the connected account ${account}, whose money is not this gateway's`;
+  const why = `it belongs to the connected account ${account}, whose money is not this gateway's`;
   return { outcome: claims.length > 0 ? 'quarantined' : 'ignored', why, topUpId: null };
 }
 

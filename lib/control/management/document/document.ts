@@ -10,28 +10,28 @@ import type { HttpBinding, Operation } from '#lib/control/operations/declare';
 import type { Field } from '#lib/control/operations/field/field';
 import { rolesThatMay } from '#lib/core/role';
 
-const overview = `Everything that the console and the command line do, for programs. Amounts of money are dollars as decimal
-strings, times are ISO 8601 in UTC, and \`null\` removes a limit.
+const overview = `Everything that the console and the command line can do, for programs. Amounts of money are decimal strings in
+dollars, times are ISO 8601 in UTC, and \`null\` removes a limit.
 
-**Lists** answer \`{ data, next }\`: send \`next\` as \`after\` for the following page; \`null\` means that there is none.
+**Lists** return \`{ data, next }\`. Send \`next\` as \`after\` to get the next page; \`null\` means that there are no more.
 
 **Idempotency-Key** (1 to 255 printable ASCII characters without spaces): a POST that is sent again with the same key
-within 24 hours gets the stored answer and does nothing a second time, also while the first one still runs. The same
-key with another address or body is 409 \`conflict\`; a request that was refused leaves its key free. Keys of one
-management key mean nothing to another.
+within 24 hours returns the stored answer and does nothing a second time, even while the first one is still running.
+The same key with another path or body is 409 \`conflict\`. A request that was refused does not use up its key. Each
+management key has its own idempotency keys.
 
-**ETag and If-Match**: what can be changed is read with an entity tag. Sent back as \`If-Match\`, it lets the change
-pass only if nobody changed the thing meanwhile; otherwise the answer is 409 \`conflict\`.
+**ETag and If-Match**: a resource that can be changed is returned with an \`ETag\`. If you send it back as \`If-Match\`,
+the change is made only if the resource has not changed since; otherwise the answer is 409 \`conflict\`.
 
-**Errors** are \`{ "error": { "message", "code" } }\`; every answer carries its id as \`X-Request-Id\`.
+**Errors** are \`{ "error": { "message", "code" } }\`. Every answer has its id in \`X-Request-Id\`.
 
-**Limits**: a management key may send ${requestsPerMinute} requests in any 60 seconds to each process of the gateway; beyond it the
-answer is 429 \`api_key_rpm_exceeded\` with \`Retry-After\`, in seconds. A body has at most 1 MiB and arrives within 15 s.
+**Limits**: a management key may send ${requestsPerMinute} requests in any 60 seconds to each process of the gateway; above that, the
+answer is 429 \`api_key_rpm_exceeded\` with \`Retry-After\`, in seconds. A body may have 1 MiB and must arrive within 15 s.
 
-**Names**: ids, slugs and addresses of other workspaces are 404 \`not_found\`, as if they did not exist. A slug that a
-workspace had before finds it, and the answer names the one of today.`;
+**Names**: ids, slugs and addresses of other workspaces are 404 \`not_found\`, as if they did not exist. A former slug
+still finds its workspace, and the answer contains the current one.`;
 
-/** The OpenAPI 3.1 document of the management API, made of the declarations alone. */
+/** The OpenAPI 3.1 document of the management API, made only from the declarations. */
 export function openApiOf(operations: readonly Operation[]): JsonSchema {
   const paths: Record<string, Record<string, JsonSchema>> = { '/openapi.json': { get: ownAddress } };
   for (const operation of operations) {
@@ -55,7 +55,7 @@ export function openApiOf(operations: readonly Operation[]): JsonSchema {
 const ownAddress = {
   operationId: 'openApi',
   summary: 'This document.',
-  description: 'It needs no credential.',
+  description: 'No credential is needed.',
   security: [],
   responses: { 200: { description: 'OpenAPI 3.1.', content: { 'application/json': { schema: {} } } } },
 };
@@ -88,7 +88,7 @@ function described(operation: Operation, binding: HttpBinding): JsonSchema {
   };
 }
 
-/** "key.create" → "keyCreate"; of two addresses, the one in a workspace says so. */
+/** "key.create" → "keyCreate"; if there are two paths, the one in a workspace says so. */
 function operationIdOf({ name, http }: Operation, { path }: HttpBinding): string {
   const id = name.replace(/[.-](\w)/g, (_, letter: string) => letter.toUpperCase());
   return http.length > 1 && path.includes('{workspace}') ? `${id}InWorkspace` : id;
@@ -99,9 +99,9 @@ function nounOf(name: string): string {
 }
 
 function whoMay({ reach, permission }: Operation): string {
-  if (reach === 'gateway') return 'Operator keys alone.';
-  if (permission === null) return 'Every management key.';
-  return `The role ${rolesThatMay(permission)}, or an operator key.`;
+  if (reach === 'gateway') return 'Requires an operator key.';
+  if (permission === null) return 'Any management key.';
+  return `Requires the role ${rolesThatMay(permission)}, or an operator key.`;
 }
 
 function inPath(name: string, { fields }: Operation): JsonSchema {
@@ -111,7 +111,7 @@ function inPath(name: string, { fields }: Operation): JsonSchema {
     : {
         type: 'string',
         title: 'Workspace',
-        description: 'Its slug, one that it had before, or its id.',
+        description: 'Its slug, a former slug, or its id.',
         examples: ['acme'],
       };
   return { name, in: 'path', required: true, schema };

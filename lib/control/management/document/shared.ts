@@ -1,7 +1,7 @@
 import type { JsonSchema } from '#lib/control/management/document/values';
 import type { Operation } from '#lib/control/operations/declare';
 
-/** What the operations of the document refer to. */
+/** Components that the operations of the document refer to. */
 export const sharedParts: JsonSchema = {
   securitySchemes: {
     managementKey: {
@@ -9,28 +9,29 @@ export const sharedParts: JsonSchema = {
       scheme: 'bearer',
       bearerFormat: 'mgk_…',
       description:
-        'A management key, of a workspace with a role or of the operator. API keys are not good here.',
+        'A management key: of a workspace, with a role, or of the operator. API keys do not work here.',
     },
   },
   parameters: {
     IdempotencyKey: {
       name: 'Idempotency-Key',
       in: 'header',
-      description: 'Makes sending it again safe for 24 hours: the same key answers what it answered first.',
+      description:
+        'Makes it safe to send the request again within 24 hours: the same key returns the first answer.',
       schema: { type: 'string', pattern: '^[!-~]{1,255}$' },
     },
     IfMatch: {
       name: 'If-Match',
       in: 'header',
-      description: 'The ETag under which it was read: the change is refused if it was changed since.',
+      description: 'The ETag with which it was read: if it has changed since, the request is refused.',
       schema: { type: 'string' },
     },
   },
   headers: {
     RequestId: { description: 'The id of this answer.', schema: { type: 'string' } },
-    ETag: { description: 'The tag of what it is now, for If-Match.', schema: { type: 'string' } },
+    ETag: { description: 'Identifies the current state, for If-Match.', schema: { type: 'string' } },
     RetryAfter: {
-      description: 'Whole seconds to wait.',
+      description: 'Seconds to wait.',
       schema: { type: 'integer', minimum: 1, maximum: 60 },
     },
   },
@@ -43,7 +44,7 @@ export const sharedParts: JsonSchema = {
           properties: {
             message: {
               type: 'string',
-              description: 'What to do next; of bad input, it begins with the field.',
+              description: 'What to do next. For invalid input, it begins with the field.',
             },
             code: { type: 'string', examples: ['invalid_body'] },
           },
@@ -54,22 +55,24 @@ export const sharedParts: JsonSchema = {
     },
   },
   responses: {
-    BadInput: errorResponse('`invalid_body`: a field cannot be what was sent; the message begins with it.'),
+    BadInput: errorResponse('`invalid_body`: a field is invalid; the message begins with its name.'),
     Unauthenticated: errorResponse(
-      '`missing_platform_authorization` or `invalid_api_key`: no management key in force was sent.',
+      '`missing_platform_authorization` or `invalid_api_key`: the request has no active management key.',
     ),
-    Denied: errorResponse('`permission_denied`: the message names the roles that may.'),
-    NotFound: errorResponse('`not_found`: there is no such thing, or not for this key.'),
-    Conflict: errorResponse('`conflict`: it collides with what is there, or was changed meanwhile.'),
+    Denied: errorResponse('`permission_denied`: the message names the roles that are allowed.'),
+    NotFound: errorResponse('`not_found`: it does not exist, or this key may not see it.'),
+    Conflict: errorResponse(
+      '`conflict`: it conflicts with something that exists, or was changed in the meantime.',
+    ),
     TooFast: errorResponse('`api_key_rpm_exceeded`: too many requests a minute.', {
       'Retry-After': { $ref: '#/components/headers/RetryAfter' },
     }),
     Failed: errorResponse('`internal_error`: nothing was changed; try again.'),
-    KeyNotResolved: errorResponse('`auth_resolve_failed`: the database is away; try again.'),
+    KeyNotResolved: errorResponse('`auth_resolve_failed`: the database is unavailable; try again.'),
   },
 };
 
-/** The errors that an operation may answer with. */
+/** The errors that an operation may return. */
 export function errorResponses({ kind, permission, reach }: Operation): JsonSchema {
   const refer = (name: string) => ({ $ref: `#/components/responses/${name}` });
   return {

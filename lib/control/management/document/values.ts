@@ -2,15 +2,15 @@ import { z } from 'zod';
 import type { Operation } from '#lib/control/operations/declare';
 import { type Field, sentencesOf } from '#lib/control/operations/field/field';
 
-/** JSON Schema, and the parts of an OpenAPI document, which are as free. */
+/** JSON Schema, or another part of an OpenAPI document. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** A field as the JSON of a body carries it. */
+/** A field in a JSON body. */
 export function valueSchema(field: Field): JsonSchema {
   return { ...schemaOf(field.schema, 'input'), ...factsOf(field) };
 }
 
-/** A field as a text in an address: what `fromText` reads. */
+/** A field as a string in a path or query: what `fromText` reads. */
 export function querySchema(field: Field): JsonSchema {
   const facts = factsOf(field);
   if (field.kind === 'switch') return { type: 'string', enum: ['on', 'off'], ...facts, examples: ['on'] };

@@ -15,7 +15,7 @@ import { settleLeftovers } from '#lib/programs/process/books/leftovers';
 import { watchOutdated } from '#lib/programs/process/books/outdated';
 import { openTelemetry } from '#lib/programs/process/telemetry';
 
-/** Books by leases and a journal in DATA_DIR: first what a dead process left is settled (workers leave that to the primary). */
+/** Books by leases and a journal in DATA_DIR: it first settles the calls of dead processes (the primary does so for workers). */
 export async function openJournalBooks(parts: BooksParts): Promise<Books> {
   const { env, db, worker, ownerId, clock, log, shared, report } = parts;
   const journalDir = join(env.dataDir, 'journal');
@@ -32,7 +32,7 @@ export async function openJournalBooks(parts: BooksParts): Promise<Books> {
     worker === null
       ? await settleLeftovers({ ...found, onInterrupted }, log)
       : await listRecentAdmissions(db.pool, clock.now(), new Map());
-  // One process of a machine counts what lies in the directory that it shares with the others.
+  // One process of a machine counts what is in the directory that all of them share.
   const setAside = (worker?.number ?? 1) === 1 ? countSetAside(journalDir) : { damaged: 0, rejected: 0 };
   const exporter = telemetry.start(ownerId, clock.now());
   const journal = openJournal(journalDir, ownerId, {
@@ -45,12 +45,12 @@ export async function openJournalBooks(parts: BooksParts): Promise<Books> {
       const code = 'code' in error ? ` (${error.code})` : '';
       coordinator.suspend(
         'journal',
-        `its journal cannot be written${code}; its operator must free the disk, then retry`,
+        `its journal cannot be written${code}; its operator must free disk space, then retry`,
         machineFaultOf(error),
       );
     },
     onWritable: () => {
-      log.warn('the journal can be written again: new calls are admitted');
+      log.warn('the journal can be written again: new calls are accepted');
       coordinator.resume('journal');
     },
   });

@@ -5,14 +5,14 @@ import type { Admission } from '#lib/gateway/settlement/recent';
 import { type RecoverOptions, recover } from '#lib/gateway/settlement/recover';
 import { isWaitOver } from '#lib/platform/data/database-errors';
 
-/** How long a start waits for locks that others hold, ms; abandoned ones are free sooner. */
+/** How long a start waits for locks of others, ms; abandoned locks are freed sooner. */
 const PATIENCE_MS = 60_000;
 const PAUSE_MS = 1_000;
 
 /**
- * Settles what dead processes left, and says so in the log. A transaction of the dead process may still hold its locks
- * (contract: durability/abandoned-transactions): then it is tried again.
- * @returns the calls admitted lately, for the windows.
+ * Settles the calls of dead processes and logs it. A transaction of the dead process may still hold its locks
+ * (contract: durability/abandoned-transactions): then it tries again.
+ * @returns recently admitted calls, for the windows of limits.
  * @throws Error of the database or the directory; for locks after a minute.
  */
 export async function settleLeftovers(options: RecoverOptions, log: Logger): Promise<readonly Admission[]> {
@@ -24,7 +24,7 @@ export async function settleLeftovers(options: RecoverOptions, log: Logger): Pro
       return recent;
     } catch (error) {
       if (!isWaitOver(error) || performance.now() > untilMs) throw error;
-      log.error({ reason: messageOf(error) }, 'what a dead process left is locked: trying again');
+      log.error({ reason: messageOf(error) }, 'the calls of a dead process are still locked: trying again');
       await pause(PAUSE_MS);
     }
   }

@@ -10,7 +10,7 @@ export interface OutdatedWatch {
   settled(): void;
 }
 
-/** @param coordinator asked for once a settlement has failed. */
+/** @param coordinator called once a settlement has failed. */
 export function watchOutdated(
   coordinator: () => Pick<Coordinator, 'suspend' | 'resume'>,
   log: Pick<Logger, 'fatal'>,
@@ -21,11 +21,11 @@ export function watchOutdated(
       if (outdated || !isOtherSchema(error)) return;
       outdated = true;
       log.fatal(
-        'a newer version of the gateway has migrated the database, and this one cannot settle calls there: it admits no more of them. Start the new version on the same DATA_DIR, which settles the rest',
+        'a newer version of the gateway has migrated the database, and this version cannot settle calls there: it accepts no more calls. Start the new version on the same DATA_DIR; it settles the rest',
       );
       coordinator().suspend(
         'outdated',
-        'a newer version has migrated its database; send the request again to another process',
+        'a newer version has migrated its database; retry the request with another process',
       );
     },
     settled() {

@@ -13,7 +13,7 @@ export interface CatalogueStart {
   /** Folder of the catalogue files that come with this version. */
   readonly catalogueDir: string;
   readonly dataDir: string;
-  /** The embedded default, which learns of new models by itself. */
+  /** The embedded default, which adds new models automatically. */
   readonly embedded: boolean;
   /** The simulated provider runs. */
   readonly sandbox: boolean;
@@ -24,12 +24,12 @@ export interface CatalogueStart {
   };
 }
 
-/** Differences that a line of the log names; the command shows all of them. */
+/** How many differences a log line names; the command shows all of them. */
 const MOST_NAMED = 10;
 
 /**
- * Fills an empty database with the catalogue that comes with this version. Otherwise logs how the two differ and the
- * command that applies the differences; the embedded default applies what is new by itself
+ * Fills an empty database with the catalogue of this version. Otherwise logs how the two differ and the command that
+ * applies the differences; the embedded default applies what is new automatically
  * (contract: operations/catalogue-start). Never fails: an installation must start with the catalogue that it has.
  */
 export async function meetCatalogue(start: CatalogueStart): Promise<void> {
@@ -62,10 +62,10 @@ async function meet(
       }
       left = found.left;
     } else if (await fillCatalogue(host, files)) {
-      log.info({ catalogue: files.of }, 'the catalogue of this version was applied to an empty database');
+      log.info({ catalogue: files.of }, 'the catalogue of this version was applied to the empty database');
       return;
     } else if (!log.isLevelEnabled('warn')) {
-      // Nobody would be told, and to read and compare the files takes half a second of the processor.
+      // The result would not be logged, and reading and comparing the files takes half a second of the processor.
       return;
     } else {
       left = await missingOfCatalogue(host.db, files, host.sealingKey ?? null);
@@ -73,10 +73,10 @@ async function meet(
     if (left.length === 0) return;
     log.warn(
       { differences: left.length, first: left.slice(0, MOST_NAMED), command },
-      'the database differs from the catalogue that comes with this version: take it over with the command, or leave it',
+      'the database differs from the catalogue of this version: apply the catalogue with the command, or ignore this',
     );
   } catch (error) {
     const reason = messageOf(error);
-    log.warn({ reason, command }, 'the catalogue that comes with this version could not be compared');
+    log.warn({ reason, command }, 'the catalogue of this version could not be compared with the database');
   }
 }

@@ -10,10 +10,10 @@ const LOOK_MS = 1_000;
 
 const remedies: Readonly<Record<string, (place: Place) => string>> = {
   EADDRINUSE: ({ host, port }) =>
-    `Port ${port} of ${host} is in use: stop what listens there, or set another PORT.`,
-  EACCES: ({ port }) => `PORT: ${port} needs rights that this user does not have. Set one above 1023.`,
+    `PORT: ${port} is already in use on ${host}. Stop the program that uses it, or set another PORT.`,
+  EACCES: ({ port }) => `PORT: this user is not allowed to use port ${port}. Set one above 1023.`,
   EADDRNOTAVAIL: ({ host }) =>
-    `HOST: ${host} is no address of this machine. Set one that is; 0.0.0.0 is all of them.`,
+    `HOST: ${host} is not an address of this machine. Set one that is, or 0.0.0.0 for all of them.`,
 };
 
 /** The gateway cannot listen where its settings say; the message says what to change. */
@@ -21,15 +21,16 @@ export class ListenRefused extends Error {
   constructor(place: Place, cause: NodeJS.ErrnoException) {
     const remedy = remedies[cause.code ?? ''];
     super(
-      remedy?.(place) ?? `HOST: nothing can listen on ${place.host} (${cause.message}). Set another HOST.`,
+      remedy?.(place) ??
+        `HOST: the gateway cannot listen on ${place.host} (${cause.message}). Set another HOST.`,
     );
     this.name = 'ListenRefused';
   }
 }
 
 /**
- * Looks whether the listener's address is free. Before anything is made: a first run shows its key only once it listens.
- * It listens nowhere itself: a connection that came in between would be reset, and a proxy does not repeat its call.
+ * Checks whether the listener's address is free, before anything is created: a first run shows its key only once it
+ * listens. The check does not listen itself: a connection during it would be reset, and a proxy does not repeat its call.
  * @throws ListenRefused.
  */
 export async function checkPort(env: Place): Promise<void> {
@@ -38,7 +39,7 @@ export async function checkPort(env: Place): Promise<void> {
   if (await answers(env)) throw new ListenRefused(env, Object.assign(new Error(), { code: 'EADDRINUSE' }));
 }
 
-/** The rules for addresses and for ports below 1024 are those of TCP. That another one has the port does not matter. */
+/** UDP has the same rules for addresses and for ports below 1024 as TCP. Another program's UDP port does not matter. */
 async function bindDatagrams(env: Place): Promise<void> {
   const { address, family } = await lookup(env.host).catch((error) => {
     throw new ListenRefused(env, error);
@@ -52,7 +53,7 @@ async function bindDatagrams(env: Place): Promise<void> {
   }).finally(() => probe.close());
 }
 
-/** Whether somebody takes connections there. */
+/** Whether a program accepts connections there. */
 function answers({ host, port }: Place): Promise<boolean> {
   const local = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
   return new Promise((resolve) => {
@@ -61,7 +62,7 @@ function answers({ host, port }: Place): Promise<boolean> {
       socket.destroy();
       resolve(found);
     };
-    // A port out of the system's own range may be connected to itself.
+    // A port in the system's own range may connect to itself.
     socket.once('connect', () => end(socket.localPort !== port));
     socket.once('error', () => end(false)).once('timeout', () => end(false));
   });

@@ -25,12 +25,12 @@ import type { ServingContext } from '#lib/programs/process/workers/serving-conte
 import { workerSignals } from '#lib/programs/process/workers/signals';
 import { catalogueDir } from '#prisma/seed';
 
-/** Puts the process together and serves gateway and console where its context says, until it is told to stop. */
+/** Assembles the process and serves gateway and console where its context says, until it is told to stop. */
 export async function serveAt(context: ServingContext, env: Env, log: Logger, dev: boolean): Promise<void> {
   const { db, operationsDb, worker } = context;
   const openBooks = env.settlement === 'database' ? openDatabaseBooks : openJournalBooks;
   const running = await assemble(env, { ...context, openBooks }, log);
-  /** The log has one line for an outage of the database, whoever meets it (contract: durability/database-away). */
+  /** The log has one line for an outage of the database, whichever part notices it (contract: durability/database-away). */
   const reportOf = (part: string) => (error: unknown) => {
     if (isDatabaseAway(error)) running.runtime.report(error, null);
     else log.error({ reason: messageOf(error) }, part);
@@ -57,9 +57,9 @@ export async function serveAt(context: ServingContext, env: Env, log: Logger, de
   const seen = { control, throttle: throttle.throttle, authSecrets, report: reportOf('console') };
   const pages = await openConsole(env, seen, log, dev);
   const listener = createListener({ env, running, metrics, management, pages, dev });
-  /** Other processes of this machine take the connections that this one no longer does. */
+  /** Other processes of this machine take the connections that this one no longer accepts. */
   let othersServe = worker !== null;
-  /** Aborted by an error that nobody caught: nothing is admitted from then on. */
+  /** Aborted by an uncaught error: no calls are admitted from then on. */
   const fault = new AbortController();
 
   const signals =
@@ -86,16 +86,16 @@ export async function serveAt(context: ServingContext, env: Env, log: Logger, de
         listener.endIdle();
         log.info(
           { calls: running.state().callsInFlight },
-          'draining: new calls are refused, running ones finish',
+          'draining: new calls are refused, running calls finish',
         );
         const untilMs = performance.now() + patienceMs;
-        // Until the last running call has ended it still listens, so that whoever asks hears of the stop.
+        // It still listens until the last running call has ended, so that new requests get an answer.
         await running.finishCalls(patienceMs);
         const cut = running.state().callsInFlight;
-        if (cut > 0) log.warn({ calls: cut }, 'the running calls did not finish in time and are cut');
+        if (cut > 0) log.warn({ calls: cut }, 'the running calls did not finish in time and are cut off');
         await closeInQuietTurn(context.shut);
         await listener.drain(Math.max(0, untilMs - performance.now()));
-        // Calls that were cut just now settle at once.
+        // Calls that were cut off now settle at once.
         await running.finishCalls(2_000);
       },
       close: async () => {
@@ -110,9 +110,9 @@ export async function serveAt(context: ServingContext, env: Env, log: Logger, de
       },
       report: (error, fatal) => {
         const reason = stackOf(error);
-        if (!fatal) return void log.error({ reason }, 'a rejection that nobody handled');
+        if (!fatal) return void log.error({ reason }, 'unhandled rejection');
         fault.abort();
-        log.fatal({ reason }, 'an error that nobody caught: the gateway stops, start it again');
+        log.fatal({ reason }, 'uncaught error: the gateway is stopping; start it again');
       },
     },
     signals,

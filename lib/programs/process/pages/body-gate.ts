@@ -18,11 +18,11 @@ interface Fault {
 
 const tooLarge: Fault = {
   status: 413,
-  reason: 'The request body is over 1 MiB, which the console does not take; send a smaller one.',
+  reason: 'The request body is larger than 1 MiB, the limit of the console; send a smaller one.',
 };
 const tooSlow: Fault = {
   status: 408,
-  reason: 'The request body took longer than 15 s; send it again on a faster connection.',
+  reason: 'The request body took longer than 15 s to arrive; send it again on a faster connection.',
 };
 const tooMany: Fault = {
   status: 503,

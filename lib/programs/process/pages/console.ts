@@ -34,12 +34,12 @@ export async function openConsole(
   if (!env.console) {
     return plainAnswer(
       404,
-      'This process serves no console (CONSOLE=off). Ask one that does, or unset CONSOLE.',
+      'This process does not serve the console (CONSOLE=off). Use a process that does, or unset CONSOLE.',
     );
   }
   if (!dev && !existsSync(`${root}.next/BUILD_ID`)) {
-    log.warn('the console is not built: run npm start, which builds it');
-    return plainAnswer(503, 'The console is not built. Stop the gateway and run: npm start');
+    log.warn('the console has not been built: run npm start, which builds it');
+    return plainAnswer(503, 'The console has not been built. Stop the gateway and run: npm start');
   }
   exportForNextAuth(env, env.port);
   setConsoleHost({

@@ -1,21 +1,21 @@
 import type { Socket } from 'node:net';
 
-/** A worker, as far as connections are given to it. */
+/** A worker, as a receiver of connections. */
 export interface ConnectionTarget {
-  /** Hands the connection over; `refused` is called when that cannot be. */
+  /** Hands the connection over; `refused` is called if that fails. */
   give(id: number, socket: Socket, refused: () => void): void;
 }
 
-/** Connections that may wait while no worker serves; more are closed. */
+/** How many connections may wait while no worker serves; more are closed. */
 const MOST_WAITING = 1_000;
 
 /**
- * Gives each connection to the worker that has fewest on their way to it, in turn among equals, and keeps it until that
- * one has it: a worker that is stuck gets few, and what was on its way to one that died goes to another. (The dispatcher of
- * `node:cluster` lose such a connection, whose client then waits for ever.)
+ * Gives each connection to the worker with the fewest connections on their way to it, in turn among equals, and keeps it
+ * until the worker has received it: a stuck worker gets few, and connections on their way to a worker that died go to
+ * another. (`node:cluster` loses such a connection, and its client waits forever.)
  */
 export class ConnectionDispatcher {
-  /** With the connections that are on their way to each. */
+  /** With the connections on their way to each. */
   readonly #targets = new Map<ConnectionTarget, Map<number, Socket>>();
   readonly #closing = new Map<ConnectionTarget, Map<number, Socket>>();
   #waiting: Socket[] = [];
@@ -27,7 +27,7 @@ export class ConnectionDispatcher {
     for (const socket of this.#waiting.splice(0)) this.give(socket);
   }
 
-  /** The worker takes no more; what is on its way is still its own. */
+  /** The worker takes no more connections than those on their way to it. */
   closing(target: ConnectionTarget): void {
     const underWay = this.#targets.get(target);
     if (underWay === undefined) return;
@@ -43,14 +43,14 @@ export class ConnectionDispatcher {
     for (const socket of lost?.values() ?? []) this.give(socket);
   }
 
-  /** The worker has the connection: this process's copy of it goes. */
+  /** The worker has received the connection, so this process closes its copy. */
   accepted(target: ConnectionTarget, id: number): void {
     const underWay = this.#targets.get(target) ?? this.#closing.get(target);
     underWay?.get(id)?.destroy();
     underWay?.delete(id);
   }
 
-  /** No worker will enter any more: what would wait is closed. */
+  /** No worker will be added any more: connections that would wait are closed. */
   end(): void {
     this.#ended = true;
     for (const socket of this.#waiting.splice(0)) socket.destroy();

@@ -12,19 +12,19 @@ const folderOf = (dataDir: string) => join(dataDir, 'run');
 const pathOf = (dataDir: string, ownerId: string) => join(folderOf(dataDir), `${ownerId}.worker`);
 
 /**
- * Taken by a worker for as long as it lives: its journal is nobody else's until the kernel frees the lock.
+ * Locks the journal of a worker: it belongs to no other process until the kernel frees the lock.
  * @throws Error when another process has it, or of the file system.
  */
 export function holdOwner(dataDir: string, ownerId: string): FileLock {
   mkdirSync(folderOf(dataDir), { recursive: true, mode: 0o700 });
   const lock = takeLock(pathOf(dataDir, ownerId));
-  if (lock === null) throw new Error(`the journal of ${ownerId} is another process's`);
+  if (lock === null) throw new Error(`the journal of ${ownerId} belongs to another process`);
   return lock;
 }
 
 /**
- * Waits until the workers of a primary that was killed have ended, which they do as soon as they notice: one that still
- * runs would go on writing a journal that is taken for a dead process's (contract: durability/workers).
+ * Waits until the workers of a killed primary have ended, which they do as soon as they notice: a worker that still runs
+ * would write to a journal that is treated as a dead process's (contract: durability/workers).
  * @throws DataDirInUse after 10 s.
  */
 export async function awaitEarlierWorkers(dataDir: string): Promise<void> {

@@ -20,14 +20,14 @@ const CLOSE_MS = 12_000;
 
 /**
  * The process that starts the others (contract: durability/workers). It owns DATA_DIR, the embedded database, the
- * simulated provider and the listener's port, hands each connection to a worker, settles what a dead one left, and
- * starts another in its place. No call passes through it.
+ * simulated provider and the listener's port, hands each connection to a worker, settles what a dead worker left, and
+ * replaces it. No call passes through it.
  */
 export async function runWorkers(env: Env, log: Logger): Promise<void> {
   const machine = await openMachine(env, log, false);
   if (machine.embedded) {
     const text =
-      'the embedded database bounds what several workers serve: set DATABASE_URL to serve more calls';
+      'the embedded database limits how many calls several workers can serve: set DATABASE_URL to serve more';
     log.warn({ workers: env.workers }, text);
   }
   const ids = createIds(systemClock);
@@ -51,7 +51,7 @@ export async function runWorkers(env: Env, log: Logger): Promise<void> {
   const dispatcher = new ConnectionDispatcher();
   // Paused: the worker reads it.
   const listener = createServer({ pauseOnConnect: true, allowHalfOpen: true }, (socket) => {
-    // Its client left; the worker finds out by itself.
+    // Its client left; the worker notices.
     socket.on('error', () => undefined);
     dispatcher.give(socket);
   });
@@ -82,15 +82,16 @@ export async function runWorkers(env: Env, log: Logger): Promise<void> {
       takeOver.stop();
       await limits?.close();
       await machine.close();
-      if (!pool.endedWell()) throw new Error('a worker did not end in order; what it left is settled');
+      if (!pool.endedWell()) throw new Error('a worker did not stop cleanly; its calls have been settled');
     },
     report: (error, fatal) => {
-      if (fatal) log.fatal({ reason: stackOf(error) }, 'the gateway stops, start it again');
-      else log.error({ reason: stackOf(error) }, 'a rejection that nobody handled');
+      if (fatal)
+        log.fatal({ reason: stackOf(error) }, 'fatal error: the gateway is stopping; start it again');
+      else log.error({ reason: stackOf(error) }, 'unhandled rejection');
     },
   });
   listener.on('error', fail);
-  // Before a worker serves, so that no limit and no balance is counted without what was left.
+  // Before a worker serves, so that every limit and balance includes the calls of dead processes.
   await takeOver.run();
   pool.start();
 }

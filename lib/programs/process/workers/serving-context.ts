@@ -16,16 +16,16 @@ import { awaitEarlierWorkers, forgetOwner, holdOwner } from '#lib/programs/proce
 import type { WorkerSettings } from '#lib/programs/process/workers/worker-settings';
 import { seedFirstRun } from '#prisma/seed';
 
-/** Where a process serves: what it shares with the others of its machine, if there are any. */
+/** Where a process serves, and what it shares with the other processes of its machine, if there are any. */
 export interface ServingContext extends Connections {
   /** Whether the database is the embedded one. */
   readonly embedded: boolean;
   readonly upstreams: Upstreams;
-  /** What sessions are read with; the first signs them. */
+  /** Secrets that verify sessions; the first one signs them. */
   readonly authSecrets: readonly string[];
   /** null: it is the only process of its machine. */
   readonly worker: Pick<WorkerSettings, 'number' | 'ownerId'> | null;
-  /** Whether it does what a machine does once at its start. */
+  /** Whether it does what happens once at the start of a machine. */
   readonly first: boolean;
   /** Has the server accept connections from now on. @param ready called when it does. */
   open(server: Server, ready: () => void): void;
@@ -37,7 +37,7 @@ export interface ServingContext extends Connections {
 /** What a machine has once, however many processes serve on it: the database, DATA_DIR, the simulated provider. */
 export interface Machine
   extends Pick<ServingContext, 'db' | 'operationsDb' | 'embedded' | 'upstreams' | 'authSecrets' | 'close'> {
-  /** The address of the database, the embedded one's too. */
+  /** The address of the database, embedded or not. */
   readonly databaseUrl: string;
   /** Says that the gateway is ready, and on the first run how to make a call. */
   welcome(): void;
@@ -72,7 +72,7 @@ export async function openMachine(env: Env, log: Logger, dev: boolean): Promise<
   };
 }
 
-/** The place of a process that serves alone on its machine. */
+/** The context of the only process of a machine. */
 export async function alone(env: Env, log: Logger, dev: boolean): Promise<ServingContext> {
   const machine = await openMachine(env, log, dev);
   let shut = () => {};
@@ -81,7 +81,7 @@ export async function alone(env: Env, log: Logger, dev: boolean): Promise<Servin
     worker: null,
     first: true,
     open: (server, ready) => {
-      // That of `node:http` would close idle connections too, and a request may be on its way on one.
+      // The `close` of `node:http` would also close idle connections, on which a request may be on its way.
       shut = () => void NetServer.prototype.close.call(server);
       server.listen(env.port, env.host, () => {
         machine.welcome();
@@ -92,11 +92,11 @@ export async function alone(env: Env, log: Logger, dev: boolean): Promise<Servin
   };
 }
 
-/** The place of one of several processes: the primary has opened the machine. */
+/** The context of one of several processes: the primary has opened the machine. */
 export function amongWorkers(env: Env, settings: WorkerSettings, log: Logger): ServingContext {
   const { number, ownerId, first, databaseUrl, secrets, authSecrets } = settings;
   const lock = holdOwner(env.dataDir, ownerId);
-  // Whoever starts next on this machine takes its journal over.
+  // The next start on this machine takes its journal over.
   process.once('disconnect', () => process.exit(1));
   logWhatIsPrinted(log);
   const known = new Map(secrets);
@@ -135,7 +135,7 @@ function takeConnections(server: Server): void {
     if (word.gateway !== 'connection') return;
     tellPrimary({ gateway: 'accepted', id: word.id });
     if (socket === null) return;
-    // As `node:http` sets up those that it accepts: a client may end its side and still get its answer.
+    // As `node:http` does for connections that it accepts: a client may end its side and still get its answer.
     socket.allowHalfOpen = true;
     socket.setNoDelay(true);
     server.emit('connection', socket);

@@ -2,9 +2,9 @@ import { type StopHost, thisProcess } from '#lib/programs/process/stop';
 import { hearPrimary } from '#lib/programs/process/workers/messages';
 
 /**
- * How a worker hears of its end. A terminal's signals reach every process of its group, and so do those of some service
- * managers: the primary alone says what they mean. SIGTERM sent to one worker stops that one in order.
- * @param ordered told that the whole machine stops, not this worker alone.
+ * How a worker is told to stop. Signals of a terminal, and of some service managers, reach every process of the group, so
+ * only the primary acts on them. SIGTERM sent to one worker stops only that worker.
+ * @param ordered called if the whole machine stops, not only this worker.
  */
 export function workerSignals(ordered: () => void): StopHost {
   return {

@@ -54,7 +54,7 @@ export function createTakeOver(parts: TakeOverParts): TakeOver {
         return;
       } catch (error) {
         const reason = messageOf(error);
-        parts.log.error({ reason }, 'what a dead worker left cannot be settled yet: trying again');
+        parts.log.error({ reason }, 'the calls of a dead worker cannot be settled yet: trying again');
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, pauseMs);
           wake = () => {

@@ -10,7 +10,7 @@ import { environmentOf, type WorkerSettings } from '#lib/programs/process/worker
 /** The pause before a worker that died is started again, ms; it doubles up to the longest. */
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
-/** One that served for so long gets the first pause again. */
+/** A worker that served for this long gets the first pause again, ms. */
 const STEADY_MS = 30_000;
 
 export interface WorkerPoolParts {
@@ -19,15 +19,15 @@ export interface WorkerPoolParts {
   readonly secrets: readonly (readonly [name: string, value: string])[];
   readonly authSecrets: readonly string[];
   newOwner(): string;
-  /** Who gets the next connection. */
+  /** Chooses the worker of each connection. */
   readonly dispatcher: ConnectionDispatcher;
-  /** One serves; from the first one on connections may come. */
+  /** A worker serves; after the first one, connections may be accepted. */
   onReady(): void;
   /** All of them serve for the first time. */
   onServing(): void;
-  /** One has ended, and is no longer among `owners`. */
+  /** A worker has ended and is no longer among `owners`. */
   onEnd(): void;
-  /** One ended before it ever served; it has said why. */
+  /** A worker ended before it served; its log says why. */
   onFailedStart(reason: string): void;
   readonly log: Logger;
 }
@@ -41,7 +41,7 @@ interface WorkerSlot {
   served: boolean;
 }
 
-/** The workers of a machine: each slot is taken anew when its worker has died. */
+/** The workers of a machine: a slot gets a new worker when its worker has died. */
 export class WorkerPool {
   readonly #parts: WorkerPoolParts;
   readonly #slots: WorkerSlot[];
@@ -67,7 +67,7 @@ export class WorkerPool {
     for (const slot of this.#slots) this.#fill(slot);
   }
 
-  /** The owners of those that live. */
+  /** The owners of the living workers. */
   owners(): ReadonlySet<string> {
     return new Set(this.#slots.flatMap(({ worker, ownerId }) => (worker === null ? [] : [ownerId])));
   }
@@ -149,13 +149,13 @@ export class WorkerPool {
     this.#parts.onEnd();
     if (!this.#allServed && !slot.served) {
       this.#failedStop = true;
-      this.#parts.onFailedStart(`worker ${slot.number} ended at its start (${signal ?? `exit ${code}`})`);
+      this.#parts.onFailedStart(`worker ${slot.number} failed to start (${signal ?? `exit ${code}`})`);
       return;
     }
     if (performance.now() - slot.startedMs > STEADY_MS) slot.pauseMs = FIRST_PAUSE_MS;
     const { pauseMs } = slot;
     slot.pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
-    this.#parts.log.warn({ ...how, pauseMs }, 'a worker ended: starting another in its place');
+    this.#parts.log.warn({ ...how, pauseMs }, 'a worker ended unexpectedly: starting a new one');
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
       this.#fill(slot);
@@ -169,6 +169,6 @@ export class WorkerPool {
 }
 
 function tell(worker: ChildProcess, word: ToWorker): void {
-  // One that has just ended hears nothing.
+  // A worker that has just ended cannot be reached.
   worker.send(word, () => undefined);
 }

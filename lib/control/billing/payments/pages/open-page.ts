@@ -15,9 +15,9 @@ export interface CheckoutOrder {
   readonly saveCard: boolean;
 }
 
-/** What whoever saves a card agrees to, shown beside the button that pays. */
+/** What customers who save a card agree to, shown next to the pay button. */
 const consent =
-  'Your card is saved. Where automatic top-ups are on, it is charged without you when the balance falls below the threshold that you set, at most up to your cap of the month. You can switch them off and remove the card at any time.';
+  'Your card will be saved. If automatic top-ups are on, it is charged automatically when the balance falls to the threshold that you set, up to your monthly cap. You can turn them off and remove the card at any time.';
 
 /**
  * Makes the page at Stripe on which an order is paid. However often it is asked for an order, Stripe makes one.
@@ -48,7 +48,7 @@ export async function openCheckout(
     },
     { idempotencyKey: ['top-up', id, ...(replaced ? [customer] : [])].join(':') },
   );
-  if (!session.url) throw new Error(`Stripe gave no page for order ${id}`);
+  if (!session.url) throw new Error(`Stripe returned no checkout page for order ${id}`);
   return { id: session.id, url: session.url };
 }
 
