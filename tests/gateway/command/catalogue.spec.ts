@@ -109,7 +109,7 @@ describe('catalogue apply (contract: operations/catalogue-apply)', () => {
     own = `${own}x`;
     for (const taken of [mine, `${own.slice(0, -1)}/model`])
       await expect(apply(aliased(taken))).rejects.toThrow(
-        `"${taken}" already names ${own.slice(0, -1)}/model`,
+        `"${taken}" is already a name of ${own.slice(0, -1)}/model`,
       );
   });
 

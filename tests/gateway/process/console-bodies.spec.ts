@@ -130,18 +130,18 @@ describe('the body of a console request', () => {
 
   it.each([
     [
-      'announced as over 1 MiB is refused at once',
+      'announced as larger than 1 MiB is refused at once',
       requestText('POST', '/sign-in', { 'Content-Length': `${mebibyte + 1}` }),
     ],
     [
-      'that turns out to be over 1 MiB is refused while it comes',
+      'that turns out to be larger than 1 MiB is refused while it comes',
       Buffer.concat([chunked('/sign-in'), Buffer.from(chunk(mebibyte)), Buffer.from(chunk(1))]),
     ],
   ])('%s, and nobody reads a byte of it', async (_what, text) => {
     const { url, told } = await gated(inEvents);
     const talked = await talk(url, text, { answers: Number.POSITIVE_INFINITY });
     expect(first(talked)).toMatchObject({ status: 413, whole: true });
-    expect(first(talked).body.toString()).toMatch(/over 1 MiB.*send a smaller one\.\n$/);
+    expect(first(talked).body.toString()).toMatch(/larger than 1 MiB.*send a smaller one\.\n$/);
     expect([headerOf(first(talked), 'connection'), talked.end]).toEqual(['close', 'fin']);
     expect(told.seen).toEqual([]);
   });
