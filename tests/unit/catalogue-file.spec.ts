@@ -200,7 +200,7 @@ describe('a directory of catalogue files', () => {
   });
 
   it('that is not there is refused', async () => {
-    await expect(readCatalogue(join(dir, 'none'))).rejects.toThrow('is not there');
+    await expect(readCatalogue(join(dir, 'none'))).rejects.toThrow('does not exist');
   });
 });
 
