@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Caps, KeySnapshot, StoredLimits } from '#lib/core/facts/snapshot';
 import type { ClaimRequest, Posted } from '#lib/gateway/admission/claim';
-import { createCoordinator, type RunningCoordinator } from '#lib/gateway/admission/coordinator';
+import { Coordinator } from '#lib/gateway/admission/coordinator';
 import { createMoneyStore } from '#lib/gateway/admission/database/money-in-database';
 import { type Clock, systemClock } from '#lib/platform/clock';
 import { type Db, openDb } from '#lib/platform/data/db';
@@ -121,7 +121,7 @@ export type Charged = Posted & { readonly simulated?: boolean };
 
 /** A process as far as admission goes: an owner, its coordinator, and a drain that the test runs. */
 export interface Node {
-  readonly coordinator: RunningCoordinator;
+  readonly coordinator: Coordinator;
   readonly ownerId: string;
   readonly db: Db;
   /** Statements that reached the database since the start. */
@@ -150,7 +150,7 @@ export async function startNode(
     });
   });
   const errors: unknown[] = [];
-  const coordinator = createCoordinator({
+  const coordinator = new Coordinator({
     clock: parts.clock ?? systemClock,
     money: createMoneyStore(db, ownerId),
     flushSettlement: async () => parts.flush?.(node),

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { Found } from '#lib/control/alerts/kinds';
-import type { LimitUse } from '#lib/gateway/admission/limit-book';
+import type { LimitUse } from '#lib/gateway/limits/pure/limit-book';
 
 /** What counts against a limit of requests or tokens, in sum, of a key in a quarter of an hour. */
 interface Sum {

@@ -9,7 +9,7 @@ import type { ReadStore, Store } from '#lib/control/operations/store';
 import type { AccountRules } from '#lib/control/operations/user/account-rules';
 import type { Catalogue } from '#lib/core/facts/snapshot';
 import type { ActingRole, Permission } from '#lib/core/role';
-import type { LimitUse } from '#lib/gateway/admission/limit-book';
+import type { LimitUse } from '#lib/gateway/limits/pure/limit-book';
 import type { LiveHealth } from '#lib/gateway/routing/live-health';
 import type { Pools } from '#lib/gateway/upstream/pools';
 import type { Change } from '#lib/platform/data/change';

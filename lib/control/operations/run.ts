@@ -18,7 +18,7 @@ import { etagOf, matches } from '#lib/control/operations/state';
 import { lockTable, type Store, storeOf, transact } from '#lib/control/operations/store';
 import { type AccountRules, noSignUp } from '#lib/control/operations/user/account-rules';
 import type { Catalogue } from '#lib/core/facts/snapshot';
-import type { LimitUse } from '#lib/gateway/admission/limit-book';
+import type { LimitUse } from '#lib/gateway/limits/pure/limit-book';
 import { type LiveHealth, noHealth } from '#lib/gateway/routing/live-health';
 import type { Pools } from '#lib/gateway/upstream/pools';
 import { publish } from '#lib/platform/data/change';

@@ -1,29 +1,13 @@
-import type { Allowance } from '#lib/gateway/admission/funds/allowance';
-import type { FundingQueue } from '#lib/gateway/admission/funds/funding-queue';
-import type { Lease, LeaseBook } from '#lib/gateway/admission/funds/lease-book';
-import type { Owner } from '#lib/gateway/admission/funds/owner';
-import type { UnwantedRows } from '#lib/gateway/admission/funds/unwanted-rows';
-import type { LimitBook } from '#lib/gateway/admission/limit-book';
-import type { MoneyStore } from '#lib/gateway/admission/money-store';
-import type { OpenCalls } from '#lib/gateway/admission/open-calls';
-import type { Clock } from '#lib/platform/clock';
+import type { FundingParts, FundingQueues } from '#lib/gateway/admission/funding-queue';
+import type { Lease } from '#lib/gateway/admission/lease-book';
+import type { LimitBook } from '#lib/gateway/limits/pure/limit-book';
 
 /** A lease that nothing was taken from for this long goes back. */
 const IDLE_MS = 10_000;
 
-export interface MaintainParts {
-  readonly clock: Clock;
-  readonly money: MoneyStore;
-  readonly leases: LeaseBook;
+interface MaintainParts extends FundingParts {
   readonly limits: LimitBook;
-  readonly owner: Owner;
-  readonly allowance: Allowance;
-  readonly calls: OpenCalls;
-  readonly unwanted: UnwantedRows;
-  readonly queues: Map<string, FundingQueue>;
-  queueOf(workspaceId: string): FundingQueue;
-  flushSettlement(): Promise<void>;
-  report(error: unknown): void;
+  readonly queues: FundingQueues;
 }
 
 /** Runs once a second: heartbeat, totals of holds, recalls, idle leases, dead owners. */
@@ -68,40 +52,32 @@ async function holdRunning({ money, calls, unwanted }: MaintainParts): Promise<v
 }
 
 /** Asks what is free of everything that calls come for, so that an outage finds figures of the last seconds. */
-function refreshShares({ leases, allowance, clock, queueOf }: MaintainParts): void {
+function refreshShares({ leases, allowance, clock, queues }: MaintainParts): void {
   allowance.sweep(clock.mono());
   for (const lease of leases.all()) {
-    if (lease.rowKept && !lease.asking) queueOf(lease.workspaceId).topUp(lease);
+    if (lease.rowKept && !lease.asking) queues.of(lease.workspaceId).topUp(lease);
   }
 }
 
-/** Tells what is held, and hears what is asked back. */
-async function reportHeld({ leases, money, clock, queueOf, report }: MaintainParts): Promise<void> {
+/** Reports what is held, and gives back what other processes have recalled. */
+async function reportHeld({ leases, money, queues }: MaintainParts): Promise<void> {
   const kept = leases.all().filter((lease) => lease.rowKept);
   if (kept.length === 0) return;
-  const news = kept.map((lease) => ({
-    kind: lease.kind,
-    subjectId: lease.subjectId,
-    heldNano: lease.heldNano + lease.debtNano,
+  const held = kept.map(({ kind, subjectId, heldNano, debtNano }) => ({
+    kind,
+    subjectId,
+    heldNano: heldNano + debtNano,
   }));
-  for (const ref of await money.reportHeld(news)) {
-    const lease = leases.find(ref.kind, ref.subjectId);
-    if (!lease) continue;
-    lease.pause(clock.mono());
-    queueOf(lease.workspaceId).giveBack([lease]).catch(report);
-  }
+  for (const ref of await money.reportHeld(held)) queues.recall(ref);
 }
 
-async function returnIdle(parts: MaintainParts): Promise<void> {
-  const { leases, clock, queues, queueOf } = parts;
+async function returnIdle({ leases, clock, queues }: MaintainParts): Promise<void> {
   const nowMono = clock.mono();
   for (const lease of leases.all()) {
-    if (lease.rowKept && isReturnable(lease, nowMono)) await queueOf(lease.workspaceId).giveBack([lease]);
+    if (lease.rowKept && isReturnable(lease, nowMono)) await queues.of(lease.workspaceId).giveBack(lease);
     if (nowMono - lease.usedMono >= IDLE_MS) leases.drop(lease);
   }
-  for (const [id, queue] of queues) {
-    if (!queue.busy && !leases.find('workspace', id)) queues.delete(id);
-  }
+  queues.sweep();
 }
 
 function isReturnable(lease: Lease, nowMono: number): boolean {

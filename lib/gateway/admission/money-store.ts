@@ -1,4 +1,4 @@
-/** Where money is granted: PostgreSQL (`createMoneyStore` in `lease.ts`). Times are ms since the epoch. */
+/** Where money is granted: PostgreSQL (`database/money-in-database.ts`). Times are ms since the epoch. */
 export interface MoneyStore {
   /**
    * Enters this process as an owner with a new epoch; what an earlier epoch leased is void and returned.
@@ -7,14 +7,14 @@ export interface MoneyStore {
   register(fresh: boolean): Promise<void>;
   /** Renews the owner for 45 s. @returns false when another process has closed it meanwhile. */
   beat(): Promise<boolean>;
-  /** Reports what is held. @returns the leases that another process asks back. */
+  /** Reports what is held. @returns the leases that another process has recalled. */
   reportHeld(leases: readonly HeldLease[]): Promise<readonly LeaseRef[]>;
-  /** One transaction for all wants of a workspace, in their order. */
+  /** One transaction for all holds that calls of a workspace ask for, in their order. */
   fund(request: FundRequest): Promise<FundAnswer>;
-  /** Whether leases of other owners that were asked back have not been answered yet. */
+  /** Whether other owners have not given back yet what was recalled. */
   awaiting(refs: readonly LeaseRef[]): Promise<boolean>;
-  /** Lowers leases to what is kept, deletes those that keep nothing, and answers a recall. */
-  giveBack(leases: readonly HeldLease[]): Promise<void>;
+  /** Lowers a lease to what is held, deletes one that holds nothing, and answers a recall. */
+  giveBack(lease: HeldLease): Promise<void>;
   /** Writes hold rows of calls that run already. */
   addHolds(calls: readonly RunningHold[]): Promise<void>;
   /** Removes hold rows of calls; those that are gone already, or have become a job's, do not matter. */
@@ -29,7 +29,7 @@ export interface MoneyStore {
   isAway(error: unknown): boolean;
 }
 
-/** Promo credit that expires within so many seconds is leased to nobody, and what is leased then is asked back. */
+/** Promo credit that expires within so many seconds is not leased, and what is leased then is recalled. */
 export const endingSeconds = 30;
 
 export type LeaseKind = 'workspace' | 'key';
@@ -62,12 +62,13 @@ export interface LeaseState {
 }
 
 /** The hold of a call that was admitted without the database. */
-export interface RunningHold extends Pick<Want, 'callId' | 'keyId' | 'amountNano' | 'atMs' | 'simulated'> {
+export interface RunningHold
+  extends Pick<HoldRequest, 'callId' | 'keyId' | 'amountNano' | 'atMs' | 'simulated'> {
   readonly workspaceId: string;
 }
 
-/** The money that one call asks for. */
-export interface Want {
+/** The hold that one call asks for, or what its hold is to grow by. */
+export interface HoldRequest {
   readonly callId: string;
   readonly keyId: string;
   /** Whether the key has caps, so that a key lease or a row must cover it too. */
@@ -75,7 +76,7 @@ export interface Want {
   readonly amountNano: bigint;
   /** Strict workspaces and growing holds: it must fit, crossing is not enough. */
   readonly mustFit: boolean;
-  /** A new hold, or one that must be a row; or more for a running one, which stands in a lease or as a row. */
+  /** A new hold, or one that must be a row; or more for a running one, which is in a lease or a row. */
   readonly mode: 'claim' | 'claim-row' | 'grow-lease' | 'grow-row';
   readonly atMs: number;
   /** All targets of the call are simulated: simulated money pays for it too (contract: money/simulated-money). */
@@ -89,14 +90,14 @@ export interface FundRequest {
   /** IANA zone of the daily caps. */
   readonly timeZone: string;
   readonly atMs: number;
-  readonly wants: readonly Want[];
+  readonly holds: readonly HoldRequest[];
   readonly workspace: LeaseState;
   readonly keys: readonly LeaseState[];
-  /** Ask other owners for their unspent leases where these stand in the way. */
+  /** Recall leases of other owners that stand in the way. */
   readonly recall: boolean;
 }
 
-/** Why a want was not met, with what the message needs. */
+/** Why a hold was refused, with what the message needs. */
 export interface Shortage {
   readonly code:
     | 'insufficient_balance'
@@ -116,8 +117,8 @@ export interface Shortage {
   readonly freesAtMs: number | null;
 }
 
-/** What became of a want: booked in a lease, written as a hold row, or refused for lack of money. */
-export type Verdict =
+/** What became of the request for a hold: booked in a lease, written as a row, or refused for lack of money. */
+export type HoldAnswer =
   | { readonly kind: 'lease' }
   | { readonly kind: 'row' }
   | { readonly kind: 'short'; readonly shortage: Shortage };
@@ -137,12 +138,12 @@ export interface Free {
 export interface FundAnswer {
   /** False: this owner was closed meanwhile; nothing was done. */
   readonly alive: boolean;
-  /** By position of the want. */
-  readonly verdicts: readonly Verdict[];
-  /** Newly leased, nano-dollars; `simulated`: for calls alone whose targets are all simulated. */
+  /** By position of the hold. */
+  readonly answers: readonly HoldAnswer[];
+  /** Newly leased, nano-dollars; `simulated`: only for calls whose targets are all simulated. */
   readonly grants: readonly (LeaseRef & Grant)[];
   /** What is free then, of the workspace and of the keys that were asked for. */
   readonly left: readonly (LeaseRef & Free)[];
-  /** Processes that live, this one among them. */
+  /** Processes that live, including this one. */
   readonly owners: number;
 }

@@ -1,25 +1,23 @@
-import type { Claim, ClaimEnd, ClaimRequest, Posted } from '#lib/gateway/admission/claim';
-import type { Allowance, Payer } from '#lib/gateway/admission/funds/allowance';
-import type { Lease, LeaseBook } from '#lib/gateway/admission/funds/lease-book';
-import type { Booked, Counters } from '#lib/gateway/admission/limit-book';
-import type { Pass, SharedLimits } from '#lib/gateway/limits/shared-limits';
+import type { Allowance, Payer } from '#lib/gateway/admission/allowance';
+import type { Claim, ClaimEnd, Posted } from '#lib/gateway/admission/claim';
+import type { Lease, LeaseBook } from '#lib/gateway/admission/lease-book';
+import type { Counted, Counters } from '#lib/gateway/limits/pure/limit-book';
+import type { CallWeight } from '#lib/gateway/limits/pure/limits';
+import type { SharedClaim, SharedLimits } from '#lib/gateway/limits/shared-limits';
 import { CallTable } from '#lib/platform/call-table';
 
 /** Every counter and lease that an admitted call is booked in, so that its end undoes exactly that. */
 export interface AdmittedCall {
   readonly claim: Claim;
-  readonly need: ClaimRequest['need'];
-  readonly key: Counters;
-  readonly workspace: Counters;
-  readonly keyBooked: Booked;
-  readonly workspaceBooked: Booked;
-  /** Leases that its hold is booked in; null for the other ways of funding. */
-  readonly lease: Lease | null;
-  readonly keyLease: Lease | null;
+  readonly weight: CallWeight;
+  /** Where it is counted: for its key and for its workspace. */
+  readonly counted: readonly Counted[];
+  /** The same in limits that processes share: by its claim, and by its place. */
+  readonly shared: readonly SharedClaim[];
+  /** Leases that its hold is booked in: the workspace's and, with caps, the key's; none for the other ways of funding. */
+  readonly leases: readonly Lease[];
   /** What it uses of the allowance for an outage; null: nothing. */
   share: ShareUse | null;
-  /** Where it stands in shared limits: by its claim, and by its place. */
-  readonly passes: readonly Pass[];
   /** As it has grown. */
   holdNano: bigint;
   /** Its client has left and its slots are freed. */
@@ -35,17 +33,15 @@ export interface ShareUse {
 }
 
 /** The counters in which a call holds an RPM unit and slots until its claim. */
-export interface BodyPlace {
-  readonly key: Counters;
-  readonly workspace: Counters;
-  readonly pass: Pass | null;
+interface Place {
+  readonly counters: readonly Counters[];
+  readonly shared: SharedClaim | null;
 }
 
 interface Debt {
   readonly workspaceId: string;
   readonly chargeNano: bigint;
-  readonly lease: Lease | null;
-  readonly keyLease: Lease | null;
+  readonly leases: readonly Lease[];
   readonly share: ShareUse | null;
   /** Counts what is not posted. */
   readonly workspaceLease: Lease | null;
@@ -56,7 +52,7 @@ export class OpenCalls {
   readonly #leases: LeaseBook;
   readonly #running = new CallTable<AdmittedCall>();
   readonly #debts = new CallTable<Debt>();
-  readonly #places = new CallTable<BodyPlace>();
+  readonly #places = new CallTable<Place>();
   readonly #shared: SharedLimits | null;
 
   /** @param shared limits that other processes share; null: this process counts alone. */
@@ -70,29 +66,28 @@ export class OpenCalls {
     return this.#running.size;
   }
 
-  place(callId: string, place: BodyPlace): void {
+  place(callId: string, place: Place): void {
+    for (const counters of place.counters) counters.place();
     this.#places.set(callId, place);
   }
 
   /** Gives up the place of a call that has ended without a claim. */
   vacate(callId: string): void {
-    const pass = this.takeOver(callId);
-    if (pass) this.#shared?.end(pass, 0, true);
+    const shared = this.takeOver(callId);
+    if (shared) this.#shared?.end(shared, 0, true);
   }
 
-  /** The claim of a call takes its place over. @returns where that stands in shared limits. */
-  takeOver(callId: string): Pass | null {
+  /** The claim of a call takes its place over. @returns its part in shared limits. */
+  takeOver(callId: string): SharedClaim | null {
     const place = this.#places.get(callId);
     if (!place) return null;
     this.#places.delete(callId);
-    place.key.vacate();
-    place.workspace.vacate();
-    return place.pass;
+    for (const counters of place.counters) counters.vacate();
+    return place.shared;
   }
 
   open(call: AdmittedCall, nowMono: number): void {
-    for (const lease of [call.lease, call.keyLease]) {
-      if (!lease) continue;
+    for (const lease of call.leases) {
       lease.hold(call.holdNano, nowMono);
       lease.calls++;
     }
@@ -106,11 +101,10 @@ export class OpenCalls {
     return call ? holdNano - call.holdNano : null;
   }
 
-  /** Whether caps of its key count for a running call. */
+  /** Whether caps of its key count for a running call: without a lease of the key they may. */
   capped(callId: string): boolean {
     const call = this.#running.get(callId);
-    if (!call) return false;
-    return call.keyLease !== null || call.lease === null;
+    return call !== undefined && call.leases.length !== 1;
   }
 
   /** Whether a running call was admitted without the database: no row of its hold is there. */
@@ -136,11 +130,10 @@ export class OpenCalls {
   grow(callId: string, moreNano: bigint, nowMono: number): boolean {
     const call = this.#running.get(callId);
     if (!call) return false;
-    const { lease, keyLease, share } = call;
+    const { leases, share } = call;
     if (share && share.allowance.lacks(share.payer, moreNano, nowMono) !== null) return false;
-    if ((lease && !lease.covers(moreNano)) || (keyLease && !keyLease.covers(moreNano))) return false;
-    lease?.hold(moreNano, nowMono);
-    keyLease?.hold(moreNano, nowMono);
+    if (leases.some((lease) => !lease.covers(moreNano))) return false;
+    for (const lease of leases) lease.hold(moreNano, nowMono);
     use(share, moreNano);
     call.holdNano += moreNano;
     return true;
@@ -155,9 +148,8 @@ export class OpenCalls {
   #free(call: AdmittedCall): void {
     if (call.left) return;
     call.left = true;
-    call.key.freeSlot(call.need);
-    call.workspace.freeSlot(call.need);
-    for (const pass of call.passes) this.#shared?.leave(pass);
+    if (call.weight.slot) for (const { counters } of call.counted) counters.freeSlot();
+    for (const shared of call.shared) this.#shared?.leave(shared);
   }
 
   /** Ends a call once: slot and tokens are free, its hold becomes a debt. @returns the call; null the second time. */
@@ -165,58 +157,49 @@ export class OpenCalls {
     const call = this.#running.get(callId);
     if (!call) return null;
     this.#running.delete(callId);
-    const { need, claim, lease, keyLease, share } = call;
-    const actual = outcome.undone ? 0 : (outcome.tokens ?? claim.tokens);
-    const undone = outcome.undone === true;
+    const { claim, weight, leases, share } = call;
+    const { undone = false, chargeNano } = outcome;
+    const actual = undone ? 0 : (outcome.tokens ?? claim.tokens);
     this.#free(call);
-    const ended = { need, estimate: claim.tokens, actual, undone };
-    call.key.end(call.keyBooked, ended, nowMono);
-    call.workspace.end(call.workspaceBooked, ended, nowMono);
-    for (const pass of call.passes) this.#shared?.end(pass, actual, undone);
-    const owed = claim.funding !== 'none' && !call.posted && outcome.chargeNano > 0n;
-    for (const part of [lease, keyLease]) {
-      if (!part) continue;
-      part.heldNano -= call.holdNano;
-      part.calls--;
-      if (owed) part.debtNano += outcome.chargeNano;
+    for (const counted of call.counted) counted.counters.end(counted, { weight, actual, undone }, nowMono);
+    for (const shared of call.shared) this.#shared?.end(shared, actual, undone);
+    const owed = claim.funding !== 'none' && !call.posted && chargeNano > 0n;
+    for (const lease of leases) {
+      lease.heldNano -= call.holdNano;
+      lease.calls--;
+      if (owed) lease.debtNano += chargeNano;
     }
-    use(share, (owed ? outcome.chargeNano : 0n) - call.holdNano);
+    use(share, (owed ? chargeNano : 0n) - call.holdNano);
     if (owed) {
-      const workspaceLease = this.#leases.find('workspace', claim.workspaceId);
-      if (workspaceLease) workspaceLease.undrained++;
       const { workspaceId } = claim;
-      this.#debts.set(callId, {
-        workspaceId,
-        chargeNano: outcome.chargeNano,
-        lease,
-        keyLease,
-        share,
-        workspaceLease,
-      });
+      const workspaceLease = this.#leases.find('workspace', workspaceId);
+      if (workspaceLease) workspaceLease.undrained++;
+      this.#debts.set(callId, { workspaceId, chargeNano, leases, share, workspaceLease });
     }
     return call;
   }
 
-  /** Whether charges of the workspace are not posted yet: their hold rows still stand until then. */
+  /** Whether charges of the workspace are not posted yet: their hold rows are there until then. */
   owes(workspaceId: string): boolean {
     for (const debt of this.#debts.values()) if (debt.workspaceId === workspaceId) return true;
     return false;
   }
 
   /**
-   * The ledger has a call: leases shrink with its debt, as their rows did in the same transaction. A
-   * key's lease shrinks there whether the call stood in it or not, so it does here.
+   * The ledger has a call: leases shrink by its debt, as their rows did in the same transaction. A key's lease shrinks
+   * there whether the call was booked in it or not, so it does here.
    */
   posted(post: Posted): void {
     const debt = this.#debts.get(post.callId);
     const call = debt ? undefined : this.#running.get(post.callId);
     if (!debt && !call) return;
-    this.#debts.delete(post.callId);
-    if (debt?.workspaceLease) debt.workspaceLease.undrained--;
     if (call) call.posted = true;
-    if (debt?.lease) debt.lease.debtNano -= debt.chargeNano;
-    if (debt?.keyLease) debt.keyLease.debtNano -= debt.chargeNano;
-    if (debt) use(debt.share, -debt.chargeNano);
+    if (debt) {
+      this.#debts.delete(post.callId);
+      if (debt.workspaceLease) debt.workspaceLease.undrained--;
+      for (const lease of debt.leases) lease.debtNano -= debt.chargeNano;
+      use(debt.share, -debt.chargeNano);
+    }
     if (post.funding !== 'lease') return;
     for (const kind of ['workspace', 'key'] as const) {
       const lease = this.#leases.find(kind, kind === 'key' ? post.keyId : post.workspaceId);

@@ -1,7 +1,7 @@
 import type { Jobs } from '#lib/core/facts/job';
 import type { Resources } from '#lib/core/facts/resource';
 import type { Catalogue } from '#lib/core/facts/snapshot';
-import type { Coordinator } from '#lib/gateway/admission/claim';
+import type { Coordinator } from '#lib/gateway/admission/coordinator';
 import type { BodyBudget } from '#lib/gateway/flow/body-budget';
 import type { RefusalPace } from '#lib/gateway/flow/refusal-pace';
 import type { Drains } from '#lib/gateway/flow/relay/drains';

@@ -1,25 +1,74 @@
 import type { StoredLimits } from '#lib/core/facts/snapshot';
-import { answerWithin } from '#lib/gateway/limits/answer-within';
-import { type Mode, settleMs } from '#lib/gateway/limits/breaker';
-import type { LimitQueueParts } from '#lib/gateway/limits/limit-queue-parts';
-import { type PermitAnswer, type PermitRequest, slotLifeMs } from '#lib/gateway/limits/pure/permit-request';
-import { type Grant, newGrant } from '#lib/gateway/limits/pure/permits/grant';
-import { Permits } from '#lib/gateway/limits/pure/permits/permits';
-import type { LimitVerdict, WantedLimits } from '#lib/gateway/limits/verdict';
+import { type Breaker, type Mode, settleMs } from '#lib/gateway/limits/breaker';
+import { type Entry, newEntry } from '#lib/gateway/limits/pure/entries';
+import type { CallWeight, Fleet, LimitWaits } from '#lib/gateway/limits/pure/limits';
+import {
+  type LimitStore,
+  type PermitAnswer,
+  type PermitRequest,
+  slotLifeMs,
+} from '#lib/gateway/limits/pure/permit-request';
+import { type Held, Permits } from '#lib/gateway/limits/pure/permits';
+import type { Clock } from '#lib/platform/clock';
+
+/** The fleet as it was read last; until then, only this process. */
+export interface FollowedFleet {
+  now(): Fleet;
+  start(): Promise<void>;
+  stop(): void;
+}
+
+export interface SharedLimitParts {
+  readonly clock: Clock;
+  readonly store: LimitStore;
+  /** Unique for each life of this process, without a dot. */
+  readonly process: string;
+  readonly fleet: FollowedFleet;
+  /** The store has failed: from now on this process keeps to its share. */
+  onLost(error: unknown): void;
+  onBack(): void;
+  /** Errors that no call waits for. */
+  report(error: unknown): void;
+  /** Runs `work` after `ms`; the usual timers by default. @returns what cancels it. */
+  later?(ms: number, work: () => void): () => void;
+}
+
+/** What the queues of all workspaces share in a process. */
+export interface LimitQueueParts extends Required<SharedLimitParts> {
+  readonly breaker: Breaker;
+  /** Counts up, for turns and names of entries. */
+  next(): number;
+}
+
+/** What the shared limits say to a call. */
+export type SharedAnswer =
+  /** It has what it needs, of its key and its workspace, until it is given back or its call ends. */
+  | { readonly kind: 'held'; readonly held: readonly [Held, Held] }
+  | { readonly kind: 'refused'; readonly waits: readonly [LimitWaits, LimitWaits] }
+  /** The store is away: this process decides by its share of the limits. */
+  | { readonly kind: 'alone' };
+
+/** What a call counts as, and against whose limits. */
+export interface LimitRequest {
+  readonly weight: CallWeight;
+  readonly key: Permits;
+  readonly workspace: Permits;
+}
 
 interface Waiting {
-  readonly wanted: WantedLimits;
-  readonly decided: (verdict: LimitVerdict) => void;
+  readonly request: LimitRequest;
+  readonly decided: (answer: SharedAnswer) => void;
   /** How often it was tried again. */
   tries: number;
 }
 
 interface Sent {
-  readonly ask: PermitRequest;
-  readonly permits: readonly Permits[];
+  readonly request: PermitRequest;
+  /** In the order of its subjects: the entry that it makes for each. */
+  readonly entries: ReadonlyMap<Permits, Entry>;
   readonly calls: readonly Waiting[];
   readonly sentMono: number;
-  /** It tells nothing, and asks nothing but whether the store still has its state: when it fails, nothing is lost. */
+  /** It reports nothing, and asks only whether the store still has its state: when it fails, nothing is lost. */
   readonly probes: boolean;
 }
 
@@ -27,7 +76,7 @@ interface Sent {
 const MOST_CALLS = 200;
 const MOST_SUBJECTS = 100;
 /** Longest delay before changes are reported to the store, ms. */
-const NEWS_MS = 1_000;
+const REPORT_MS = 1_000;
 /** Answers in a row that tell of a lost state, after which the store counts as away. */
 const MOST_LOSSES = 2;
 /** Slots are confirmed well before the store gives them up, ms. */
@@ -50,19 +99,19 @@ export class LimitQueue {
   readonly workspaceId: string;
   readonly #parts: LimitQueueParts;
   readonly #permits = new Map<string, Permits>();
-  readonly #toldMono = new Map<Permits, number>();
+  readonly #reportedMono = new Map<Permits, number>();
   #waiting: Waiting[] = [];
   #retries = 0;
   #busy = false;
   #running: Promise<void> = Promise.resolve();
   #urgent = false;
-  #telling = false;
+  #reporting = false;
   #epoch: string | null = null;
   #askedMono = Number.NEGATIVE_INFINITY;
-  #heardMono = Number.NEGATIVE_INFINITY;
+  #answeredMono = Number.NEGATIVE_INFINITY;
   #settledAtMono = Number.NEGATIVE_INFINITY;
-  /** The store lost what it knew: everything is told again. */
-  #tellAll = false;
+  /** The store lost what it knew: everything is reported again. */
+  #reportAll = false;
   #losses = 0;
 
   constructor(workspaceId: string, parts: LimitQueueParts) {
@@ -78,7 +127,7 @@ export class LimitQueue {
       this.#permits.set(id, permits);
     }
     permits.limits = limits;
-    permits.wantedMono = nowMono;
+    permits.requestedMono = nowMono;
     return permits;
   }
 
@@ -88,9 +137,9 @@ export class LimitQueue {
   }
 
   /** Asks for a call. Never waits longer than the store's patience. */
-  ask(wanted: WantedLimits): Promise<LimitVerdict> {
+  ask(request: LimitRequest): Promise<SharedAnswer> {
     return new Promise((decided) => {
-      this.#waiting.push({ wanted, decided, tries: 0 });
+      this.#waiting.push({ request, decided, tries: 0 });
       this.#send();
     });
   }
@@ -100,12 +149,12 @@ export class LimitQueue {
     return this.#retries >= MOST_RETRIES;
   }
 
-  /** Tells within `ms`. */
+  /** Reports to the store within `ms`. */
   reportWithin(ms: number): void {
-    if (this.#telling) return;
-    this.#telling = true;
+    if (this.#reporting) return;
+    this.#reporting = true;
     this.#parts.later(ms, () => {
-      this.#telling = false;
+      this.#reporting = false;
       this.#urgent = true;
       this.#send();
     });
@@ -119,20 +168,20 @@ export class LimitQueue {
     }
   }
 
-  /** Tells what has waited long enough. @returns whether there is anything left that counts. */
+  /** Reports what has waited long enough. @returns whether there is anything left that counts. */
   tick(nowMono: number): boolean {
     let due = false;
     for (const [id, permits] of this.#permits) {
-      const told = this.#toldMono.get(permits) ?? Number.NEGATIVE_INFINITY;
-      if (permits.slots.used > 0 && nowMono - told >= CONFIRM_MS) due = true;
-      else if (permits.hasNews(nowMono)) due ||= nowMono - this.#askedMono >= NEWS_MS;
-      else if (permits.idle(nowMono) && nowMono - Math.max(told, permits.wantedMono) >= FORGET_MS) {
+      const reported = this.#reportedMono.get(permits) ?? Number.NEGATIVE_INFINITY;
+      if (permits.slots.used > 0 && nowMono - reported >= CONFIRM_MS) due = true;
+      else if (permits.hasChanges(nowMono)) due ||= nowMono - this.#askedMono >= REPORT_MS;
+      else if (permits.idle(nowMono) && nowMono - Math.max(reported, permits.requestedMono) >= FORGET_MS) {
         this.#permits.delete(id);
-        this.#toldMono.delete(permits);
+        this.#reportedMono.delete(permits);
       }
     }
-    // A store that lost its state is told of it also where nothing is going on.
-    if (this.#permits.size > 0 && nowMono - this.#heardMono >= CONFIRM_MS) due = true;
+    // A store that lost its state is told so even if nothing is going on.
+    if (this.#permits.size > 0 && nowMono - this.#answeredMono >= CONFIRM_MS) due = true;
     if (due) {
       this.#urgent = true;
       this.#send();
@@ -140,7 +189,7 @@ export class LimitQueue {
     return this.#permits.size > 0 || this.#waiting.length > 0 || this.#busy;
   }
 
-  /** Tells all that is left to tell, at the end of this process. */
+  /** Reports all that is left to report, at the end of this process. */
   async leave(): Promise<void> {
     await this.#running;
     this.#urgent = true;
@@ -161,7 +210,7 @@ export class LimitQueue {
     const sent = this.#prepare(nowMono);
     this.#running = this.#carryOut(sent)
       .then(
-        (answer) => this.#heard(sent, answer),
+        (answer) => this.#answered(sent, answer),
         (error: unknown) => this.#failed(sent, error),
       )
       .finally(() => {
@@ -173,91 +222,95 @@ export class LimitQueue {
   #prepare(nowMono: number): Sent {
     const calls = this.#waiting.splice(0, MOST_CALLS);
     const subjects = new Set<Permits>();
-    for (const { wanted } of calls) subjects.add(wanted.key).add(wanted.workspace);
-    const told = (one: Permits) => this.#toldMono.get(one) ?? 0;
+    for (const { request } of calls) subjects.add(request.key).add(request.workspace);
+    const reported = (one: Permits) => this.#reportedMono.get(one) ?? 0;
     const others = [...this.#permits.values()]
-      .filter((one) => this.#tellAll || one.slots.used > 0 || one.hasNews(nowMono))
-      .sort((one, other) => told(one) - told(other));
+      .filter((one) => this.#reportAll || one.slots.used > 0 || one.hasChanges(nowMono))
+      .sort((one, other) => reported(one) - reported(other));
     for (const one of others) if (subjects.size < MOST_SUBJECTS) subjects.add(one);
-    for (const one of subjects) this.#toldMono.set(one, nowMono);
+    for (const one of subjects) this.#reportedMono.set(one, nowMono);
     // With nothing to report it asks about any of them, which tells whether the store still has its state, and makes
     // none of them younger.
     const probes = subjects.size === 0;
     for (const one of this.#permits.values()) if (subjects.size === 0) subjects.add(one);
     const permits = [...subjects];
     const position = new Map(permits.map((one, index) => [one, index]));
-    const ask: PermitRequest = {
+    const request: PermitRequest = {
       workspaceId: this.workspaceId,
       process: this.#parts.process,
       turn: this.#parts.next(),
-      epoch: nowMono - this.#heardMono < FORGET_MS ? this.#epoch : null,
-      processes: this.#parts.fleet().processes,
-      subjects: permits.map((one) => (this.#tellAll ? one.tellAll(nowMono) : one.tell(nowMono))),
-      calls: calls.map(({ wanted: { take, key, workspace } }) => ({
-        ...take,
+      epoch: nowMono - this.#answeredMono < FORGET_MS ? this.#epoch : null,
+      processes: this.#parts.fleet.now().processes,
+      subjects: permits.map((one) => (this.#reportAll ? one.reportAll(nowMono) : one.report(nowMono))),
+      calls: calls.map(({ request: { weight, key, workspace } }) => ({
+        ...weight,
         subjects: [position.get(key) ?? 0, position.get(workspace) ?? 0],
       })),
     };
-    this.#tellAll = false;
+    this.#reportAll = false;
     this.#askedMono = nowMono;
-    return { ask, permits, calls, sentMono: nowMono, probes };
+    const entries = new Map(permits.map((one) => [one, newEntry(idOf(request), nowMono)]));
+    return { request, entries, calls, sentMono: nowMono, probes };
   }
 
-  #carryOut({ ask, sentMono }: Sent): Promise<PermitAnswer> {
+  /**
+   * Has the store carry out a permit request, within its patience.
+   * @throws when the store fails, or has not answered by then; whether it was carried out is then unknown.
+   */
+  #carryOut({ request, sentMono }: Sent): Promise<PermitAnswer> {
     const { store, breaker, later } = this.#parts;
-    return answerWithin(breaker.mode(sentMono) === 'alone' ? PROBE_MS : store.patienceMs, store, ask, later);
+    const patienceMs = breaker.mode(sentMono) === 'alone' ? PROBE_MS : store.patienceMs;
+    return new Promise((resolve, reject) => {
+      // An answer that has arrived while the event loop was busy wins: it is read before an immediate runs.
+      const cancel = later(patienceMs, () =>
+        setImmediate(() => reject(new Error(`${store.name} has not answered within ${patienceMs} ms`))),
+      );
+      store.carryOut(request).then(resolve, reject).finally(cancel);
+    });
   }
 
-  #heard(sent: Sent, answer: PermitAnswer): void {
+  #answered(sent: Sent, answer: PermitAnswer): void {
     const { clock, breaker } = this.#parts;
     const nowMono = clock.mono();
-    this.#heardMono = nowMono;
+    this.#answeredMono = nowMono;
     this.#epoch = answer.epoch;
-    if (breaker.answered(nowMono)) this.#parts.onAnswer();
+    if (breaker.answered(nowMono)) this.#parts.onBack();
     if (answer.lost) {
       if (++this.#losses > MOST_LOSSES) {
         this.#failed(sent, new Error('the store keeps losing its state'));
         return;
       }
       this.#settledAtMono = nowMono + settleMs;
-      this.#tellAll = true;
+      this.#reportAll = true;
       this.#urgent = true;
-      this.#retell(sent, nowMono);
+      this.#reportAgain(sent, nowMono);
       this.#waiting.unshift(...sent.calls);
       return;
     }
     this.#losses = 0;
-    const grants = sent.permits.map(() => newGrant(idOf(sent.ask), nowMono));
     const refused: Waiting[] = [];
     for (const [index, call] of sent.calls.entries()) {
-      if (answer.admitted[index]) this.#admit(call, sent, grants, index);
+      if (answer.admitted[index]) this.#admit(call, sent);
       else refused.push(call);
     }
     const times = { sentMono: sent.sentMono, nowMono };
-    for (const [index, permits] of sent.permits.entries()) {
-      const [told, given, grant] = [sent.ask.subjects[index], answer.subjects[index], grants[index]];
-      if (told && given && grant) permits.hear(told, given, grant, times);
-    }
+    [...sent.entries].forEach(([permits, entry], index) => {
+      const [reported, given] = [sent.request.subjects[index], answer.subjects[index]];
+      if (reported && given) permits.takeAnswer(reported, given, entry, times);
+    });
     for (const call of refused) this.#refuse(call, nowMono);
   }
 
-  #admit({ wanted, decided }: Waiting, { ask }: Sent, grants: readonly Grant[], index: number): void {
-    const [keyAt, workspaceAt] = ask.calls[index]?.subjects ?? [];
-    const key = grants[keyAt ?? -1];
-    const workspace = grants[workspaceAt ?? -1];
-    if (!key || !workspace) decided({ kind: 'alone' });
-    else {
-      const { take } = wanted;
-      decided({
-        kind: 'held',
-        held: [wanted.key.admitted(take, key), wanted.workspace.admitted(take, workspace)],
-      });
-    }
+  #admit({ request: { weight, key, workspace }, decided }: Waiting, { entries }: Sent): void {
+    const [ofKey, ofWorkspace] = [entries.get(key), entries.get(workspace)];
+    if (!ofKey || !ofWorkspace) decided({ kind: 'alone' });
+    else
+      decided({ kind: 'held', held: [key.admitted(weight, ofKey), workspace.admitted(weight, ofWorkspace)] });
   }
 
   #refuse(call: Waiting, nowMono: number): void {
-    const { key, workspace, take } = call.wanted;
-    const waits = [key.waits(take, nowMono), workspace.waits(take, nowMono)] as const;
+    const { key, workspace, weight } = call.request;
+    const waits = [key.waits(weight, nowMono), workspace.waits(weight, nowMono)] as const;
     const full = [key, workspace].filter((_, index) => waits[index]?.concurrencyFull);
     const timed = waits.some(({ rpmMs, tpmMs }) => rpmMs > 0 || tpmMs > 0);
     const slotMayFree = !timed && full.length > 0 && full.every(({ sharesSlots }) => sharesSlots);
@@ -275,22 +328,25 @@ export class LimitQueue {
   }
 
   #failed(sent: Sent, error: unknown): void {
-    const { clock, breaker, store, onFailure } = this.#parts;
+    const { clock, breaker, store, onLost } = this.#parts;
     const nowMono = clock.mono();
-    if (breaker.failed(nowMono)) onFailure(error);
+    if (breaker.failed(nowMono)) onLost(error);
     store.reconnect();
-    this.#retell(sent, nowMono);
+    this.#reportAgain(sent, nowMono);
     for (const { decided } of [...sent.calls, ...this.#waiting.splice(0)]) decided({ kind: 'alone' });
   }
 
-  /** Tells again what may not have arrived. To do so for a probe would keep young what no call uses. */
-  #retell({ permits, ask, probes }: Sent, nowMono: number): void {
+  /** Reports again what may not have arrived. To do so for a probe would keep young what no call uses. */
+  #reportAgain({ entries, request, probes }: Sent, nowMono: number): void {
     if (probes) return;
-    for (const [index, told] of ask.subjects.entries()) permits[index]?.unheard(told, idOf(ask), nowMono);
+    [...entries.keys()].forEach((permits, index) => {
+      const reported = request.subjects[index];
+      if (reported) permits.unanswered(reported, idOf(request), nowMono);
+    });
   }
 }
 
-/** The entry that a permit request makes; the script names it so too. */
+/** The entry that a permit request makes; the script gives it the same name. */
 function idOf({ process, turn }: PermitRequest): string {
   return `${process}.${turn}`;
 }

@@ -1,4 +1,4 @@
-import type { LeaseTotals } from '#lib/gateway/admission/funds/lease-book';
+import type { LeaseTotals } from '#lib/gateway/admission/lease-book';
 import type { JobCounts } from '#lib/gateway/jobs/counts';
 import type { OfferStatus } from '#lib/gateway/metrics/offers';
 

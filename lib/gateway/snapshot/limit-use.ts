@@ -1,4 +1,4 @@
-import type { LimitUse } from '#lib/gateway/admission/limit-book';
+import type { LimitUse } from '#lib/gateway/limits/pure/limit-book';
 import { askProcesses } from '#lib/gateway/snapshot/announce';
 
 const nothing: LimitUse = { requests: 0, tokens: 0, atOnce: 0 };
@@ -8,7 +8,7 @@ export async function readLimitUse(dataDir: string, keyId: string): Promise<read
   return (await askProcesses(dataDir, `use ${keyId}`)).map(reported);
 }
 
-/** A process of this very program answers with what `LimitBook.useOf` gives. */
+/** A process of this very program answers with what `LimitBook.usageOf` gives. */
 function reported(answer: string): LimitUse {
   try {
     return JSON.parse(answer) ?? nothing;

@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { Gauge, type Registry } from 'prom-client';
-import type { LeaseTotals } from '#lib/gateway/admission/funds/lease-book';
+import type { LeaseTotals } from '#lib/gateway/admission/lease-book';
 import type { ProcessState } from '#lib/gateway/metrics/status';
 
 /** Connections to the database as `pg` counts them. */

@@ -9,7 +9,7 @@ import { createDrains } from '#lib/gateway/flow/relay/drains';
 import { type Runtime, setRuntime } from '#lib/gateway/flow/runtime';
 import { bodyPace } from '#lib/gateway/flow/upload/pace';
 import { openSpoolRoom } from '#lib/gateway/flow/upload/spool';
-import { openSharedLimits } from '#lib/gateway/limits/store/start-limits';
+import { openSharedLimits } from '#lib/gateway/limits/store/open-limits';
 import { ChargeFlags } from '#lib/gateway/metrics/charge-flags';
 import { OfferFaults } from '#lib/gateway/metrics/offer-faults';
 import { listOffers } from '#lib/gateway/metrics/offers';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ROW_OWNER } from '#lib/gateway/admission/database/row-money';
+import { ROW_OWNER } from '#lib/gateway/admission/database/money-in-database';
 import { openDatabaseJournal } from '#lib/gateway/settlement/by-database/journal';
 import { expectBalancedBooks } from '#tests/support/books';
 import { commandLine } from '#tests/support/command';

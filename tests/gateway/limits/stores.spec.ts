@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freeSlots, processName } from '#lib/gateway/limits/free-slots';
 import type {
   LimitStore,
   PermitRequest,
   RequestedSubject,
   WindowEntry,
 } from '#lib/gateway/limits/pure/permit-request';
+import { freeSlots, processName } from '#lib/gateway/limits/shared-limits';
 import { snapshotOf } from '#tests/support/admission';
 import { cases, limitsOf, random, runCase } from '#tests/support/limits/matrix';
 import { MemoryStore } from '#tests/support/limits/memory-store';

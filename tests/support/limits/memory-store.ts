@@ -1,5 +1,6 @@
-import { decidePermits, freedOf } from '#lib/gateway/limits/pure/decide-permits';
 import {
+  decidePermits,
+  freedOf,
   type LimitStore,
   type PermitAnswer,
   type PermitRequest,

@@ -1,8 +1,7 @@
 import { Client } from 'pg';
 import type { LimitStore } from '#lib/gateway/limits/pure/permit-request';
 import { postgresqlStore } from '#lib/gateway/limits/store/postgresql';
-import { redisStore } from '#lib/gateway/limits/store/redis';
-import { upstashStore } from '#lib/gateway/limits/store/upstash';
+import { redisStore, upstashStore } from '#lib/gateway/limits/store/redis';
 import { createDatabase } from '#tests/support/database';
 import { startRedis, startRest, type TestRedis } from '#tests/support/redis/server';
 

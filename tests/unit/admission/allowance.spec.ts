@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Allowance } from '#lib/gateway/admission/funds/allowance';
-import { LeaseBook } from '#lib/gateway/admission/funds/lease-book';
+import { Allowance } from '#lib/gateway/admission/allowance';
+import { LeaseBook } from '#lib/gateway/admission/lease-book';
 
 const limits = { forMs: 600_000, boundNano: 900n };
 const payer = { workspaceId: 'one', cappedKeyId: null, simulated: false };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { FundRequest, LeaseState, Want } from '#lib/gateway/admission/money-store';
+import type { FundRequest, HoldRequest, LeaseState } from '#lib/gateway/admission/money-store';
 import { apportion, type LockedFunds, noneSimulated } from '#lib/gateway/admission/pure/apportion';
 
 const funds = (freeNano: bigint, part: Partial<LockedFunds> = {}): LockedFunds => ({
@@ -25,7 +25,7 @@ const state = (part: Partial<LeaseState> = {}): LeaseState => ({
   simulated: false,
   ...part,
 });
-const want = (amountNano: bigint, part: Partial<Want> = {}): Want => ({
+const hold = (amountNano: bigint, part: Partial<HoldRequest> = {}): HoldRequest => ({
   callId: 'c',
   keyId: 'k',
   capped: false,
@@ -35,11 +35,11 @@ const want = (amountNano: bigint, part: Partial<Want> = {}): Want => ({
   atMs: 0,
   ...part,
 });
-const ask = (wants: readonly Want[], part: Partial<FundRequest> = {}): FundRequest => ({
+const ask = (holds: readonly HoldRequest[], part: Partial<FundRequest> = {}): FundRequest => ({
   workspaceId: 'w',
   timeZone: 'UTC',
   atMs: 0,
-  wants,
+  holds,
   workspace: state(),
   keys: [],
   recall: false,
@@ -56,12 +56,12 @@ describe('what is free, shared out among those who wait (contract: money/lease-s
         fc.array(fc.record({ amount: fc.bigInt(0n, 5_000n), strict: fc.boolean() }), { maxLength: 60 }),
         fc.integer({ min: 1, max: 5 }),
         (freeNano, list, owners) => {
-          const wants = list.map(({ amount, strict }) => want(amount, { mustFit: strict }));
+          const holds = list.map(({ amount, strict }) => hold(amount, { mustFit: strict }));
           const workspace = funds(freeNano);
-          const { verdicts, grants } = apportion(ask(wants), workspace, new Map(), owners);
+          const { answers, grants } = apportion(ask(holds), workspace, new Map(), owners);
           const granted = grants.get(workspace)?.grantedNano ?? 0n;
           const amounts = (kind: string) =>
-            list.flatMap(({ amount }, position) => (verdicts[position]?.kind === kind ? [amount] : []));
+            list.flatMap(({ amount }, position) => (answers[position]?.kind === kind ? [amount] : []));
           const rows = amounts('row');
           expect(granted).toBeLessThanOrEqual(freeNano > 0n ? freeNano / BigInt(2 * owners) : 0n);
           expect(sum(amounts('lease'))).toBeLessThanOrEqual(granted);
@@ -73,15 +73,15 @@ describe('what is free, shared out among those who wait (contract: money/lease-s
   });
 
   it('admits nothing after the money is gone, and everything that fits before', () => {
-    const { verdicts } = apportion(ask([want(6n), want(6n), want(1n)]), funds(10n), new Map(), 1);
-    expect(verdicts.map((verdict) => verdict.kind)).toEqual(['row', 'row', 'short']);
+    const { answers } = apportion(ask([hold(6n), hold(6n), hold(1n)]), funds(10n), new Map(), 1);
+    expect(answers.map((answer) => answer.kind)).toEqual(['row', 'row', 'short']);
   });
 
   it('in strict workspaces skips what does not fit and admits what does', () => {
     const strict = { mustFit: true };
-    const wants = [want(6n, strict), want(6n, strict), want(4n, strict)];
-    const { verdicts } = apportion(ask(wants), funds(10n), new Map(), 1);
-    expect(verdicts.map((verdict) => verdict.kind)).toEqual(['row', 'short', 'row']);
+    const holds = [hold(6n, strict), hold(6n, strict), hold(4n, strict)];
+    const { answers } = apportion(ask(holds), funds(10n), new Map(), 1);
+    expect(answers.map((answer) => answer.kind)).toEqual(['row', 'short', 'row']);
   });
 
   it('covers a call by leases of both workspace and key, or by a row that counts for both', () => {
@@ -94,10 +94,10 @@ describe('what is free, shared out among those who wait (contract: money/lease-s
       freesAtMs: 5,
     } as const;
     const key = funds(0n, { kind: 'key', subjectId: 'k', caps: [cap] });
-    const wants = [60n, 60n, 60n].map((amount) => want(amount, { capped: true }));
-    const asked = ask(wants, { keys: [state({ subjectId: 'k' })] });
-    const { verdicts } = apportion(asked, funds(1_000_000n), new Map([['k', key]]), 1);
-    expect(verdicts).toMatchObject([
+    const holds = [60n, 60n, 60n].map((amount) => hold(amount, { capped: true }));
+    const asked = ask(holds, { keys: [state({ subjectId: 'k' })] });
+    const { answers } = apportion(asked, funds(1_000_000n), new Map([['k', key]]), 1);
+    expect(answers).toMatchObject([
       { kind: 'row' },
       { kind: 'row' },
       { kind: 'short', shortage: { code: 'day_limit_reached', runningOnly: true, freesAtMs: 5, leases: [] } },
@@ -106,32 +106,32 @@ describe('what is free, shared out among those who wait (contract: money/lease-s
 
   it("names another owner's lease only where its return would help", () => {
     const blocked = funds(50n, { othersNano: 60n });
-    const { verdicts, recalls } = apportion(ask([want(1n)]), blocked, new Map(), 2);
-    expect(verdicts[0]).toMatchObject({ kind: 'short', shortage: { runningOnly: true } });
+    const { answers, recalls } = apportion(ask([hold(1n)]), blocked, new Map(), 2);
+    expect(answers[0]).toMatchObject({ kind: 'short', shortage: { runningOnly: true } });
     expect(recalls).toEqual([{ kind: 'workspace', subjectId: 'w' }]);
     const gone = funds(-70n, { othersNano: 60n });
-    expect(apportion(ask([want(1n)]), gone, new Map(), 2)).toMatchObject({
-      verdicts: [{ shortage: { runningOnly: false } }],
+    expect(apportion(ask([hold(1n)]), gone, new Map(), 2)).toMatchObject({
+      answers: [{ shortage: { runningOnly: false } }],
       recalls: [],
     });
   });
 
   it('returns its own unspent lease on the second look, and then leases nothing', () => {
     const own = funds(100n, { ownNano: 100n });
-    const first = apportion(ask([want(30n)]), own, new Map(), 1);
-    expect(first.verdicts[0]?.kind).toBe('short');
+    const first = apportion(ask([hold(30n)]), own, new Map(), 1);
+    expect(first.answers[0]?.kind).toBe('short');
     const workspace = state({ reclaim: true, keepNano: 20n, usableNano: 0n });
-    const second = apportion(ask([want(30n)], { workspace }), own, new Map(), 1);
-    expect(second.verdicts[0]?.kind).toBe('row');
+    const second = apportion(ask([hold(30n)], { workspace }), own, new Map(), 1);
+    expect(second.answers[0]?.kind).toBe('row');
     expect(second.grants.size).toBe(0);
   });
 
   it('enlarges a lease by exactly what a running hold lacks, with or without a floor', () => {
     const workspace = funds(50n);
-    const grow = want(40n, { mode: 'grow-lease', mustFit: true });
+    const grow = hold(40n, { mode: 'grow-lease', mustFit: true });
     const asked = ask([grow], { workspace: state({ peakNano: 40n }) });
-    const { verdicts, grants } = apportion(asked, workspace, new Map(), 1);
-    expect(verdicts[0]?.kind).toBe('lease');
+    const { answers, grants } = apportion(asked, workspace, new Map(), 1);
+    expect(answers[0]?.kind).toBe('lease');
     expect(grants.get(workspace)).toEqual({ grantedNano: 40n, simulated: false });
   });
 });
@@ -142,52 +142,52 @@ describe('simulated money (contract: money/simulated-money)', () => {
   const simulated = { simulated: true };
 
   it('admits calls at the simulated provider alone, and the refusal of others says so', () => {
-    const wants = [want(1n), want(1n, simulated), want(0n)];
-    const { verdicts } = apportion(ask(wants), purse(10n, 10n), new Map(), 1);
+    const holds = [hold(1n), hold(1n, simulated), hold(0n)];
+    const { answers } = apportion(ask(holds), purse(10n, 10n), new Map(), 1);
     const short = { kind: 'short', shortage: { besideSimulated: true, boundNano: 0n, runningOnly: false } };
-    expect(verdicts).toMatchObject([short, { kind: 'row' }, short]);
+    expect(answers).toMatchObject([short, { kind: 'row' }, short]);
   });
 
   it('leaves other calls what is not simulated, down to the crossing one', () => {
-    const wants = [want(6n), want(6n), want(6n), want(40n, simulated), want(1n, simulated)];
-    const { verdicts } = apportion(ask(wants), purse(60n, 50n), new Map(), 1);
-    expect(verdicts.map(({ kind }) => kind)).toEqual(['row', 'row', 'short', 'row', 'row']);
+    const holds = [hold(6n), hold(6n), hold(6n), hold(40n, simulated), hold(1n, simulated)];
+    const { answers } = apportion(ask(holds), purse(60n, 50n), new Map(), 1);
+    expect(answers.map(({ kind }) => kind)).toEqual(['row', 'row', 'short', 'row', 'row']);
   });
 
   it('is leased to calls at the simulated provider, and no other call is booked in such a lease', () => {
     const workspace = purse(100_000n, 100_000n);
-    const wants = [want(10n, simulated), want(10n), want(10n, simulated)];
-    const { verdicts, grants } = apportion(ask(wants), workspace, new Map(), 1);
+    const holds = [hold(10n, simulated), hold(10n), hold(10n, simulated)];
+    const { answers, grants } = apportion(ask(holds), workspace, new Map(), 1);
     expect(grants.get(workspace)).toEqual({ grantedNano: 50_000n, simulated: true });
-    expect(verdicts.map(({ kind }) => kind)).toEqual(['lease', 'short', 'lease']);
+    expect(answers.map(({ kind }) => kind)).toEqual(['lease', 'short', 'lease']);
   });
 
   it('is not leased where other funds suffice for a lease, which calls at the simulated provider use too', () => {
     const workspace = purse(200_000n, 100_000n);
-    const { verdicts, grants } = apportion(ask([want(10n, simulated), want(10n)]), workspace, new Map(), 1);
+    const { answers, grants } = apportion(ask([hold(10n, simulated), hold(10n)]), workspace, new Map(), 1);
     expect(grants.get(workspace)).toEqual({ grantedNano: 50_000n, simulated: false });
-    expect(verdicts.map(({ kind }) => kind)).toEqual(['lease', 'lease']);
+    expect(answers.map(({ kind }) => kind)).toEqual(['lease', 'lease']);
   });
 
   it('stays the kind of a lease while anything stands in it', () => {
     const own = { ownNano: 50n, simulated: { ...noneSimulated, settledNano: 100_000n, ownNano: 50n } };
     const workspace = purse(300_000n, 100_000n, own);
     const held = state({ simulated: true, keepNano: 50n });
-    const { verdicts, grants } = apportion(
-      ask([want(10n), want(10n, simulated)], { workspace: held }),
+    const { answers, grants } = apportion(
+      ask([hold(10n), hold(10n, simulated)], { workspace: held }),
       workspace,
       new Map(),
       1,
     );
     expect(grants.get(workspace)?.simulated).toBe(true);
-    expect(verdicts.map(({ kind }) => kind)).toEqual(['row', 'lease']);
+    expect(answers.map(({ kind }) => kind)).toEqual(['row', 'lease']);
   });
 
   it('of other owners is not asked back for a call that could not spend it', () => {
     const others = { othersNano: 60n, simulated: { ...noneSimulated, settledNano: 60n, othersNano: 60n } };
     const workspace = purse(60n, 60n, others);
-    expect(apportion(ask([want(1n)]), workspace, new Map(), 2).recalls).toEqual([]);
-    expect(apportion(ask([want(1n, simulated)]), workspace, new Map(), 2).recalls).toHaveLength(1);
+    expect(apportion(ask([hold(1n)]), workspace, new Map(), 2).recalls).toEqual([]);
+    expect(apportion(ask([hold(1n, simulated)]), workspace, new Map(), 2).recalls).toHaveLength(1);
   });
 
   it('never pays for a call that may go elsewhere, whatever is asked in whichever order', () => {
@@ -200,12 +200,12 @@ describe('simulated money (contract: money/simulated-money)', () => {
           maxLength: 60,
         }),
         (realNano, simulatedNano, list) => {
-          const wants = list.map(({ amount, ...part }) => want(amount, part));
+          const holds = list.map(({ amount, ...part }) => hold(amount, part));
           const workspace = purse(realNano + simulatedNano, simulatedNano);
-          const { verdicts, grants } = apportion(ask(wants), workspace, new Map(), 1);
+          const { answers, grants } = apportion(ask(holds), workspace, new Map(), 1);
           const grant = grants.get(workspace);
-          const rows = list.filter((_, at) => verdicts[at]?.kind === 'row');
-          const leased = list.filter((_, at) => verdicts[at]?.kind === 'lease');
+          const rows = list.filter((_, at) => answers[at]?.kind === 'row');
+          const leased = list.filter((_, at) => answers[at]?.kind === 'lease');
           if (grant?.simulated) expect(leased.every((one) => one.simulated)).toBe(true);
           // Before the last of them was admitted, something was left.
           const real = rows.filter((one) => !one.simulated).map(({ amount }) => amount);

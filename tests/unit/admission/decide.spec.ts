@@ -8,7 +8,7 @@ import {
   checkModel,
   decideLimits,
 } from '#lib/gateway/admission/pure/decide';
-import { type LimitWaits, noWaits } from '#lib/gateway/limits/pure/limit-waits';
+import { type LimitWaits, noWaits } from '#lib/gateway/limits/pure/limits';
 import { snapshotOf } from '#tests/support/admission';
 import { askChat } from '#tests/unit/families/make';
 

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { StoredLimits } from '#lib/core/facts/snapshot';
-import { LimitBook } from '#lib/gateway/admission/limit-book';
+import { LimitBook } from '#lib/gateway/limits/pure/limit-book';
 
 const none: StoredLimits = { rpm: null, tpm: null, concurrency: null };
+const weightOf = (tokens: number) => ({ requests: 1, tokens, slot: true }) as const;
 
 /** One key or workspace whose limits change while it is called; `nowMs` moves by hand. */
 class Subject {
@@ -12,13 +13,13 @@ class Subject {
   /** Whether a call of `tokens` is admitted under these limits; booked when it is. */
   admits(limits: StoredLimits, tokens = 1): boolean {
     const counters = this.#book.of('id', limits);
-    if (!counters.fits('generate', tokens, this.nowMs)) return false;
-    counters.book('generate', tokens, this.nowMs);
+    if (!counters.fits(weightOf(tokens), this.nowMs)) return false;
+    counters.book(weightOf(tokens), this.nowMs);
     return true;
   }
 
   waits(limits: StoredLimits) {
-    return this.#book.of('id', limits).waits('generate', 1, this.nowMs);
+    return this.#book.of('id', limits).waits(weightOf(1), this.nowMs);
   }
 
   sweep(): void {

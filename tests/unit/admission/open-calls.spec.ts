@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { isRefusal } from '#lib/core/errors';
 import type { ClaimRequest } from '#lib/gateway/admission/claim';
-import { LeaseBook } from '#lib/gateway/admission/funds/lease-book';
-import { LimitBook } from '#lib/gateway/admission/limit-book';
+import { LeaseBook } from '#lib/gateway/admission/lease-book';
 import { LimitGate } from '#lib/gateway/admission/limit-gate';
 import { OpenCalls } from '#lib/gateway/admission/open-calls';
+import { LimitBook } from '#lib/gateway/limits/pure/limit-book';
 import { snapshotOf } from '#tests/support/admission';
 
 const holdNano = 300n;
@@ -19,9 +19,10 @@ function running() {
   const keyLease = leases.key(snapshot.key.id, snapshot.workspace.id, 0);
   for (const one of [lease, keyLease]) one.grant(1_000n, 0);
   const request: ClaimRequest = { callId: 'one', atMs: 0, snapshot, need: 'generate', holdNano, tokens: 100 };
-  const claim = gate.admit(request, { funding: 'lease', lease, keyLease });
+  const claim = gate.admit(request, { funding: 'lease', leases: [lease, keyLease] });
   if (isRefusal(claim)) throw new Error(claim.message);
-  const next = () => gate.admit({ ...request, callId: 'two' }, { funding: 'lease', lease, keyLease });
+  const next = () =>
+    gate.admit({ ...request, callId: 'two' }, { funding: 'lease', leases: [lease, keyLease] });
   return { calls, claim, next, held: () => [lease.heldNano, keyLease.heldNano], lease, keyLease };
 }
 

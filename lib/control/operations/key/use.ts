@@ -8,7 +8,7 @@ import { readSpend } from '#lib/control/operations/key/spend';
 import { within } from '#lib/control/operations/scope';
 import { inZone } from '#lib/control/operations/time-zone';
 import { formatUsd } from '#lib/core/money';
-import type { LimitUse } from '#lib/gateway/admission/limit-book';
+import type { LimitUse } from '#lib/gateway/limits/pure/limit-book';
 
 const dollars = z.string().meta({ description: 'Dollars as a decimal string.' });
 const moment = z.iso.datetime().nullable();

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { read } from '#lib/control/operations/declare';
-import type { LimitUse } from '#lib/gateway/admission/limit-book';
+import type { LimitUse } from '#lib/gateway/limits/pure/limit-book';
 
 const codes = [
   'workspace_rpm_exceeded',

@@ -1,15 +1,27 @@
-import { lockAndRead, readFunds } from '#lib/gateway/admission/database/fund-read';
-import { writeHolds, writeLease, writeRecalls } from '#lib/gateway/admission/database/fund-write';
-import type { FundAnswer, FundRequest, LeaseRef } from '#lib/gateway/admission/money-store';
-import { apportion } from '#lib/gateway/admission/pure/apportion';
+import type { QueryResult } from 'pg';
+import {
+  endingSeconds,
+  type FundAnswer,
+  type FundRequest,
+  type Grant,
+  type HoldRequest,
+  type LeaseRef,
+} from '#lib/gateway/admission/money-store';
+import {
+  apportion,
+  type CapRoom,
+  type LockedFunds,
+  noneSimulated,
+} from '#lib/gateway/admission/pure/apportion';
 import { publish } from '#lib/platform/data/change';
 import type { Db } from '#lib/platform/data/db';
+import { moment, nano, text, uuid } from '#lib/platform/data/literals';
 
 /** A server that does not answer is given up after this; the connection is then closed. */
 const QUERY_MS = 4_000;
 
 /**
- * One transaction for all wants of a workspace: lock, read, share out, write. Two round trips.
+ * One transaction for all holds of a workspace: lock, read, share out, write. Two round trips.
  * @throws when it failed; a COMMIT whose answer was lost may have happened.
  */
 export async function fundOnce(
@@ -24,7 +36,7 @@ export async function fundOnce(
     if (!read.alive) {
       await client.query('ROLLBACK');
       client.release();
-      return { alive: false, verdicts: [], grants: [], left: [], owners: read.owners };
+      return { alive: false, answers: [], grants: [], left: [], owners: read.owners };
     }
     const parts = apportion(request, read.workspace, read.keys, read.owners);
     const writes: string[] = [];
@@ -35,13 +47,13 @@ export async function fundOnce(
       const keep = state.reclaim ? state.keepNano : null;
       if (grant || keep !== null) writes.push(writeLease(funds, ownerId, keep, grant));
     }
-    const rows = request.wants.filter((_, position) => parts.verdicts[position]?.kind === 'row');
+    const rows = request.holds.filter((_, position) => parts.answers[position]?.kind === 'row');
     writes.push(writeHolds(rows, request.workspaceId, ownerId));
     const recalls = request.recall ? parts.recalls : [];
     if (recalls.length > 0) {
       await client.query(timed(writes.join('') + writeRecalls(recalls, ownerId)));
       await publish(
-        { query: (text, values) => client.query(text, values) },
+        client,
         recalls.map((ref) => ({ kind: 'lease', subject: `${ref.kind}:${ref.subjectId}` })),
       );
       await client.query('COMMIT');
@@ -51,7 +63,7 @@ export async function fundOnce(
     client.release();
     return {
       alive: true,
-      verdicts: parts.verdicts,
+      answers: parts.answers,
       grants: listed(parts.grants),
       left: listed(parts.left),
       owners: read.owners,
@@ -69,4 +81,216 @@ function timed(text: string): { text: string; query_timeout: number } {
 
 function listed<Value extends object>(values: ReadonlyMap<LeaseRef, Value>): (LeaseRef & Value)[] {
   return [...values].map(([{ kind, subjectId }, value]) => ({ kind, subjectId, ...value }));
+}
+
+/** Locks workspace, then capped keys, and reads what they hold; rows are always locked in this order. */
+function lockAndRead(request: FundRequest, ownerId: string, epoch: number): string {
+  const me = uuid(ownerId);
+  const workspace = uuid(request.workspaceId);
+  const keys = request.keys.map((key) => uuid(key.subjectId)).join(', ');
+  const lockKeys = keys ? `SELECT 1 FROM api_key WHERE id IN (${keys}) ORDER BY id FOR NO KEY UPDATE;` : '';
+  return `BEGIN;
+    SET LOCAL lock_timeout = '2s'; SET LOCAL statement_timeout = '3s';
+    SELECT 1 FROM workspace WHERE id = ${workspace} FOR NO KEY UPDATE;
+    ${lockKeys}
+    SELECT 1 FROM owner WHERE id = ${me} FOR KEY SHARE;
+    SELECT 'workspace' AS funds, w.balance_nano + w.credit_nano - ${expiring(0)} AS settled,
+      ${expiring(endingSeconds)} - ${expiring(0)} AS ending, w.simulated_nano, open.*, leases.*,
+      (SELECT count(*) FROM owner WHERE expires_at > now()) AS owners,
+      EXISTS (SELECT 1 FROM owner WHERE id = ${me} AND epoch = ${epoch} AND expires_at > now()) AS alive
+    FROM workspace w ${leased('workspace', 'w.id', me)}
+    CROSS JOIN LATERAL (
+      SELECT coalesce(sum(amount_nano), 0) AS rows_all,
+        coalesce(sum(amount_nano) FILTER (WHERE simulated), 0) AS rows_simulated
+      FROM hold WHERE workspace_id = w.id
+    ) AS open
+    WHERE w.id = ${workspace};
+    ${keys ? readKeys(keys, request, me) : ''}`;
+}
+
+/** What is left of promo credits that have expired, or will so many seconds from now; most workspaces have none. */
+function expiring(seconds: number): string {
+  const until = `now() + interval '${seconds} seconds'`;
+  return `(CASE WHEN w.promo_ends_at <= ${until} THEN promo_left(w.id, ${until}) ELSE 0 END)`;
+}
+
+/** Joined: what is leased to this owner and to all others, and what of it was granted out of simulated money too. */
+function leased(kind: string, subject: string, me: string): string {
+  const sum = (which: string) => `coalesce(sum(granted_nano) FILTER (WHERE ${which}), 0)`;
+  return `CROSS JOIN LATERAL (
+      SELECT ${sum(`owner_id = ${me}`)} AS own, ${sum(`owner_id <> ${me}`)} AS others,
+        ${sum(`owner_id = ${me} AND simulated`)} AS own_simulated,
+        ${sum(`owner_id <> ${me} AND simulated`)} AS others_simulated
+      FROM lease WHERE kind = '${kind}' AND subject_id = ${subject}
+    ) AS leases`;
+}
+
+/**
+ * Sliding windows keep a whole minute until all of it is out, so they never count short. A day starts
+ * at local midnight; where the clock is turned back across midnight there are two, and the first counts.
+ */
+function readKeys(keys: string, request: FundRequest, me: string): string {
+  const at = moment(request.atMs);
+  const zone = text(request.timeZone);
+  const since = (hours: number): string => `${at} - interval '${hours} hours' - interval '1 minute'`;
+  return `WITH midnight AS (
+      SELECT local, local AT TIME ZONE ${zone} AS start, (local + interval '1 day') AT TIME ZONE ${zone} AS next
+      FROM (SELECT date_trunc('day', ${at} AT TIME ZONE ${zone}) AS local) AS here
+    ), today AS (
+      SELECT next, CASE WHEN (start - interval '1 hour') AT TIME ZONE ${zone} = local
+        THEN start - interval '1 hour' ELSE start END AS start
+      FROM midnight
+    )
+    SELECT 'key' AS funds, k.id, k.daily_cap_nano, k.d7_cap_nano, k.d30_cap_nano, k.quota_nano, k.spent_nano,
+      extract(epoch FROM today.next) * 1000 AS day_ends_ms, spend.*, open.*, leases.*
+    FROM api_key k CROSS JOIN today ${leased('key', 'k.id', me)}
+    CROSS JOIN LATERAL (
+      SELECT coalesce(sum(spent_nano) FILTER (WHERE minute >= today.start), 0) AS spent_day,
+        coalesce(sum(spent_nano) FILTER (WHERE minute > ${since(168)}), 0) AS spent_d7,
+        coalesce(sum(spent_nano) FILTER (WHERE minute > ${since(720)}), 0) AS spent_d30
+      FROM spend_minute s WHERE s.key_id = k.id AND s.minute >= CASE
+        WHEN k.d30_cap_nano IS NOT NULL THEN ${since(720)}
+        WHEN k.d7_cap_nano IS NOT NULL THEN ${since(168)} ELSE today.start END
+    ) AS spend
+    CROSS JOIN LATERAL (
+      SELECT coalesce(sum(amount_nano) FILTER (WHERE admitted_at >= today.start), 0) AS rows_day,
+        coalesce(sum(amount_nano), 0) AS rows_all
+      FROM hold h WHERE h.key_id = k.id
+    ) AS open
+    WHERE k.id IN (${keys});`;
+}
+
+interface Read {
+  readonly alive: boolean;
+  readonly owners: number;
+  readonly workspace: LockedFunds;
+  readonly keys: ReadonlyMap<string, LockedFunds>;
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** pg gives an array of results for a query of several statements, its types do not say so. */
+function resultsOf(answer: unknown): readonly QueryResult<Row>[] {
+  return answer as readonly QueryResult<Row>[];
+}
+
+/** Reads the answer of `lockAndRead`; a workspace that is gone owns nothing. */
+function readFunds(answer: unknown, request: FundRequest): Read {
+  const rows = resultsOf(answer).flatMap((result) => result.rows);
+  const row = rows.find((one) => one.funds === 'workspace');
+  const keys = rows.filter((one) => one.funds === 'key').map(keyFunds);
+  return {
+    alive: row === undefined || row.alive === true,
+    owners: Number(row?.owners ?? 1),
+    workspace: {
+      kind: 'workspace',
+      subjectId: request.workspaceId,
+      ownNano: amount(row?.own),
+      othersNano: amount(row?.others),
+      settledNano: amount(row?.settled),
+      endingNano: amount(row?.ending),
+      rowsNano: amount(row?.rows_all),
+      simulated: {
+        settledNano: amount(row?.simulated_nano),
+        rowsNano: amount(row?.rows_simulated),
+        ownNano: amount(row?.own_simulated),
+        othersNano: amount(row?.others_simulated),
+      },
+      caps: [],
+    },
+    keys: new Map(keys.map((funds) => [funds.subjectId, funds])),
+  };
+}
+
+function keyFunds(row: Row): LockedFunds {
+  const cap = (
+    code: CapRoom['code'],
+    bound: unknown,
+    spent: unknown,
+    { rows, freesAtMs }: { readonly rows: unknown; readonly freesAtMs: number | null },
+  ): CapRoom[] =>
+    bound === null
+      ? []
+      : [{ code, capNano: amount(bound), settledNano: amount(spent), rowsNano: amount(rows), freesAtMs }];
+  const today = { rows: row.rows_day, freesAtMs: Number(row.day_ends_ms) };
+  const all = { rows: row.rows_all, freesAtMs: null };
+  return {
+    kind: 'key',
+    subjectId: String(row.id),
+    ownNano: amount(row.own),
+    othersNano: amount(row.others),
+    settledNano: 0n,
+    endingNano: 0n,
+    rowsNano: 0n,
+    simulated: noneSimulated,
+    caps: [
+      ...cap('day_limit_reached', row.daily_cap_nano, row.spent_day, today),
+      ...cap('d7_limit_reached', row.d7_cap_nano, row.spent_d7, all),
+      ...cap('d30_limit_reached', row.d30_cap_nano, row.spent_d30, all),
+      ...cap('quota_exceeded', row.quota_nano, row.spent_nano, all),
+    ],
+  };
+}
+
+/** pg gives BIGINT and sums as decimal strings. */
+function amount(value: unknown): bigint {
+  return value === undefined || value === null ? 0n : BigInt(String(value));
+}
+
+/** @returns statements that keep `keepNano` of a lease (null: all of it) and add a grant. */
+function writeLease(ref: LeaseRef, ownerId: string, keepNano: bigint | null, grant?: Grant): string {
+  const kept = keepNano === null ? 'l.granted_nano' : `least(l.granted_nano, ${nano(keepNano)})`;
+  const where = `l.owner_id = ${uuid(ownerId)} AND l.kind = ${text(ref.kind)} AND l.subject_id = ${uuid(ref.subjectId)}`;
+  if (!grant) {
+    return `UPDATE lease l SET granted_nano = ${kept}, recalled_at = NULL WHERE ${where};`;
+  }
+  const { grantedNano, simulated } = grant;
+  return `INSERT INTO lease AS l (owner_id, kind, subject_id, granted_nano, simulated)
+    VALUES (${uuid(ownerId)}, ${text(ref.kind)}, ${uuid(ref.subjectId)}, ${nano(grantedNano)}, ${simulated})
+    ON CONFLICT (owner_id, kind, subject_id) DO UPDATE
+      SET granted_nano = ${kept} + ${nano(grantedNano)}, simulated = excluded.simulated;`;
+}
+
+/** Hold rows of new calls, and more for running ones whose row still stands. */
+export function writeHolds(holds: readonly HoldRequest[], workspaceId: string, ownerId: string): string {
+  const rows = holds
+    .filter((hold) => hold.mode === 'claim' || hold.mode === 'claim-row')
+    .map(
+      (hold) =>
+        `(${uuid(hold.callId)}, ${uuid(ownerId)}, ${uuid(workspaceId)}, ${uuid(hold.keyId)}, ${nano(hold.amountNano)}, ${moment(hold.atMs)}, ${hold.simulated === true})`,
+    );
+  const growths = holds
+    .filter((hold) => hold.mode === 'grow-row')
+    .map(
+      (hold) =>
+        `UPDATE hold SET amount_nano = amount_nano + ${nano(hold.amountNano)}
+         WHERE call_id = ${uuid(hold.callId)} AND owner_id IS NOT NULL;`,
+    );
+  const claims =
+    rows.length === 0
+      ? ''
+      : `INSERT INTO hold (call_id, owner_id, workspace_id, key_id, amount_nano, admitted_at, simulated)
+         VALUES ${rows.join(', ')} ON CONFLICT (call_id) DO NOTHING;`;
+  const opens = holds.flatMap(({ callId, open }) => (open ? [insertOpenCall(callId, open)] : []));
+  return claims + growths.join('') + opens.join('');
+}
+
+/** Asks other owners for what they have not spent; `awaiting` sees the answer. */
+function writeRecalls(refs: readonly LeaseRef[], ownerId: string): string {
+  return refs
+    .map(
+      (ref) => `UPDATE lease SET recalled_at = coalesce(recalled_at, now())
+        WHERE kind = ${text(ref.kind)} AND subject_id = ${uuid(ref.subjectId)} AND owner_id <> ${uuid(ownerId)};`,
+    )
+    .join('');
+}
+
+/** How long a call counts as running after its process was last heard from. */
+export const OPEN_LIFE = `interval '45 seconds'`;
+
+/** A call that is admitted without a journal: written in the transaction that holds its money. */
+function insertOpenCall(callId: string, entry: Uint8Array): string {
+  const bytes = text(`\\x${Buffer.from(entry).toString('hex')}`);
+  return `INSERT INTO open_call (call_id, entry, expires_at)
+    VALUES (${uuid(callId)}, ${bytes}::bytea, now() + ${OPEN_LIFE}) ON CONFLICT (call_id) DO NOTHING;`;
 }

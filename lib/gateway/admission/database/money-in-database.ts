@@ -1,7 +1,13 @@
 import { hostname } from 'node:os';
-import { fundOnce } from '#lib/gateway/admission/database/fund';
-import { writeHolds } from '#lib/gateway/admission/database/fund-write';
-import type { HeldLease, LeaseRef, MoneyStore } from '#lib/gateway/admission/money-store';
+import { fundOnce, writeHolds } from '#lib/gateway/admission/database/fund';
+import type {
+  FundAnswer,
+  FundRequest,
+  HeldLease,
+  LeaseRef,
+  LeaseState,
+  MoneyStore,
+} from '#lib/gateway/admission/money-store';
 import { isDatabaseAway } from '#lib/platform/data/database-errors';
 import type { Db } from '#lib/platform/data/db';
 import { queryWithin } from '#lib/platform/data/query-within';
@@ -15,7 +21,7 @@ const TRIES = 3;
 const QUERY_MS = 4_000;
 
 /** What others learn of a process. */
-export interface ProcessFacts {
+interface ProcessFacts {
   /** Of the program. */
   readonly version?: string;
   /** Of the encryption keys that it opens secrets with (contract: operations/secret-rotation). */
@@ -80,15 +86,7 @@ export function createMoneyStore(
       return result.rows.map((row) => ({ kind: row.kind, subjectId: row.subject_id }));
     },
 
-    async fund(request) {
-      for (let tries = 1; ; tries++) {
-        try {
-          return await fundOnce(db, request, ownerId, epoch);
-        } catch (error) {
-          if (tries >= TRIES || !RETRYABLE.has(codeOf(error))) throw error;
-        }
-      }
-    },
+    fund: (request) => fund(db, request, ownerId, epoch),
 
     async awaiting(refs) {
       const result = await query<{ open: boolean }>(
@@ -101,19 +99,17 @@ export function createMoneyStore(
       return result.rows[0]?.open === true;
     },
 
-    async giveBack(leases) {
+    async giveBack({ kind, subjectId, heldNano }) {
       // One row per statement: it may wait for the drain's locks, but the two cannot deadlock.
-      for (const lease of leases) {
-        const of = 'WHERE owner_id = $1 AND kind = $2 AND subject_id = $3';
-        const values = [ownerId, lease.kind, lease.subjectId];
-        if (lease.heldNano <= 0n) await query(`DELETE FROM lease ${of}`, values);
-        else {
-          await query(
-            `UPDATE lease SET granted_nano = least(granted_nano, $4::bigint), held_nano = $4::bigint,
-               recalled_at = NULL ${of}`,
-            [...values, lease.heldNano.toString()],
-          );
-        }
+      const of = 'WHERE owner_id = $1 AND kind = $2 AND subject_id = $3';
+      const values = [ownerId, kind, subjectId];
+      if (heldNano <= 0n) await query(`DELETE FROM lease ${of}`, values);
+      else {
+        await query(
+          `UPDATE lease SET granted_nano = least(granted_nano, $4::bigint), held_nano = $4::bigint,
+             recalled_at = NULL ${of}`,
+          [...values, heldNano.toString()],
+        );
       }
     },
 
@@ -163,6 +159,17 @@ export function createMoneyStore(
   };
 }
 
+async function fund(db: Db, request: FundRequest, ownerId: string, epoch: number): Promise<FundAnswer> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await fundOnce(db, request, ownerId, epoch);
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+      if (tries >= TRIES || !RETRYABLE.has(code)) throw error;
+    }
+  }
+}
+
 function columnsOf(leases: readonly HeldLease[]): [string[], string[], string[]] {
   return [
     leases.map((lease) => lease.kind),
@@ -171,6 +178,39 @@ function columnsOf(leases: readonly HeldLease[]): [string[], string[], string[]]
   ];
 }
 
-function codeOf(error: unknown): string {
-  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
+/** The owner of the holds of all processes without leases: it never expires, their calls do. */
+export const ROW_OWNER = '00000000-0000-7000-8000-000000000001';
+const ROW_EPOCH = 1;
+
+/**
+ * Money of a process that settles without a journal (contract: durability/settlement-modes): every hold is a row, nothing
+ * is leased, and nothing depends on the process being heard from.
+ */
+export function createRowMoney(db: Db): MoneyStore {
+  const base = createMoneyStore(db, ROW_OWNER);
+  const query = queryWithin(db.pool, QUERY_MS);
+  const unleased = (state: LeaseState): LeaseState => ({ ...state, grantable: false });
+  return {
+    ...base,
+    async register() {
+      await query(
+        `INSERT INTO owner (id, machine, pid, epoch, expires_at)
+         VALUES ($1, 'processes without leases', 0, ${ROW_EPOCH}, '9999-01-01') ON CONFLICT (id) DO NOTHING`,
+        [ROW_OWNER],
+      );
+    },
+    beat: async () => true,
+    fund(request) {
+      const { workspace, keys } = request;
+      const rows = { ...request, workspace: unleased(workspace), keys: keys.map(unleased) };
+      return fund(db, rows, ROW_OWNER, ROW_EPOCH);
+    },
+    reportHeld: async () => [],
+    giveBack: async () => {},
+    async removeHolds(callIds) {
+      await query('DELETE FROM open_call WHERE call_id = ANY ($1::uuid[])', [callIds]);
+      await base.removeHolds(callIds);
+    },
+    leave: async () => {},
+  };
 }

@@ -2,11 +2,11 @@ import type {
   Free,
   FundRequest,
   Grant,
+  HoldAnswer,
+  HoldRequest,
   LeaseRef,
   LeaseState,
   Shortage,
-  Verdict,
-  Want,
 } from '#lib/gateway/admission/money-store';
 
 /** What a lease may leave free at least: this many of the largest holds (contract: money/lease-floor). */
@@ -40,7 +40,7 @@ export interface LockedFunds extends LeaseRef {
 }
 
 /**
- * Of the figures of the same names: simulated money, and what only calls hold or may hold whose targets are all
+ * Of the figures of the same names: simulated money, and what is held or may be held only by calls whose targets are all
  * simulated. Such calls spend it first and then everything else; no other call may touch it.
  */
 export interface Simulated {
@@ -53,7 +53,7 @@ export interface Simulated {
 export const noneSimulated: Simulated = { settledNano: 0n, rowsNano: 0n, ownNano: 0n, othersNano: 0n };
 
 export interface Apportioned {
-  readonly verdicts: readonly Verdict[];
+  readonly answers: readonly HoldAnswer[];
   readonly grants: ReadonlyMap<LockedFunds, Grant>;
   /** What is left after them. */
   readonly left: ReadonlyMap<LockedFunds, Free>;
@@ -69,7 +69,7 @@ interface Bound {
   readonly freesAtMs: number | null;
   /** Leased to other owners out of it. */
   readonly othersNano: bigint;
-  /** Leaves simulated money out, and binds calls alone that may go to a real provider. */
+  /** Leaves simulated money out, and binds only calls that may go to a real provider. */
   readonly real: boolean;
 }
 
@@ -84,8 +84,8 @@ interface Open {
 }
 
 /**
- * Shares out what is free among the wants, in their order (contract: money/crossing-call, money/caps): from a lease
- * where it covers, else as a row where anything is left before the want's own hold. Called under row locks.
+ * Shares out what is free among the holds, in their order (contract: money/crossing-call, money/caps): from a lease
+ * where it covers, else as a row where anything is left before it. Called under row locks.
  * @param owners live owners, at least 1.
  */
 export function apportion(
@@ -94,29 +94,29 @@ export function apportion(
   keys: ReadonlyMap<string, LockedFunds>,
   owners: number,
 ): Apportioned {
-  const funds = open(workspace, request.workspace, owners, request.wants);
+  const funds = open(workspace, request.workspace, owners, request.holds);
   const caps = new Map<string, Open>();
   for (const state of request.keys) {
     const funds = keys.get(state.subjectId);
-    const wants = request.wants.filter((want) => want.keyId === state.subjectId);
-    if (funds) caps.set(state.subjectId, open(funds, state, owners, wants));
+    const holds = request.holds.filter((hold) => hold.keyId === state.subjectId);
+    if (funds) caps.set(state.subjectId, open(funds, state, owners, holds));
   }
   const recalls = new Map<string, LeaseRef>();
-  const verdicts = request.wants.map((want): Verdict => {
-    const cap = want.capped ? caps.get(want.keyId) : undefined;
+  const answers = request.holds.map((hold): HoldAnswer => {
+    const cap = hold.capped ? caps.get(hold.keyId) : undefined;
     const payers = cap ? [funds, cap] : [funds];
-    const verdict = want.mode === 'grow-lease' ? enlarge(want, payers) : admit(want, payers);
-    if (verdict.kind === 'short') {
-      for (const ref of verdict.shortage.leases) recalls.set(`${ref.kind}:${ref.subjectId}`, ref);
+    const answer = hold.mode === 'grow-lease' ? enlarge(hold, payers) : admit(hold, payers);
+    if (answer.kind === 'short') {
+      for (const ref of answer.shortage.leases) recalls.set(`${ref.kind}:${ref.subjectId}`, ref);
     }
-    return verdict;
+    return answer;
   });
   const grants = new Map<LockedFunds, Grant>();
   for (const { funds: of, grantNano: grantedNano, simulated } of [funds, ...caps.values()]) {
     if (grantedNano > 0n) grants.set(of, { grantedNano, simulated });
   }
   const left = new Map([funds, ...caps.values()].map((part) => [part.funds, leftOf(part)] as const));
-  return { verdicts, grants, left, recalls: [...recalls.values()] };
+  return { answers, grants, left, recalls: [...recalls.values()] };
 }
 
 function leftOf(part: Open): Free {
@@ -129,7 +129,7 @@ function leftOf(part: Open): Free {
   return { freeNano: without(least(binding(part, true))), realNano: without(least(part.bounds)) };
 }
 
-function open(funds: LockedFunds, state: LeaseState, owners: number, wants: readonly Want[]): Open {
+function open(funds: LockedFunds, state: LeaseState, owners: number, holds: readonly HoldRequest[]): Open {
   const kept = state.reclaim && funds.ownNano > state.keepNano ? state.keepNano : funds.ownNano;
   const part: Open = {
     funds,
@@ -142,10 +142,10 @@ function open(funds: LockedFunds, state: LeaseState, owners: number, wants: read
   // A lease is of one kind, which it keeps while calls are booked in it: of real money where there is enough for one.
   const empty = funds.ownNano <= 0n && state.keepNano === 0n;
   if (empty) part.simulated = false;
-  extend(part, grantOf(part, state, owners, wants));
-  if (empty && part.grantNano === 0n && wants.some(({ simulated }) => simulated)) {
+  extend(part, grantOf(part, state, owners, holds));
+  if (empty && part.grantNano === 0n && holds.some(({ simulated }) => simulated)) {
     part.simulated = true;
-    extend(part, grantOf(part, state, owners, wants));
+    extend(part, grantOf(part, state, owners, holds));
   }
   return part;
 }
@@ -199,13 +199,13 @@ function binding({ bounds }: Open, simulated: boolean | undefined): readonly Bou
 }
 
 /** At most half of what is free ÷ live owners, and nothing below the floor. */
-function grantOf(part: Open, state: LeaseState, owners: number, wants: readonly Want[]): bigint {
+function grantOf(part: Open, state: LeaseState, owners: number, holds: readonly HoldRequest[]): bigint {
   let free: bigint | null = null;
   for (const { freeNano } of binding(part, part.simulated))
     if (free === null || freeNano < free) free = freeNano;
   if (free !== null) free -= part.funds.endingNano;
   let peak = state.peakNano;
-  for (const want of wants) if (want.amountNano > peak) peak = want.amountNano;
+  for (const hold of holds) if (hold.amountNano > peak) peak = hold.amountNano;
   if (free === null || free <= 0n || free < FLOOR_HOLDS * peak) return 0n;
   const parts = 2n * BigInt(Math.max(1, owners));
   const most = free / parts;
@@ -223,27 +223,27 @@ function extend(part: Open, amountNano: bigint): void {
   for (const bound of binding(part, part.simulated)) bound.freeNano -= amountNano;
 }
 
-function admit(want: Want, funds: readonly Open[]): Verdict {
-  const leased = want.mode === 'claim' && funds.every((part) => !part.simulated || want.simulated);
-  if (leased && funds.every((part) => covers(part, want.amountNano))) {
-    for (const part of funds) part.usableNano -= want.amountNano;
+function admit(hold: HoldRequest, funds: readonly Open[]): HoldAnswer {
+  const leased = hold.mode === 'claim' && funds.every((part) => !part.simulated || hold.simulated);
+  if (leased && funds.every((part) => covers(part, hold.amountNano))) {
+    for (const part of funds) part.usableNano -= hold.amountNano;
     return { kind: 'lease' };
   }
-  const short = firstShort(want, funds, (part) => binding(part, want.simulated));
+  const short = firstShort(hold, funds, (part) => binding(part, hold.simulated));
   if (short) return { kind: 'short', shortage: short };
   for (const part of funds) {
-    for (const bound of binding(part, want.simulated)) bound.freeNano -= want.amountNano;
+    for (const bound of binding(part, hold.simulated)) bound.freeNano -= hold.amountNano;
   }
   return { kind: 'row' };
 }
 
-/** A hold in a lease grows inside leases alone: they take exactly what it needs more. */
-function enlarge(want: Want, funds: readonly Open[]): Verdict {
-  const lacking = funds.filter((part) => !covers(part, want.amountNano));
-  const short = firstShort(want, lacking, (part) => binding(part, part.simulated));
+/** A hold in a lease grows only inside leases: they take exactly what it needs more. */
+function enlarge(hold: HoldRequest, funds: readonly Open[]): HoldAnswer {
+  const lacking = funds.filter((part) => !covers(part, hold.amountNano));
+  const short = firstShort(hold, lacking, (part) => binding(part, part.simulated));
   if (short) return { kind: 'short', shortage: short };
-  for (const part of lacking) extend(part, want.amountNano);
-  for (const part of funds) part.usableNano -= want.amountNano;
+  for (const part of lacking) extend(part, hold.amountNano);
+  for (const part of funds) part.usableNano -= hold.amountNano;
   return { kind: 'lease' };
 }
 
@@ -253,21 +253,21 @@ function covers(part: Open, amountNano: bigint): boolean {
 
 /** Funds before caps, caps in the order day, 7-day, 30-day, quota (contract: admission/order). */
 function firstShort(
-  want: Want,
+  hold: HoldRequest,
   funds: readonly Open[],
   boundsOf: (part: Open) => readonly Bound[],
 ): Shortage | null {
   for (const part of funds) {
     for (const bound of boundsOf(part)) {
-      if (enough(bound.freeNano, want)) continue;
+      if (enough(bound.freeNano, hold)) continue;
       const { funds } = part;
       const inTheWay =
-        bound.othersNano > 0n && enough(bound.freeNano + bound.othersNano, want)
+        bound.othersNano > 0n && enough(bound.freeNano + bound.othersNano, hold)
           ? [{ kind: funds.kind, subjectId: funds.subjectId }]
           : [];
       return {
         code: bound.code,
-        runningOnly: enough(bound.settledFreeNano, want),
+        runningOnly: enough(bound.settledFreeNano, hold),
         leases: inTheWay,
         boundNano: bound.boundNano,
         besideSimulated: bound.real,
@@ -282,6 +282,6 @@ function firstShort(
  * Whether a call may start: anything is left before its own hold (contract: money/crossing-call), or all of the hold
  * where it must fit (contract: money/strict).
  */
-function enough(freeNano: bigint, want: Want): boolean {
-  return want.mustFit ? freeNano >= want.amountNano && freeNano > 0n : freeNano > 0n;
+function enough(freeNano: bigint, hold: HoldRequest): boolean {
+  return hold.mustFit ? freeNano >= hold.amountNano && freeNano > 0n : freeNano > 0n;
 }

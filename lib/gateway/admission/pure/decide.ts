@@ -2,12 +2,12 @@ import { type Refusal, refusal, retryIn } from '#lib/core/errors';
 import type { Catalogue, KeyFacts, KeySnapshot, StoredLimits } from '#lib/core/facts/snapshot';
 import type { Ask } from '#lib/core/families/family';
 import { isTimeZone } from '#lib/core/time-zone';
-import type { LimitWaits } from '#lib/gateway/limits/pure/limit-waits';
+import type { LimitWaits } from '#lib/gateway/limits/pure/limits';
 
 /**
  * The end of step 5 (a secret that was revoked or replaced) and steps 6 and 7 of admission: the state of the key
  * (contract: authentication/states) and its quota flag, a 402. Steps 11 and 12, funds and caps, the other 402s, are
- * decided in `funds/apportion.ts`.
+ * decided by `apportion`.
  * @param nowMs ms since the epoch.
  */
 export function checkKey(snapshot: KeySnapshot, nowMs: number): Refusal | null {

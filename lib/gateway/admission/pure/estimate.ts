@@ -4,11 +4,10 @@ import { mediaTokens } from '#lib/core/metering/estimate-input';
 import type { Price, Rates } from '#lib/core/metering/price-list';
 import { priceOfTier, tierOf } from '#lib/core/metering/service-tier';
 import { divideUp } from '#lib/core/money';
-import { pieceRate } from '#lib/gateway/admission/pure/piece-rate';
 import type { Target } from '#lib/gateway/routing/pure/target';
 
 /** What a call may cost and use, before it starts (contract: money/hold). */
-export interface Estimate {
+interface Estimate {
   /** Nano-dollars, rounded up once; a million dollars at most. */
   readonly holdNano: bigint;
   readonly inputTokens: number;
@@ -165,4 +164,22 @@ function mostContext(targets: readonly Target[]): number {
 
 function larger(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
+}
+
+/**
+ * The rate of a piece as its hold counts it (contract: money/media-hold): the entry of a price map that fits, else its
+ * dearest one, since what is unknown may be the most expensive.
+ * @param names entries that fit, the closest first.
+ * @returns nano-dollars per million pieces, as the price has it; 0n without a price.
+ */
+function pieceRate(
+  rate: bigint | Readonly<Record<string, bigint>> | undefined,
+  names: readonly string[],
+): bigint {
+  if (rate === undefined) return 0n;
+  if (typeof rate === 'bigint') return rate;
+  for (const name of names) if (Object.hasOwn(rate, name)) return rate[name] ?? 0n;
+  let dearest = 0n;
+  for (const one of Object.values(rate)) if (one > dearest) dearest = one;
+  return dearest;
 }

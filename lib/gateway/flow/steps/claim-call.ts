@@ -1,6 +1,7 @@
 import { isRefusal, type Refusal, Refused, unaccountable } from '#lib/core/errors';
 import { simulatedProvider } from '#lib/core/simulated';
-import type { Claim, ClaimRequest, Coordinator } from '#lib/gateway/admission/claim';
+import type { Claim, ClaimRequest } from '#lib/gateway/admission/claim';
+import type { Coordinator } from '#lib/gateway/admission/coordinator';
 import { estimate } from '#lib/gateway/admission/pure/estimate';
 import {
   type AuthenticatedCall,
@@ -11,7 +12,7 @@ import {
 import { recordOf } from '#lib/gateway/flow/call/record';
 import type { HeaderList } from '#lib/gateway/flow/lane';
 import type { Runtime } from '#lib/gateway/flow/runtime';
-import type { LimitNumbers } from '#lib/gateway/limits/pure/numbers';
+import type { LimitNumbers } from '#lib/gateway/limits/pure/limits';
 import type { Target } from '#lib/gateway/routing/pure/target';
 import { bytesOf } from '#lib/gateway/settlement/record/bytes';
 

@@ -9,8 +9,8 @@ const BUCKET_MS = 100;
  * weigh 1, tokens their number. Times are monotonic ms and never run backwards. Without a limit it admits everything
  * and still counts, so that a limit set later finds what was admitted before it.
  *
- * A slot is one admission, or all of one 100 ms bucket under the moment of its latest one: the window may then count
- * a little long, never short, and no wait passes 60 s. Buckets bound its memory: 601 slots of 16 bytes.
+ * An entry is one admission, or all of one 100 ms bucket under the moment of its latest one: the window may then count
+ * a little long, never short, and no wait passes 60 s. Buckets bound its memory: 601 entries of 16 bytes.
  */
 export class SlidingWindow {
   /** Infinity without a limit. */
@@ -20,7 +20,7 @@ export class SlidingWindow {
   #weights = new Float64Array(16);
   #head = 0;
   #size = 0;
-  #firstSlot = 0;
+  #firstEntry = 0;
   #total = 0;
 
   /** @param limit most weight in any 60 s; a whole number, or null for no limit. */
@@ -72,7 +72,7 @@ export class SlidingWindow {
   /**
    * Books `weight` at `nowMono` whether it fits or not: ask `fits` first, except for what a call used
    * beyond its estimate.
-   * @returns its slot, for `giveBack`; -1 when there is nothing to book.
+   * @returns its entry, for `giveBack`; -1 when there is nothing to book.
    */
   book(weight: number, nowMono: number): number {
     if (weight <= 0) return -1;
@@ -91,13 +91,13 @@ export class SlidingWindow {
       this.#weights[next] = weight;
       this.#size++;
     }
-    return this.#firstSlot + this.#size - 1;
+    return this.#firstEntry + this.#size - 1;
   }
 
   /** Returns weight to the moment of its admission, while that is inside the window. */
-  giveBack(slot: number, weight: number, nowMono: number): void {
+  giveBack(entry: number, weight: number, nowMono: number): void {
     this.#forget(nowMono);
-    const offset = slot - this.#firstSlot;
+    const offset = entry - this.#firstEntry;
     if (weight <= 0 || offset < 0 || offset >= this.#size) return;
     const index = (this.#head + offset) & (this.#times.length - 1);
     const returned = Math.min(weight, this.#weights[index] ?? 0);
@@ -111,7 +111,7 @@ export class SlidingWindow {
       this.#total -= this.#weights[this.#head] ?? 0;
       this.#head = (this.#head + 1) & (this.#times.length - 1);
       this.#size--;
-      this.#firstSlot++;
+      this.#firstEntry++;
     }
   }
 

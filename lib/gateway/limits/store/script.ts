@@ -1,3 +1,10 @@
+import type {
+  Freed,
+  PermitAnswer,
+  PermitRequest,
+  WindowEntry,
+} from '#lib/gateway/limits/pure/permit-request';
+
 /** Redis' own clock, µs: no process's clock admits anything. */
 export const redisClock = `local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])`;
@@ -11,9 +18,9 @@ local now = tonumber(time[1]) * 1000000 + tonumber(time[2])`;
  */
 export const limitScript = (clock: string): string => `${clock}
 local WINDOW, PERMIT, SLOT = 60000000, 1000000, 20000000
-local ask = cjson.decode(ARGV[1])
-local process, turn, knownEpoch, processes = ask[1], ask[2], ask[3], ask[4]
-local subjects, calls = ask[5], ask[6]
+local request = cjson.decode(ARGV[1])
+local process, turn, knownEpoch, processes = request[1], request[2], request[3], request[4]
+local subjects, calls = request[5], request[6]
 local home = KEYS[1]
 local function int(number) return string.format('%.0f', number) end
 local function given(value) if value == cjson.null then return nil end return value end
@@ -204,3 +211,63 @@ redis.call('HSET', home, process, int(turn) .. ' ' .. answer)
 redis.call('PEXPIRE', home, 65000)
 return answer
 `;
+
+/** The keys of a permit request, in the script's order; one hash tag, so that a cluster keeps them together. */
+export function keysOf({ workspaceId, subjects }: PermitRequest): string[] {
+  const home = `gateway:limits:{${workspaceId}}`;
+  const parts = ['at', 'weight', 'slot'] as const;
+  return [home, ...subjects.flatMap(({ id }) => parts.map((part) => `${home}:${id}:${part}`))];
+}
+
+/** A permit request as lists, which `limitScript` reads. */
+export function encodePermitRequest(request: PermitRequest): string {
+  const entries = (list: readonly WindowEntry[]) =>
+    list.map(({ id, requests, tokens, ageMs }) => [id, requests, tokens, ageMs]);
+  const subjects = request.subjects.map(({ limits, slots, lowered, used, want }) => [
+    ...[limits.rpm, limits.tpm, limits.concurrency, slots],
+    entries(lowered),
+    entries(used),
+    [want.requests, want.tokens, want.slots],
+  ]);
+  const calls = request.calls.map((call) => [
+    ...call.subjects,
+    ...[call.requests, call.tokens, call.slot ? 1 : 0],
+  ]);
+  return JSON.stringify([request.process, request.turn, request.epoch, request.processes, subjects, calls]);
+}
+
+type ToldSubject = readonly [
+  ...granted: [number, number, number],
+  ...room: [number | null, number | null, number | null],
+  freed: readonly Freed[] | null,
+];
+
+/** What `limitScript` wrote. @throws when it is something else. */
+export function decodeAnswer(text: string): PermitAnswer {
+  const told = toldIn(JSON.parse(text));
+  return {
+    epoch: told.epoch,
+    lost: told.lost,
+    admitted: [...told.admitted].map((one) => one === '1'),
+    subjects: told.subjects.map(([requests, tokens, slots, rpm, tpm, concurrency, freed]) => ({
+      granted: { requests, tokens, slots },
+      room: { requests: rpm, tokens: tpm, slots: concurrency },
+      freed: freed === null ? null : [...freed].sort(([one], [other]) => one - other),
+    })),
+  };
+}
+
+interface Told {
+  readonly epoch: string;
+  readonly lost: boolean;
+  readonly admitted: string;
+  readonly subjects: readonly ToldSubject[];
+}
+
+/** The script alone writes these keys; whatever else stands there has no list of subjects. */
+function toldIn(value: unknown): Told {
+  if (typeof value === 'object' && value !== null && 'subjects' in value && Array.isArray(value.subjects)) {
+    return value as Told;
+  }
+  throw new Error('the limit store answered with something else');
+}

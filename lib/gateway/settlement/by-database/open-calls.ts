@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import { OPEN_LIFE } from '#lib/gateway/admission/database/open-call';
+import { OPEN_LIFE } from '#lib/gateway/admission/database/fund';
 import { interrupt } from '#lib/gateway/settlement/interrupt';
 import type { CloseEntry, DrainedEntry } from '#lib/gateway/settlement/pure/entry';
 import { entryOf } from '#lib/gateway/settlement/record/bytes';

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { RunningCoordinator } from '#lib/gateway/admission/coordinator';
+import type { Coordinator } from '#lib/gateway/admission/coordinator';
 import type { SharedLimits } from '#lib/gateway/limits/shared-limits';
 import type { Journal } from '#lib/gateway/settlement/pure/entry';
 import type { Clock } from '#lib/platform/clock';
@@ -20,7 +20,7 @@ export interface BooksParts extends Pick<ServingContext, 'db' | 'worker'> {
 /** How this process claims money and brings calls to the ledger (contract: durability/settlement-modes). */
 export interface Books {
   readonly journal: Journal;
-  readonly coordinator: RunningCoordinator;
+  readonly coordinator: Coordinator;
   /** Ended calls that the database does not have yet. */
   backlog(): number;
   /** How long the oldest of them has waited, ms; 0: none does. */

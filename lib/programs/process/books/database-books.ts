@@ -1,5 +1,5 @@
-import { createCoordinator } from '#lib/gateway/admission/coordinator';
-import { createRowMoney, ROW_OWNER } from '#lib/gateway/admission/database/row-money';
+import { Coordinator } from '#lib/gateway/admission/coordinator';
+import { createRowMoney, ROW_OWNER } from '#lib/gateway/admission/database/money-in-database';
 import { openDatabaseJournal } from '#lib/gateway/settlement/by-database/journal';
 import { listRecentAdmissions } from '#lib/gateway/settlement/recent';
 import type { Books, BooksParts } from '#lib/programs/process/books/books';
@@ -25,7 +25,7 @@ export async function openDatabaseBooks(
     report,
   });
   const money = createRowMoney(db);
-  const coordinator = createCoordinator({
+  const coordinator = new Coordinator({
     clock,
     shared: parts.shared,
     byRows: true,

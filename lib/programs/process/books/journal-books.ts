@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { machineFaultOf } from '#lib/core/machine-fault';
-import { createCoordinator } from '#lib/gateway/admission/coordinator';
+import { Coordinator } from '#lib/gateway/admission/coordinator';
 import { createMoneyStore } from '#lib/gateway/admission/database/money-in-database';
 import { startDrain } from '#lib/gateway/settlement/drain';
 import { openJournal } from '#lib/gateway/settlement/journal/journal';
@@ -59,7 +59,7 @@ export async function openJournalBooks(parts: BooksParts): Promise<Books> {
     outdated.failed(error);
     report(error, callId);
   };
-  const coordinator = createCoordinator({
+  const coordinator = new Coordinator({
     clock,
     shared: parts.shared,
     outage: env.outage,

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Coordinator } from '#lib/gateway/admission/claim';
+import type { Coordinator } from '#lib/gateway/admission/coordinator';
 import { isOtherSchema } from '#lib/platform/data/database-errors';
 
 /** Stops admission while this version cannot settle calls in its database (contract: durability/outdated). */

@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { stackOf } from '#lib/core/errors';
-import { freeSlots } from '#lib/gateway/limits/free-slots';
+import { freeSlots } from '#lib/gateway/limits/shared-limits';
 import { openLimitStore } from '#lib/gateway/limits/store/open-limits';
 import { systemClock } from '#lib/platform/clock';
 import type { Env } from '#lib/platform/env/env';

@@ -1,4 +1,4 @@
-import type { LeaseBook } from '#lib/gateway/admission/funds/lease-book';
+import type { LeaseBook } from '#lib/gateway/admission/lease-book';
 import type { MoneyStore } from '#lib/gateway/admission/money-store';
 import type { Clock } from '#lib/platform/clock';
 
@@ -14,7 +14,7 @@ export class Owner {
   #trustedUntilMono = Number.NEGATIVE_INFINITY;
   #beatAtMono = Number.NEGATIVE_INFINITY;
   #renewing: Promise<void> | null = null;
-  #life = 0;
+  #epoch = 0;
 
   constructor(clock: Clock, money: MoneyStore, leases: LeaseBook) {
     this.#clock = clock;
@@ -22,9 +22,9 @@ export class Owner {
     this.#leases = leases;
   }
 
-  /** Counts the epochs of this process. */
-  get life(): number {
-    return this.#life;
+  /** How often this process has registered. */
+  get epoch(): number {
+    return this.#epoch;
   }
 
   /** Whether leases in memory may be spent: a process that slept must ask first. Monotonic ms. */
@@ -65,7 +65,7 @@ export class Owner {
     this.#trustedUntilMono = Number.NEGATIVE_INFINITY;
     const sentMono = this.#clock.mono();
     await this.#money.register(fresh);
-    this.#life++;
+    this.#epoch++;
     for (const lease of this.#leases.all()) lease.void();
     this.#trust(sentMono);
   }

@@ -1,6 +1,6 @@
-import type { LeaseBook } from '#lib/gateway/admission/funds/lease-book';
-import type { Owner } from '#lib/gateway/admission/funds/owner';
+import type { LeaseBook } from '#lib/gateway/admission/lease-book';
 import type { Free, LeaseRef } from '#lib/gateway/admission/money-store';
+import type { Owner } from '#lib/gateway/admission/owner';
 import type { AllowanceLimits } from '#lib/platform/env/part-settings';
 
 /** Who is to pay for a call. */

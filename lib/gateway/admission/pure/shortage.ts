@@ -1,6 +1,6 @@
 import { type Refusal, refusal } from '#lib/core/errors';
 import { formatUsd } from '#lib/core/money';
-import type { Shortage, Want } from '#lib/gateway/admission/money-store';
+import type { HoldRequest, Shortage } from '#lib/gateway/admission/money-store';
 
 const caps = {
   day_limit_reached: 'daily spend cap',
@@ -20,15 +20,15 @@ export const slidingHours: Partial<Record<Shortage['code'], number>> = {
  * admit, only running calls stand in the way: then a retry helps, and the answer says so.
  * @param freesAtMs ms since the epoch, null when no time can be named.
  */
-export function refuseShort(shortage: Shortage, want: Want, freesAtMs: number | null): Refusal {
+export function refuseShort(shortage: Shortage, hold: HoldRequest, freesAtMs: number | null): Refusal {
   const { code, runningOnly } = shortage;
   const bound = formatUsd(shortage.boundNano);
   const what =
     code === 'insufficient_balance'
-      ? funds(shortage, want)
+      ? funds(shortage, hold)
       : `This API key has reached its ${caps[code]} of $${bound}`;
   if (runningOnly) {
-    const fit = want.mustFit ? ` This request needs $${formatUsd(want.amountNano)}.` : '';
+    const fit = hold.mustFit ? ` This request needs $${formatUsd(hold.amountNano)}.` : '';
     return refusal(code, `${what}, but only with calls that still run; retry when they have ended.${fit}`, {
       shouldRetry: true,
     });
@@ -40,15 +40,15 @@ export function refuseShort(shortage: Shortage, want: Want, freesAtMs: number | 
 const ofSimulated =
   'call one of those (provider sandbox), or ask the people who run this gateway for other credit, then retry';
 
-function funds({ boundNano, besideSimulated }: Shortage, want: Want): string {
+function funds({ boundNano, besideSimulated }: Shortage, hold: HoldRequest): string {
   if (boundNano <= 0n) {
     return besideSimulated
       ? 'This balance is simulated money and pays only simulated models'
       : 'This workspace has no funds left';
   }
   const rest = besideSimulated ? ', without simulated money, which pays only simulated models,' : '';
-  return want.mustFit && boundNano < want.amountNano
-    ? `This workspace has $${formatUsd(boundNano)} left${rest} and this request may cost $${formatUsd(want.amountNano)}`
+  return hold.mustFit && boundNano < hold.amountNano
+    ? `This workspace has $${formatUsd(boundNano)} left${rest} and this request may cost $${formatUsd(hold.amountNano)}`
     : `All of this workspace's funds${rest} are in use`;
 }
 
@@ -66,4 +66,16 @@ function remedy(code: Shortage['code'], freesAtMs: number | null): string {
         ? `it frees up from ${when} on, or raise the cap`
         : 'wait for older spend to leave it, or raise the cap';
   }
+}
+
+/**
+ * The money store cannot be asked and no lease covers (contract: admission/coordinator).
+ * @param why calls go on without it, and this one does not; a clause about the database.
+ */
+export function storeAway(why: string | null = null): Refusal {
+  const reason = why === null ? '' : `, and ${why}`;
+  return refusal(
+    'local_quota_not_configured',
+    `The gateway cannot reach the database that holds the balances${reason}; retry in a few seconds.`,
+  );
 }
