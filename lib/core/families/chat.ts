@@ -2,7 +2,7 @@ import { providerTool, readChatAsk } from '#lib/core/families/chat/ask';
 import { chatEdits, injectsUsage } from '#lib/core/families/chat/edits';
 import { chatErrorIn, chatOutputBytes } from '#lib/core/families/chat/output';
 import { spokenIn } from '#lib/core/families/chat/spoken';
-import { chatStreamReader } from '#lib/core/families/chat/stream';
+import { ChatStream } from '#lib/core/families/chat/stream';
 import { readChatUsage } from '#lib/core/families/chat/usage';
 import type { Family } from '#lib/core/families/family';
 import { faultReader } from '#lib/core/families/reading/fault';
@@ -46,7 +46,7 @@ export const chat: Family = {
   readUsage: readChatUsage,
   outputBytes: chatOutputBytes,
   errorIn: chatErrorIn,
-  streamReader: chatStreamReader,
+  streamReader: (ask) => new ChatStream(ask),
   faultOf: faultReader({ sayings: [] }),
   breakFrame: ({ message, code }) => `data: ${JSON.stringify({ error: { message, code } })}\n\n`,
   shown: (_operation, answer) => spokenIn(answer),

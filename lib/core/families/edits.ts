@@ -1,4 +1,4 @@
-import type { Edit } from '#lib/core/families/family';
+import type { Edit, Family } from '#lib/core/families/family';
 import type { Found, Scan } from '#lib/core/families/scan';
 
 /**
@@ -48,6 +48,23 @@ export function replaceValue(found: Found, json: string): Edit {
 function bareText(json: string): string {
   const value: unknown = JSON.parse(json);
   return typeof value === 'string' ? value : json;
+}
+
+/** The model's name replaced by the provider's, if it differs and the body has one. */
+export function modelEdits({ found }: Scan, upstreamModel: string): Edit[] {
+  const model = found.get('model');
+  return model && model.value !== upstreamModel ? [replaceValue(model, JSON.stringify(upstreamModel))] : [];
+}
+
+/**
+ * The edits of families whose body has its output budget at the top (contract: body/replaced,
+ * admission/budget-injection).
+ */
+export function budgetedEdits(field: string): Family['edits'] {
+  return ({ scan }, { upstreamModel }, injectBudget) => {
+    const edits = modelEdits(scan, upstreamModel);
+    return injectBudget === null ? edits : [...edits, setRootField(scan, field, String(injectBudget))];
+  };
 }
 
 /** Adds a member before the closing brace of an object of the body. */

@@ -103,6 +103,9 @@ export interface Ask {
   readonly scan: Scan;
 }
 
+/** What an ask is read from: an operation, its path parameters and its scanned body. */
+export type RawAsk = Pick<Ask, 'operation' | 'params' | 'scan'>;
+
 /** Media that a request asks for, as its own parameters tell (contract: money/media-hold). */
 export interface AskedMedia {
   /** Output tokens, which take the place of a text budget. */
@@ -138,38 +141,38 @@ export interface Edit {
   readonly text: string;
 }
 
-/** Reads the usage of a streamed answer, event by event. Pure but for its own state. */
+/** Reads the usage of a streamed answer, event by event; its fields are current after each. Pure but for its own state. */
 export interface StreamReader {
   /** One SSE event: its `event:` name or null, its `data:` lines joined; or one element of a streamed array. */
   event(name: string | null, data: string): void;
   /** The usage as far as the stream has reported it; the newest object wins, by the family's own rule. */
   report(): UsageReport | null;
   /** UTF-8 bytes of output (text, reasoning, tool arguments) seen so far: the basis of an estimate. */
-  outputBytes(): number;
-  /** All that the stream will tell has been seen, usage included where it comes before the last event. */
-  finished(): boolean;
+  readonly outputBytes: number;
+  /** Everything that the stream will report has been seen, usage included where it comes before the last event. */
+  readonly finished: boolean;
   /**
    * The family's own end was seen (contract: routing/own-end): `finish_reason` of every choice or `[DONE]`,
    * `message_stop`, a terminal response event, `finishReason` of every candidate, a completed image.
    */
-  ended(): boolean;
+  readonly ended: boolean;
   /**
-   * How many events so far have said something: a text, thinking, a tool call, a refusal, an image
-   * (contract: routing/begun). Role-only deltas, pings and events that only announce an answer have not.
+   * How many events so far have said something: text, thinking, a tool call, a refusal, an image
+   * (contract: routing/begun). Role-only deltas, pings and events that only announce an answer do not count.
    */
-  said(): number;
-  /** The provider said why its answer ended, so that one without a word is an answer all the same. */
-  gaveReason(): boolean;
+  readonly said: number;
+  /** The provider said why its answer ended, so it is an answer even without any output. */
+  readonly gaveReason: boolean;
   /** The stream carried an error of the provider. */
-  failed(): boolean;
+  readonly failed: boolean;
   /** The provider's newest error object, parsed; undefined: none, or an error event without one. */
-  error(): unknown;
+  readonly error: unknown;
   /** Resources that the events so far have shown; absent: the family's streams show none. */
-  shown?(): readonly ShownResource[];
+  readonly shown?: readonly ShownResource[];
   /** The newest object of the stream that shows a job's state, parsed; absent: none. */
-  jobAnswer?(): unknown;
+  readonly jobAnswer?: unknown;
   /** The number after the last one that an event had; absent: events have none. */
-  nextNumber?(): number;
+  readonly nextNumber?: number;
 }
 
 /**
@@ -181,7 +184,7 @@ export interface Family {
   /** A stream that is asked for may also come as one JSON array, element by element. */
   readonly streamsArrays?: boolean;
   /** Values out of the scanned body. @returns a refusal (`invalid_body`) for wrong types. */
-  readAsk(operation: Operation, params: Readonly<Record<string, string>>, scan: Scan): Ask | Refusal;
+  readAsk(raw: RawAsk): Ask | Refusal;
   /**
    * In-place replacements for one target: the provider's model name, an injected budget (tokens, null
    * for none), an injected `include_usage`. Nested names are replaced by the gateway, for every family

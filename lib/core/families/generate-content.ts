@@ -7,7 +7,7 @@ import { operationJobs, operationPath, shownIn } from '#lib/core/families/genera
 import { contentOutputBytes } from '#lib/core/families/generate-content/output';
 import { predictFields, readPredictAsk } from '#lib/core/families/generate-content/predict';
 import { resourceName, resourcePath } from '#lib/core/families/generate-content/resource';
-import { contentStreamReader } from '#lib/core/families/generate-content/stream';
+import { ContentStream } from '#lib/core/families/generate-content/stream';
 import { readContentUsage } from '#lib/core/families/generate-content/usage';
 import { faultReader } from '#lib/core/families/reading/fault';
 
@@ -89,10 +89,8 @@ export const generateContent: Family = {
   id: 'generate-content',
   operations,
   streamsArrays: true,
-  readAsk: (asked, params, scan) =>
-    asked.name === 'content.predictLongRunning'
-      ? readPredictAsk(asked, params, scan)
-      : readContentAsk(asked, params, scan),
+  readAsk: (raw) =>
+    raw.operation.name === 'content.predictLongRunning' ? readPredictAsk(raw) : readContentAsk(raw),
   edits: contentEdits,
   injectsUsage: () => false,
   upstreamPath: (ask, offer) =>
@@ -100,7 +98,7 @@ export const generateContent: Family = {
   credentialHeader: (secret) => ['x-goog-api-key', secret],
   readUsage: (_ask, answer) => readContentUsage(answer),
   outputBytes: contentOutputBytes,
-  streamReader: contentStreamReader,
+  streamReader: (ask) => new ContentStream(ask),
   faultOf: faultReader({ sayings: [], notFound: /^not_found$/ }),
   // Its SDKs fail on anything that is not theirs, so a stream that broke is cut
   // (contract: routing/broken-stream, routing/generate-content-clean).

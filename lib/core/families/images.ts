@@ -1,9 +1,9 @@
+import { modelEdits } from '#lib/core/families/edits';
 import type { Family, Operation } from '#lib/core/families/family';
 import { readImagesAsk } from '#lib/core/families/images/ask';
-import { imagesEdits } from '#lib/core/families/images/edits';
 import { editFields, generateFields } from '#lib/core/families/images/fields';
 import { imagesOutputBytes } from '#lib/core/families/images/output';
-import { imagesStreamReader } from '#lib/core/families/images/stream';
+import { ImagesStream } from '#lib/core/families/images/stream';
 import { readImagesUsage } from '#lib/core/families/images/usage';
 import { faultReader } from '#lib/core/families/reading/fault';
 
@@ -25,13 +25,13 @@ export const images: Family = {
   id: 'images',
   operations,
   readAsk: readImagesAsk,
-  edits: imagesEdits,
+  edits: ({ scan }, { upstreamModel }) => modelEdits(scan, upstreamModel),
   injectsUsage: () => false,
   upstreamPath: ({ operation }) => `/${operation.path}`,
   credentialHeader: (secret) => ['authorization', `Bearer ${secret}`],
   readUsage: readImagesUsage,
   outputBytes: imagesOutputBytes,
-  streamReader: imagesStreamReader,
+  streamReader: (ask) => new ImagesStream(ask),
   faultOf: faultReader({ sayings: [] }),
   breakFrame: ({ message, code }) =>
     `event: error\ndata: ${JSON.stringify({ error: { message, code } })}\n\n`,

@@ -1,12 +1,12 @@
+import { budgetedEdits } from '#lib/core/families/edits';
 import type { Family, Operation } from '#lib/core/families/family';
 import { providerTool, readCountAsk, readMessagesAsk } from '#lib/core/families/messages/ask';
 import { asksForHour } from '#lib/core/families/messages/cache-time';
 import { containerIn } from '#lib/core/families/messages/container';
-import { messagesEdits } from '#lib/core/families/messages/edits';
-import { messagesFault } from '#lib/core/families/messages/fault';
 import { messageOutputBytes } from '#lib/core/families/messages/output';
-import { messagesStreamReader } from '#lib/core/families/messages/stream';
+import { MessagesStream } from '#lib/core/families/messages/stream';
 import { readMessageUsage } from '#lib/core/families/messages/usage';
+import { faultReader } from '#lib/core/families/reading/fault';
 import { stateFields } from '#lib/core/families/reading/stored-state';
 
 const nestedName = { guarded: true } as const;
@@ -49,15 +49,25 @@ const countTokens: Operation = {
   },
 };
 
+/** Whose fault an error of a messages provider is (contract: families/faults). */
+const messagesFault = faultReader({
+  sayings: [
+    {
+      whose: 'operator',
+      kind: 'quota',
+      code: /^(billing_error|(enforced|contract)_spend_limit_reached|ramp_limit_exceeded)$/,
+    },
+    { whose: 'operator', kind: 'credential', code: /^(authentication_error|permission_error)$/ },
+  ],
+  notFound: /^not_found_error$/,
+});
+
 /** The messages family: create, streamed or whole, and the free count of input tokens. */
 export const messages: Family = {
   id: 'messages',
   operations: [create, countTokens],
-  readAsk: (operation, params, scan) =>
-    operation.steps === 'count'
-      ? readCountAsk(operation, params, scan)
-      : readMessagesAsk(operation, params, scan),
-  edits: messagesEdits,
+  readAsk: (raw) => (raw.operation.steps === 'count' ? readCountAsk(raw) : readMessagesAsk(raw)),
+  edits: budgetedEdits('max_tokens'),
   injectsUsage: () => false,
   upstreamPath: (ask) => `/${ask.operation.path}`,
   requiredHeader: ['anthropic-version', '2023-06-01'],
@@ -65,7 +75,7 @@ export const messages: Family = {
   readUsage: readMessageUsage,
   remembered: ({ scan }) => ({ cachesForHour: asksForHour(scan.body) }),
   outputBytes: messageOutputBytes,
-  streamReader: messagesStreamReader,
+  streamReader: (ask) => new MessagesStream(ask),
   faultOf: messagesFault,
   breakFrame: ({ message, code }) =>
     `event: error\ndata: ${JSON.stringify({ type: 'error', error: { message, code } })}\n\n`,

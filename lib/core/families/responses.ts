@@ -1,15 +1,14 @@
+import { budgetedEdits } from '#lib/core/families/edits';
 import type { Ask, Family, Operation } from '#lib/core/families/family';
 import { faultReader } from '#lib/core/families/reading/fault';
 import { readResponsesAsk } from '#lib/core/families/responses/ask';
 import { breakFrame } from '#lib/core/families/responses/break-frame';
-import { responsesEdits } from '#lib/core/families/responses/edits';
 import { createFields } from '#lib/core/families/responses/fields';
-import { imageModelIn } from '#lib/core/families/responses/image-model';
 import { responseJobs } from '#lib/core/families/responses/jobs';
 import { responseOutputBytes } from '#lib/core/families/responses/output';
 import { shownIn } from '#lib/core/families/responses/shown';
-import { responsesStreamReader } from '#lib/core/families/responses/stream';
-import { usageOfResponse } from '#lib/core/families/responses/usage';
+import { ResponsesStream } from '#lib/core/families/responses/stream';
+import { imageModelIn, usageOfResponse } from '#lib/core/families/responses/usage';
 
 const create: Operation = {
   name: 'responses.create',
@@ -73,13 +72,13 @@ export const responses: Family = {
   id: 'responses',
   operations,
   readAsk: readResponsesAsk,
-  edits: responsesEdits,
+  edits: budgetedEdits('max_output_tokens'),
   injectsUsage: () => false,
   upstreamPath,
   credentialHeader: (secret) => ['authorization', `Bearer ${secret}`],
   readUsage: (ask, answer) => usageOfResponse(answer, imageModelIn(ask)),
   outputBytes: responseOutputBytes,
-  streamReader: responsesStreamReader,
+  streamReader: (ask) => new ResponsesStream(ask),
   faultOf: faultReader({ sayings: [] }),
   breakFrame,
   shown: (_operation, answer) => shownIn(answer),

@@ -1,5 +1,6 @@
-import { replaceValue } from '#lib/core/families/edits';
+import { modelEdits } from '#lib/core/families/edits';
 import type { Ask, Family, Operation } from '#lib/core/families/family';
+import { EventReader } from '#lib/core/families/reading/event-reader';
 import { faultReader } from '#lib/core/families/reading/fault';
 import { readVideosAsk } from '#lib/core/families/videos/ask';
 import { shownVideos, videoJobs } from '#lib/core/families/videos/job';
@@ -56,29 +57,14 @@ export const videos: Family = {
   id: 'videos',
   operations,
   readAsk: readVideosAsk,
-  edits: ({ scan }, offer) => {
-    const named = scan.found.get('model');
-    return named && named.value !== offer.upstreamModel
-      ? [replaceValue(named, JSON.stringify(offer.upstreamModel))]
-      : [];
-  },
+  edits: ({ scan }, { upstreamModel }) => modelEdits(scan, upstreamModel),
   injectsUsage: () => false,
   upstreamPath: pathOf,
   credentialHeader: (secret) => ['authorization', `Bearer ${secret}`],
   // A job is charged at its end; its create call and whatever reads it are free.
   readUsage: () => null,
   outputBytes: () => 0,
-  streamReader: () => ({
-    event: () => {},
-    report: () => null,
-    outputBytes: () => 0,
-    finished: () => false,
-    ended: () => false,
-    said: () => 0,
-    gaveReason: () => false,
-    failed: () => false,
-    error: () => undefined,
-  }),
+  streamReader: () => new EventReader(),
   faultOf: faultReader({ sayings: [] }),
   breakFrame: () => null,
   shown: ({ steps }, answer) => (steps === 'generate' ? shownVideos(answer) : []),

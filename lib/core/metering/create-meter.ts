@@ -1,8 +1,10 @@
 import type { Ask, Family } from '#lib/core/families/family';
 import type { Meter } from '#lib/core/metering/meter';
-import { elementMeter, streamMeter } from '#lib/core/metering/stream-meter';
-import { wholeMeter } from '#lib/core/metering/whole-meter';
+import { StreamMeter } from '#lib/core/metering/stream-meter';
+import { WholeMeter } from '#lib/core/metering/whole-meter';
+import { ElementSplitter } from '#lib/core/relay/elements';
 import { type Framing, framingOf } from '#lib/core/relay/framing';
+import { EventSplitter } from '#lib/core/relay/sse';
 
 /** How one answer is read: in which form it comes, and what it used. */
 export interface Reading {
@@ -12,7 +14,7 @@ export interface Reading {
 
 /**
  * @param answer contentType decides how the answer is read, since a stream may be answered by a whole
- * body and the reverse; without a telling one, `streamed` does (default: as asked).
+ * body and the reverse; if it decides nothing, `streamed` does (default: as asked).
  */
 export function createReading(
   family: Family,
@@ -21,14 +23,16 @@ export function createReading(
 ): Reading {
   const type = answer.contentType?.toLowerCase() ?? '';
   const framing = framingOfAnswer(family, ask, type, answer.streamed ?? ask.stream);
-  if (framing === 'events') return { framing, meter: streamMeter(family, ask) };
-  if (framing === 'elements') return { framing, meter: elementMeter(family, ask) };
-  return { framing, meter: wholeMeter(family, ask, !/^(image|audio|video)\//.test(type)) };
+  if (framing === 'whole') {
+    return { framing, meter: new WholeMeter(family, ask, !/^(image|audio|video)\//.test(type)) };
+  }
+  const splitter = framing === 'events' ? new EventSplitter() : new ElementSplitter();
+  return { framing, meter: new StreamMeter(family.streamReader(ask), splitter) };
 }
 
 /** Of an answer whose coding cannot be undone here: its bytes are counted. */
 export function sealedReading(family: Family, ask: Ask): Reading {
-  return { framing: 'whole', meter: wholeMeter(family, ask, false) };
+  return { framing: 'whole', meter: new WholeMeter(family, ask, false) };
 }
 
 function framingOfAnswer(family: Family, ask: Ask, type: string, streamed: boolean): Framing {

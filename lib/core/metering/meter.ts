@@ -14,36 +14,36 @@ export type AnswerState = 'complete' | 'error' | 'empty' | 'cut' | 'unread';
 /** Sees a copy of every byte of one answer and reports what it used. Pure but for its own state. */
 export interface Meter {
   push(chunk: Uint8Array): void;
-  /** The answer is over, well or not. */
+  /** The answer is over, successful or not. */
   end(): void;
   /** The usage as far as the answer has reported it; null: nothing so far. Flags are those of the report. */
   report(): UsageReport | null;
-  /** UTF-8 bytes of output seen: the ground of an estimate. */
-  outputBytes(): number;
+  /** The state of the answer now; after `end`, how it ended. */
+  state(): AnswerState;
+  /** Usage, the end or an error came since this was last called: worth a checkpoint before it is relayed. */
+  takeTerminal(): boolean;
+  /** UTF-8 bytes of output seen: the basis of an estimate. */
+  readonly outputBytes: number;
   /**
    * How often the answer has said something so far (contract: routing/begun): events of a stream, pieces of a whole
    * answer that are more than white space.
    */
-  said(): number;
-  /** All that it will tell has been seen; of a whole answer, that it could be read to its end. */
-  finished(): boolean;
-  /** How it stands; once `end` was called, how it ended. */
-  state(): AnswerState;
+  readonly said: number;
+  /** Everything that it will report has been seen; of a whole answer, that it could be read to its end. */
+  readonly finished: boolean;
   /** The provider put an error into its answer. */
-  failed(): boolean;
+  readonly failed: boolean;
   /** The provider's newest error object, parsed; undefined: none. */
-  error(): unknown;
+  readonly error: unknown;
   /** Events seen so far: the sequence number of the next one. */
-  events(): number;
-  /** Usage, the end or an error came since this was last asked: worth a checkpoint before it is relayed. */
-  takeTerminal(): boolean;
+  readonly events: number;
   /** Resources that the answer has shown so far, of a whole one once it is over; in the order of showing. */
-  shown(): readonly ShownResource[];
+  readonly shown: readonly ShownResource[];
   /**
    * A whole answer once it is over, or the newest object of a stream that shows a job's state, parsed;
    * undefined: none, or it could not be read.
    */
-  answer(): unknown;
+  readonly answer: unknown;
   /** `answer_too_long` when an event or answer was too long to be read. */
-  flags(): readonly string[];
+  readonly flags: readonly string[];
 }

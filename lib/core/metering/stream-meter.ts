@@ -1,26 +1,14 @@
 import type { ShownResource } from '#lib/core/facts/resource';
-import type { Ask, Family, StreamReader } from '#lib/core/families/family';
+import type { StreamReader } from '#lib/core/families/family';
 import type { AnswerState, Meter } from '#lib/core/metering/meter';
 import type { UsageReport } from '#lib/core/metering/usage';
-import { ElementSplitter } from '#lib/core/relay/elements';
-import { EventSplitter } from '#lib/core/relay/sse';
-
-/** Meters an SSE answer, event by event. */
-export function streamMeter(family: Family, ask: Ask): Meter {
-  return new StreamMeter(family.streamReader(ask), new EventSplitter());
-}
-
-/** Meters a streamed JSON array, element by element: each counts as an event without a name. */
-export function elementMeter(family: Family, ask: Ask): Meter {
-  return new StreamMeter(family.streamReader(ask), new ElementSplitter());
-}
 
 interface Piece {
   readonly name: string | null;
   readonly data: string;
 }
 
-/** Finds what a reader reads in a byte stream. */
+/** Finds the events or array elements of a byte stream. */
 interface Splitter {
   push(chunk: Uint8Array): readonly Piece[];
   flush(): Piece | null;
@@ -31,9 +19,10 @@ interface Splitter {
   readonly unreadBytes?: number;
 }
 
-const nothing: readonly ShownResource[] = [];
+const nothing: readonly never[] = [];
 
-class StreamMeter implements Meter {
+/** Meters a streamed answer, event by event; an element of a streamed JSON array counts as an event without a name. */
+export class StreamMeter implements Meter {
   readonly #reader: StreamReader;
   readonly #splitter: Splitter;
   #events = 0;
@@ -51,15 +40,16 @@ class StreamMeter implements Meter {
   }
 
   push(chunk: Uint8Array): void {
+    const reader = this.#reader;
     const events = this.#splitter.push(chunk);
     if (events.length === 0) return;
     for (const event of events) {
       this.#events++;
-      this.#reader.event(event.name, event.data);
-      this.#failedFirst ||= this.#reader.failed() && this.#reader.said() === 0;
+      reader.event(event.name, event.data);
+      this.#failedFirst ||= reader.failed && reader.said === 0;
     }
-    const told = this.#told || isTold(this.#reader.report());
-    const over = this.#reader.finished() || this.#reader.failed();
+    const told = this.#told || isTold(reader.report());
+    const over = reader.finished || reader.failed;
     // Usage that grows with every event is worth the disk's time once, and once more at the end.
     if (told !== this.#told || over !== this.#over) this.#terminal = true;
     this.#told = told;
@@ -80,38 +70,12 @@ class StreamMeter implements Meter {
     return this.#reader.report();
   }
 
-  outputBytes(): number {
-    return this.#reader.outputBytes() + (this.#splitter.unreadBytes ?? 0);
-  }
-
-  finished(): boolean {
-    return this.#reader.finished();
-  }
-
-  /** What comes behind an error says nothing any more, however the chunks are cut. */
-  said(): number {
-    return this.#failedFirst ? 0 : this.#reader.said();
-  }
-
   state(): AnswerState {
     const reader = this.#reader;
-    if (reader.failed()) return 'error';
-    if (this.#splitter.overflowed && !reader.ended()) return 'unread';
-    if (this.#torn || !reader.ended()) return 'cut';
-    return reader.said() > 0 || reader.gaveReason() || isTold(reader.report()) ? 'complete' : 'empty';
-  }
-
-  failed(): boolean {
-    return this.#reader.failed();
-  }
-
-  error(): unknown {
-    return this.#reader.error();
-  }
-
-  /** A stream that is read again from its middle begins with a later number. */
-  events(): number {
-    return Math.max(this.#events, this.#reader.nextNumber?.() ?? 0);
+    if (reader.failed) return 'error';
+    if (this.#splitter.overflowed && !reader.ended) return 'unread';
+    if (this.#torn || !reader.ended) return 'cut';
+    return reader.said > 0 || reader.gaveReason || isTold(reader.report()) ? 'complete' : 'empty';
   }
 
   takeTerminal(): boolean {
@@ -120,16 +84,42 @@ class StreamMeter implements Meter {
     return terminal;
   }
 
-  shown(): readonly ShownResource[] {
-    return this.#reader.shown?.() ?? nothing;
+  get outputBytes(): number {
+    return this.#reader.outputBytes + (this.#splitter.unreadBytes ?? 0);
   }
 
-  answer(): unknown {
-    return this.#reader.jobAnswer?.();
+  /** What follows an error says nothing, however the chunks are cut. */
+  get said(): number {
+    return this.#failedFirst ? 0 : this.#reader.said;
   }
 
-  flags(): readonly string[] {
-    return this.#splitter.overflowed ? ['answer_too_long'] : [];
+  get finished(): boolean {
+    return this.#reader.finished;
+  }
+
+  get failed(): boolean {
+    return this.#reader.failed;
+  }
+
+  get error(): unknown {
+    return this.#reader.error;
+  }
+
+  /** A stream that is read again from its middle begins with a later number. */
+  get events(): number {
+    return Math.max(this.#events, this.#reader.nextNumber ?? 0);
+  }
+
+  get shown(): readonly ShownResource[] {
+    return this.#reader.shown ?? nothing;
+  }
+
+  get answer(): unknown {
+    return this.#reader.jobAnswer;
+  }
+
+  get flags(): readonly string[] {
+    return this.#splitter.overflowed ? ['answer_too_long'] : nothing;
   }
 }
 

@@ -10,11 +10,11 @@ export const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 const decoder = new TextDecoder();
 
 /** Meters an answer that is one JSON body, read once it is over; one that is not `readable` is only counted. */
-export function wholeMeter(family: Family, ask: Ask, readable: boolean): Meter {
-  return new WholeMeter(family, ask, readable);
-}
-
-class WholeMeter implements Meter {
+export class WholeMeter implements Meter {
+  readonly events = 0;
+  said = 0;
+  error: unknown = undefined;
+  answer: unknown = undefined;
   readonly #family: Family;
   readonly #ask: Ask;
   readonly #readable: boolean;
@@ -25,9 +25,6 @@ class WholeMeter implements Meter {
   #tooLong = false;
   #outputBytes: number | null = null;
   #report: UsageReport | null = null;
-  #said = 0;
-  #error: unknown;
-  #answer: unknown;
 
   constructor(family: Family, ask: Ask, readable: boolean) {
     this.#family = family;
@@ -38,7 +35,7 @@ class WholeMeter implements Meter {
 
   push(chunk: Uint8Array): void {
     this.#bytes += chunk.length;
-    if (chunk.some((byte) => byte > 0x20)) this.#said += 1;
+    if (chunk.some((byte) => byte > 0x20)) this.said += 1;
     if (!this.#keeping || (this.#keptBytes > KEPT_AS_IT_COMES && isInsideString(chunk))) return;
     this.#keptBytes += chunk.length;
     if (this.#keptBytes > MAX_ANSWER_BYTES) {
@@ -62,62 +59,46 @@ class WholeMeter implements Meter {
     } catch {
       return;
     }
-    this.#answer = answer;
+    this.answer = answer;
     this.#report = this.#family.readUsage(this.#ask, answer);
     this.#outputBytes = this.#family.outputBytes(answer);
-    this.#error = (this.#family.errorIn ?? errorMember)(answer);
+    this.error = (this.#family.errorIn ?? errorMember)(answer);
   }
 
   report(): UsageReport | null {
     return this.#report;
   }
 
-  /** Of an answer that was cut or could not be read, all its bytes: an estimate may not be too low. */
-  outputBytes(): number {
-    return this.#outputBytes ?? this.#bytes;
-  }
-
-  finished(): boolean {
-    return this.#answer !== undefined;
-  }
-
-  said(): number {
-    return this.#said;
-  }
-
   state(): AnswerState {
     if (this.#tooLong || !this.#readable) return 'unread';
-    if (this.#answer === undefined) return 'cut';
-    if (this.#error !== undefined) return 'error';
-    return isEmpty(this.#answer) ? 'empty' : 'complete';
-  }
-
-  failed(): boolean {
-    return this.#error !== undefined;
-  }
-
-  error(): unknown {
-    return this.#error;
-  }
-
-  events(): number {
-    return 0;
+    if (this.answer === undefined) return 'cut';
+    if (this.error !== undefined) return 'error';
+    return isEmpty(this.answer) ? 'empty' : 'complete';
   }
 
   takeTerminal(): boolean {
     return false;
   }
 
-  shown(): readonly ShownResource[] {
-    if (this.#answer === undefined) return [];
-    return this.#family.shown?.(this.#ask.operation, this.#answer) ?? [];
+  /** Of an answer that was cut or could not be read, all its bytes: an estimate may not be too low. */
+  get outputBytes(): number {
+    return this.#outputBytes ?? this.#bytes;
   }
 
-  answer(): unknown {
-    return this.#answer;
+  get finished(): boolean {
+    return this.answer !== undefined;
   }
 
-  flags(): readonly string[] {
+  get failed(): boolean {
+    return this.error !== undefined;
+  }
+
+  get shown(): readonly ShownResource[] {
+    if (this.answer === undefined) return [];
+    return this.#family.shown?.(this.#ask.operation, this.answer) ?? [];
+  }
+
+  get flags(): readonly string[] {
     return this.#tooLong ? ['answer_too_long'] : [];
   }
 }

@@ -200,7 +200,7 @@ export function tellFault(
 
 /** The error object of an answer, as `faultOf` reads it. */
 export function errorBody(reading: Reading | null): unknown {
-  return { error: reading?.meter.error() };
+  return { error: reading?.meter.error };
 }
 
 /** Feeds the meter, and learns from it what says something. */
@@ -210,7 +210,7 @@ function observerOf({ meter, framing }: Reading, running: AttemptReport): Exchan
     data: (chunk) => {
       meter.push(chunk);
       const before = said;
-      said = meter.said();
+      said = meter.said;
       // A whole answer says nothing before all of it is here.
       if (before === 0 && said > 0 && framing !== 'whole') running.spoke();
       return said > before;
@@ -243,10 +243,10 @@ async function judge(
     await exchange.keep({
       mostBytes: HELD_BYTES,
       mostMs: timeLimits.holdMs,
-      until: () => meter.said() > 0 || meter.failed(),
+      until: () => meter.said > 0 || meter.failed,
     });
-    if (meter.said() > 0) return 'answer';
-    if (meter.failed()) throw new UnusableAnswer('error');
+    if (meter.said > 0) return 'answer';
+    if (meter.failed) throw new UnusableAnswer('error');
   } else return 'answer';
   const state = exchange.ended ? meter.state() : 'complete';
   if (state === 'complete' || state === 'unread') return 'answer';
@@ -263,8 +263,7 @@ function passesOn({ opening }: Exchange, reading: Reading | null, error: string)
   const { meter, framing } = reading;
   if (framing !== 'whole') return true;
   return (
-    meter.state() === 'error' &&
-    (meter.report() !== null || meter.outputBytes() > 0 || meter.shown().length > 0)
+    meter.state() === 'error' && (meter.report() !== null || meter.outputBytes > 0 || meter.shown.length > 0)
   );
 }
 

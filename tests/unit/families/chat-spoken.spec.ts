@@ -54,12 +54,12 @@ describe('an answer that was spoken, which a conversation repeats by its id alon
     const reader = chat.streamReader(askChat({ model: 'm', stream: true, n: 2, audio }));
     const chunk = (index: number, id: string) =>
       reader.event(null, JSON.stringify({ choices: [{ index, delta: { audio: { id, data: 'AAAA' } } }] }));
-    expect(reader.shown?.()).toEqual([]);
+    expect(reader.shown).toEqual([]);
     chunk(0, 'audio_1');
     chunk(0, 'audio_1');
-    expect(reader.shown?.()).toEqual([shown('audio_1')]);
+    expect(reader.shown).toEqual([shown('audio_1')]);
     chunk(1, 'audio_2');
     chunk(0, 'audio_1');
-    expect(reader.shown?.()).toEqual([shown('audio_1'), shown('audio_2')]);
+    expect(reader.shown).toEqual([shown('audio_1'), shown('audio_2')]);
   });
 });

@@ -51,26 +51,26 @@ describe('a chat stream', () => {
   it('is finished by [DONE], or when every choice has ended and usage was reported', () => {
     const done = reader();
     done.say({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
-    expect(done.stream.finished()).toBe(false);
+    expect(done.stream.finished).toBe(false);
     done.say('[DONE]');
-    expect(done.stream.finished()).toBe(true);
+    expect(done.stream.finished).toBe(true);
     const silent = reader({ n: 2 });
     silent.say({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage: usage(1) });
-    expect(silent.stream.finished()).toBe(false);
+    expect(silent.stream.finished).toBe(false);
     silent.say({ choices: [{ index: 1, delta: {}, finish_reason: 'length' }] });
-    expect(silent.stream.finished()).toBe(true);
+    expect(silent.stream.finished).toBe(true);
   });
 
   it('has failed when an error event came, and still has its usage', () => {
     const named = reader();
     named.say({ message: 'x' }, 'error');
-    expect(named.stream.failed()).toBe(true);
+    expect(named.stream.failed).toBe(true);
     const inside = reader();
     inside.say({ error: { code: 502 }, choices: [{ delta: {}, finish_reason: 'error' }], usage: usage(43) });
-    expect([inside.stream.failed(), inside.input()]).toEqual([true, 43]);
+    expect([inside.stream.failed, inside.input()]).toEqual([true, 43]);
     const fine = reader();
     fine.say({ error: null, choices: [] });
-    expect(fine.stream.failed()).toBe(false);
+    expect(fine.stream.failed).toBe(false);
   });
 
   it('counts the bytes of deltas, not of repeated messages, and survives nonsense', () => {
@@ -78,6 +78,6 @@ describe('a chat stream', () => {
     say({ choices: [{ delta: { content: 'ab' }, message: { content: 'abcdef' } }] });
     say({ choices: [{ delta: { tool_calls: [{ index: 0, function: { arguments: '{"' } }] } }] });
     for (const odd of ['', 'not json', '5', 'null', '[1]', '{"choices":{}}', '{"choices":[null]}']) say(odd);
-    expect(stream.outputBytes()).toBe(4);
+    expect(stream.outputBytes).toBe(4);
   });
 });

@@ -64,7 +64,7 @@ export function readChat(body: string | object): Ask | Refusal {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const scanned = scan(Buffer.from(text), operation.fields ?? {});
   if ('fault' in scanned) throw new Error(scanned.fault);
-  return chat.readAsk(operation, {}, scanned);
+  return chat.readAsk({ operation, params: {}, scan: scanned });
 }
 
 /** @throws when the body is refused. */

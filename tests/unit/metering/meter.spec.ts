@@ -38,8 +38,8 @@ describe('a streamed answer is metered', () => {
         nested: [],
         flags: [],
       });
-      expect([meter.events(), meter.state()]).toEqual([8, 'complete']);
-      expect(meter.outputBytes()).toBe(Buffer.byteLength('grüße 👋 "choices":[]b'));
+      expect([meter.events, meter.state()]).toEqual([8, 'complete']);
+      expect(meter.outputBytes).toBe(Buffer.byteLength('grüße 👋 "choices":[]b'));
     }
   });
 
@@ -47,7 +47,7 @@ describe('a streamed answer is metered', () => {
     const meter = createMeter(chat, streamAsk, sse);
     meter.push(bytes('data: {"choices":[{"delta":{"content":"abcd"}}]}\n\ndata: {"choi'));
     meter.end();
-    expect([meter.report(), meter.outputBytes(), meter.state(), meter.events()]).toEqual([null, 4, 'cut', 2]);
+    expect([meter.report(), meter.outputBytes, meter.state(), meter.events]).toEqual([null, 4, 'cut', 2]);
   });
 
   it('with its last event even when the blank line is missing', () => {
@@ -66,13 +66,13 @@ describe('a streamed answer is metered', () => {
     expect(told).toEqual([false, true, false, true, false]);
     const failing = createMeter(chat, streamAsk, sse);
     failing.push(bytes('event: error\ndata: {"error":{}}\n\n'));
-    expect([failing.takeTerminal(), failing.failed()]).toEqual([true, true]);
+    expect([failing.takeTerminal(), failing.failed]).toEqual([true, true]);
   });
 
   it('and flagged when an event was too long to be read', () => {
     const meter = createMeter(chat, streamAsk, sse);
     meter.push(Buffer.concat([bytes('data: '), Buffer.alloc(9 * 2 ** 20, 0x78)]));
-    expect(meter.flags()).toEqual(['answer_too_long']);
+    expect(meter.flags).toEqual(['answer_too_long']);
   });
 });
 
@@ -90,7 +90,7 @@ describe('a whole answer is metered', () => {
       expect(meter.report()).toBeNull();
       meter.end();
       expect(meter.report()).toMatchObject({ usage: usageOf({ input: 3, output: 2 }), serviceTier: 'flex' });
-      expect([meter.outputBytes(), meter.state(), meter.failed(), meter.events()]).toEqual([
+      expect([meter.outputBytes, meter.state(), meter.failed, meter.events]).toEqual([
         7,
         'complete',
         false,
@@ -101,13 +101,13 @@ describe('a whole answer is metered', () => {
 
   it('by all its bytes when it was cut short or is no JSON', () => {
     const meter = meterAll(createMeter(chat, wholeAsk, json), [bytes('{"choices":[{"mess')]);
-    expect([meter.report(), meter.outputBytes(), meter.state()]).toEqual([null, 18, 'cut']);
+    expect([meter.report(), meter.outputBytes, meter.state()]).toEqual([null, 18, 'cut']);
   });
 
   it('as failed when it carries an error, whose usage counts all the same', () => {
     const told = (body: object) => {
       const meter = meterAll(createMeter(chat, wholeAsk, json), [bytes(body)]);
-      return [meter.state(), meter.failed(), meter.report()?.usage.input];
+      return [meter.state(), meter.failed, meter.report()?.usage.input];
     };
     expect(told({ error: { message: 'x' } })).toEqual(['error', true, undefined]);
     expect(told({ ...answer, error: {} })).toEqual(['error', true, 3]);
@@ -121,7 +121,7 @@ describe('a whole answer is metered', () => {
     for (let i = 0; i < 1_000; i++) meter.push(piece);
     meter.push(bytes(`",${JSON.stringify(answer).slice(1)}`));
     meter.end();
-    expect([meter.report()?.usage.input, meter.state(), meter.flags()]).toEqual([3, 'complete', []]);
+    expect([meter.report()?.usage.input, meter.state(), meter.flags]).toEqual([3, 'complete', []]);
   });
 
   it('up to 32 MiB, and flagged beyond', () => {
@@ -131,8 +131,8 @@ describe('a whole answer is metered', () => {
     meter.push(bytes(answer));
     meter.end();
     expect(meter.report()).toBeNull();
-    expect([meter.flags(), meter.state()]).toEqual([['answer_too_long'], 'unread']);
-    expect(meter.outputBytes()).toBeGreaterThan(MAX_ANSWER_BYTES);
+    expect([meter.flags, meter.state()]).toEqual([['answer_too_long'], 'unread']);
+    expect(meter.outputBytes).toBeGreaterThan(MAX_ANSWER_BYTES);
   });
 });
 
@@ -207,10 +207,10 @@ describe.skipIf(recordings().length === 0)('recorded answers have the usage that
       for (const pieces of [...some, bytewise]) {
         const meter = meterAll(createMeter(chat, streamAsk, sse), pieces);
         expect(meter.report()).toEqual(whole.report());
-        expect([meter.events(), meter.state(), meter.outputBytes()]).toEqual([
-          whole.events(),
+        expect([meter.events, meter.state(), meter.outputBytes]).toEqual([
+          whole.events,
           whole.state(),
-          whole.outputBytes(),
+          whole.outputBytes,
         ]);
       }
     }

@@ -272,10 +272,10 @@ describe.each(streams)(
 
     it.each(silent)('has not begun with %s', (_, text) => {
       const meter = told(one, text);
-      expect([meter.said(), meter.failed(), meter.state()]).toEqual([0, false, 'cut']);
+      expect([meter.said, meter.failed, meter.state()]).toEqual([0, false, 'cut']);
     });
 
-    it.each(words)('has begun with %s', (_, text) => expect(told(one, text).said()).toBe(1));
+    it.each(words)('has begun with %s', (_, text) => expect(told(one, text).said).toBe(1));
 
     it('begins at its first word wherever it is cut, and counts each further one', () => {
       const before = silent.map(([, text]) => text).join('');
@@ -287,10 +287,10 @@ describe.each(streams)(
         for (const piece of pieces) {
           meter.push(piece);
           bytes += piece.length;
-          if (meter.said() > 0) begun = Math.min(begun, bytes);
+          if (meter.said > 0) begun = Math.min(begun, bytes);
         }
         expect(begun).toBeGreaterThan(Buffer.byteLength(before));
-        expect(meter.said()).toBe(words.length);
+        expect(meter.said).toBe(words.length);
       }
     });
 
@@ -313,16 +313,16 @@ describe.each(streams)(
       const announced = silent.filter(([what, before]) => what !== 'usage' && !before.includes('"status"'));
       for (const before of ['', ...announced.map(([, before]) => before)]) {
         const meter = told(one, before + text);
-        expect([meter.said(), meter.state()]).toEqual([0, 'empty']);
+        expect([meter.said, meter.state()]).toEqual([0, 'empty']);
       }
     });
 
     it.each(errors)('carries an error in %s', (_, text, carried) => {
       for (const stream of [text, word + text, text + end, word + text + end]) {
         const meter = told(one, stream);
-        expect([meter.failed(), meter.state(), meter.error()]).toEqual([true, 'error', carried]);
+        expect([meter.failed, meter.state(), meter.error]).toEqual([true, 'error', carried]);
       }
-      expect(told(one, word + end).error()).toBeUndefined();
+      expect(told(one, word + end).error).toBeUndefined();
     });
 
     it('is cut when it stops inside a JSON value, though its end has come', () => {
@@ -431,7 +431,7 @@ describe('a whole answer (contract: routing/unusable-answer)', () => {
       ['cut', `${text}}`],
     ])('is %s as %s', (expected, body) => {
       const meter = read(family, ask, body);
-      expect([meter.state(), meter.failed()]).toEqual([expected, expected === 'error']);
+      expect([meter.state(), meter.failed]).toEqual([expected, expected === 'error']);
     });
 
     it('is cut wherever it is torn', () => {
@@ -446,8 +446,7 @@ describe('a whole answer (contract: routing/unusable-answer)', () => {
   });
 
   it('gives its error', () => {
-    const carried = (family: Family, ask: Ask, body: object) =>
-      read(family, ask, JSON.stringify(body)).error();
+    const carried = (family: Family, ask: Ask, body: object) => read(family, ask, JSON.stringify(body)).error;
     const own = { code: 429, message: 'x' };
     for (const [family, ask, answer] of wholes) {
       expect(carried(family, ask, answer)).toBeUndefined();
@@ -468,7 +467,7 @@ describe('a whole answer (contract: routing/unusable-answer)', () => {
     const meter = createMeter(family, ask, { contentType: 'application/json' });
     const said = [' ', '\n\n', '', '\t', '{', ' ', '"a":1', '}', '\r\n'].map((piece) => {
       meter.push(Buffer.from(piece));
-      return meter.said();
+      return meter.said;
     });
     expect(said).toEqual([0, 0, 0, 0, 1, 1, 2, 3, 3]);
   });

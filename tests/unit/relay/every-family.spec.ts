@@ -95,7 +95,7 @@ function readAsk({ family, operation: name, body }: Streamed): { family: Family;
   if (!found || !operation?.fields) throw new Error(`the ${family} family has no ${name}`);
   const scanned = scan(Buffer.from(JSON.stringify(body)), operation.fields);
   if ('fault' in scanned) throw new Error(scanned.fault);
-  const ask = found.readAsk(operation, { model: 'vendor/name' }, scanned);
+  const ask = found.readAsk({ operation, params: { model: 'vendor/name' }, scan: scanned });
   if (isRefusal(ask)) throw new Error(ask.message);
   return { family: found, ask };
 }
@@ -116,11 +116,11 @@ function relay(
   const bytes = Buffer.concat([...passed, ...tap.end()]);
   const known = {
     report: meter.report(),
-    outputBytes: meter.outputBytes(),
+    outputBytes: meter.outputBytes,
     state: meter.state(),
-    events: meter.events(),
-    flags: meter.flags(),
-    shown: meter.shown(),
+    events: meter.events,
+    flags: meter.flags,
+    shown: meter.shown,
   };
   return { bytes, known };
 }

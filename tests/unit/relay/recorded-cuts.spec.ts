@@ -108,7 +108,7 @@ function sceneOf(exchange: Exchange): Scene | null {
   if (operation.steps !== 'generate') return null;
   const scanned = scan(Buffer.from(question.body), operation.fields ?? {});
   if ('fault' in scanned) throw new Error(scanned.fault);
-  const ask = family.readAsk(operation, params, scanned);
+  const ask = family.readAsk({ operation, params, scan: scanned });
   if (isRefusal(ask)) throw new Error(ask.message);
   const text = exchange.body.toString('latin1', 0, 1);
   const framing = exchange.stream ? (text === '[' ? ('array' as const) : ('events' as const)) : undefined;

@@ -30,7 +30,7 @@ export function readAsk(family: Family, modelId: string, given: object | undefin
   const body = { ...(given ?? family.leastBody), model: modelId };
   const scanned = scan(Buffer.from(JSON.stringify(body)), operation.fields);
   if ('fault' in scanned) throw badInput('body', scanned.fault);
-  const ask = family.readAsk(operation, { model: modelId }, scanned);
+  const ask = family.readAsk({ operation, params: { model: modelId }, scan: scanned });
   if (isRefusal(ask)) throw badInput('body', ask.message);
   return ask;
 }

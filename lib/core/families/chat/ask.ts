@@ -1,6 +1,6 @@
 import { isRefusal, type Refusal } from '#lib/core/errors';
 import { mayBeSpoken, readSpoken } from '#lib/core/families/chat/spoken';
-import type { Ask, Operation } from '#lib/core/families/family';
+import type { Ask, RawAsk } from '#lib/core/families/family';
 import {
   readFlag,
   readModel,
@@ -17,11 +17,8 @@ import type { Found, Scan } from '#lib/core/families/scan';
 const mediaKeys: ReadonlySet<string> = new Set(['url', 'image_url', 'video_url', 'data', 'file_data']);
 
 /** What a chat body asks for (contract: admission/output-budget). */
-export function readChatAsk(
-  operation: Operation,
-  params: Readonly<Record<string, string>>,
-  scan: Scan,
-): Ask | Refusal {
+export function readChatAsk(raw: RawAsk): Ask | Refusal {
+  const { scan } = raw;
   const read = takeAll({
     model: readModel(scan),
     stream: readFlag(scan, 'stream'),
@@ -38,8 +35,7 @@ export function readChatAsk(
   const references = referencesIn(scan, [], spoken ?? []);
   if (isRefusal(references)) return references;
   return {
-    operation,
-    params,
+    ...raw,
     model,
     stream,
     budget: older === null ? newer : Math.max(older, newer ?? 0),
@@ -49,7 +45,6 @@ export function readChatAsk(
     ...(toolTypes(scan).length > 0 || scan.found.has('web_search_options') ? { serverTools: true } : {}),
     ...references,
     ...(mayBeSpoken(scan) ? {} : { shows: false }),
-    scan,
   };
 }
 

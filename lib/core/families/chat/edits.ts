@@ -1,5 +1,5 @@
 import type { OfferFacts } from '#lib/core/facts/snapshot';
-import { insertMember, renameMember, replaceValue, setRootField } from '#lib/core/families/edits';
+import { insertMember, modelEdits, renameMember, replaceValue, setRootField } from '#lib/core/families/edits';
 import type { Ask, Edit } from '#lib/core/families/family';
 import type { Scan } from '#lib/core/families/scan';
 
@@ -17,11 +17,7 @@ export function injectsUsage(ask: Ask, offer: OfferFacts): boolean {
 /** The in-place changes that one target needs (contract: body/replaced, admission/budget-name). */
 export function chatEdits(ask: Ask, offer: OfferFacts, injectBudget: number | null): readonly Edit[] {
   const { scan } = ask;
-  const edits: Edit[] = [];
-  const model = scan.found.get('model');
-  if (model && offer.upstreamModel !== model.value) {
-    edits.push(replaceValue(model, JSON.stringify(offer.upstreamModel)));
-  }
+  const edits = modelEdits(scan, offer.upstreamModel);
   if (injectsUsage(ask, offer)) edits.push(usageEdit(ask));
   const field = budgetField(offer);
   if (injectBudget !== null) edits.push(setRootField(scan, field, String(injectBudget)));

@@ -1,5 +1,6 @@
 import { type Refusal, refusal } from '#lib/core/errors';
 import type { ResourceReference, ShownResource } from '#lib/core/facts/resource';
+import { wrongType } from '#lib/core/families/reading/fields';
 import { listIn, objectIn, textIn } from '#lib/core/families/reading/json';
 import type { Scan } from '#lib/core/families/scan';
 
@@ -18,9 +19,7 @@ export function readSpoken({ collected }: Scan): readonly ResourceReference[] | 
   let ids: Set<string> | null = null;
   for (const found of collected) {
     if (found.path !== path || found.type === 'null') continue;
-    if (typeof found.value !== 'string') {
-      return refusal('invalid_body', `Field "${path}" (byte ${found.start}) must be a string.`);
-    }
+    if (typeof found.value !== 'string') return wrongType(found, 'a string');
     ids ??= new Set();
     ids.add(found.value);
   }

@@ -1,9 +1,8 @@
 import { isRefusal, type Refusal } from '#lib/core/errors';
-import type { Ask, Operation } from '#lib/core/families/family';
+import type { Ask, RawAsk } from '#lib/core/families/family';
 import { readReferences } from '#lib/core/families/generate-content/references';
 import { readObject, readText, readWhole, takeAll } from '#lib/core/families/reading/fields';
 import { weigh } from '#lib/core/families/reading/weight';
-import type { Scan } from '#lib/core/families/scan';
 
 /** Where a body of this family carries inline media (`inlineData.data`). */
 const mediaKeys: ReadonlySet<string> = new Set(['data']);
@@ -15,11 +14,8 @@ const searchless = /\.(codeExecution|mcpServers)$/;
  * What a call of this family asks for: the model by its path, the rest by its body. Of countTokens there
  * is nothing more to read than the model (contract: families/path-model).
  */
-export function readContentAsk(
-  operation: Operation,
-  params: Readonly<Record<string, string>>,
-  scan: Scan,
-): Ask | Refusal {
+export function readContentAsk(raw: RawAsk): Ask | Refusal {
+  const { operation, params, scan } = raw;
   const read = takeAll({
     // The path decides; a name in the body is replaced with it, so it only has to be one.
     named: readText(scan, 'model'),
@@ -35,8 +31,7 @@ export function readContentAsk(
   const { budget, choices, serviceTier, references } = read;
   const serverTools = scan.collected.map(({ path }) => path).filter((path) => path.startsWith('tools[]'));
   return {
-    operation,
-    params,
+    ...raw,
     model: params.model ?? '',
     stream: operation.name === 'content.stream',
     budget,
@@ -45,6 +40,5 @@ export function readContentAsk(
     weight: weigh(scan, mediaKeys, serverTools.filter((path) => !searchless.test(path)).length),
     ...(serverTools.length > 0 ? { serverTools: true } : {}),
     ...(references.length > 0 ? { references } : {}),
-    scan,
   };
 }

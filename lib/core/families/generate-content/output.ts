@@ -1,4 +1,4 @@
-import { type JsonObject, listIn, objectIn } from '#lib/core/families/reading/json';
+import { type JsonObject, listIn, objectIn, textBytes } from '#lib/core/families/reading/json';
 
 /** UTF-8 bytes of what an answer generated: text, thoughts, arguments, code; the bytes of media are not text. */
 export function contentOutputBytes(answer: unknown): number {
@@ -21,10 +21,6 @@ function partBytes(part: JsonObject | null): number {
     bytes += textBytes(called.name) + (objectIn(called.args) ? textBytes(JSON.stringify(called.args)) : 0);
   }
   return bytes;
-}
-
-function textBytes(value: unknown): number {
-  return typeof value === 'string' ? Buffer.byteLength(value) : 0;
 }
 
 /**

@@ -1,11 +1,11 @@
 import { isRefusal, type Refusal } from '#lib/core/errors';
 import type { JobFacts } from '#lib/core/facts/job';
-import type { Ask, Operation } from '#lib/core/families/family';
+import type { Ask, RawAsk } from '#lib/core/families/family';
 import { instanceFields, readReferences } from '#lib/core/families/generate-content/references';
 import { readFlag, readObject, readText, takeAll } from '#lib/core/families/reading/fields';
 import { askedVideos, readSamples, readSeconds } from '#lib/core/families/reading/video';
 import { weigh } from '#lib/core/families/reading/weight';
-import type { FieldSpec, Scan } from '#lib/core/families/scan';
+import type { FieldSpec } from '#lib/core/families/scan';
 
 /** What the gateway reads of a predictLongRunning body, in both spellings. */
 export const predictFields: FieldSpec = {
@@ -32,11 +32,8 @@ const mediaKeys: ReadonlySet<string> = new Set([
 ]);
 
 /** What a long-running prediction asks for: its answer is always a job (contract: jobs/jobs). */
-export function readPredictAsk(
-  operation: Operation,
-  params: Readonly<Record<string, string>>,
-  scan: Scan,
-): Ask | Refusal {
+export function readPredictAsk(raw: RawAsk): Ask | Refusal {
+  const { params, scan } = raw;
   const read = takeAll({
     named: readText(scan, 'model'),
     parameters: readObject(scan, 'parameters'),
@@ -58,8 +55,7 @@ export function readPredictAsk(
     ...(scan.found.get('parameters.generateAudio')?.value === false ? { sound: 'off' } : {}),
   };
   return {
-    operation,
-    params,
+    ...raw,
     model: params.model ?? '',
     stream: false,
     budget: null,
@@ -69,6 +65,5 @@ export function readPredictAsk(
     ...(references.length > 0 ? { references } : {}),
     job,
     media: askedVideos(job, choices, false),
-    scan,
   };
 }

@@ -1,6 +1,7 @@
 import { type Refusal, refusal } from '#lib/core/errors';
 import type { ResourceReference } from '#lib/core/facts/resource';
-import type { FieldSpec, Found, Scan } from '#lib/core/families/scan';
+import { wrongType } from '#lib/core/families/reading/fields';
+import type { FieldSpec, Scan } from '#lib/core/families/scan';
 
 const fileData: FieldSpec = { fileUri: { aliases: ['file_uri'] } };
 const functionResponse: FieldSpec = {
@@ -47,7 +48,7 @@ export function readReferences(scan: Scan): readonly ResourceReference[] | Refus
   for (const found of [...scan.found.values(), ...scan.collected]) {
     const cache = cachePath.test(found.path);
     if (!cache && !referencePath.test(found.path)) continue;
-    if (typeof found.value !== 'string') return notText(found);
+    if (typeof found.value !== 'string') return wrongType(found, 'a string');
     const id = cache ? found.value : nameIn(found.value);
     if (id !== null) references.set(id, { kind: 'file', id, required: true });
     if (references.size > MOST_FILES) {
@@ -88,8 +89,4 @@ function decoded(path: string): string {
   } catch {
     return path;
   }
-}
-
-function notText({ path, start }: Found): Refusal {
-  return refusal('invalid_body', `Field "${path}" (byte ${start}) must be a string.`);
 }

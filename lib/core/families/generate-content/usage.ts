@@ -1,4 +1,3 @@
-import { searchesIn } from '#lib/core/families/generate-content/searches';
 import { createFigures, type Figures } from '#lib/core/families/reading/figures';
 import { type JsonObject, listIn, objectIn, textIn } from '#lib/core/families/reading/json';
 import { type Usage, type UsageReport, usageOf } from '#lib/core/metering/usage';
@@ -96,4 +95,17 @@ function tierOf(usage: JsonObject): string | null {
   const tier = textIn(usage.serviceTier);
   if (tier !== null) return tier.toLowerCase();
   return trafficTiers.get(usage.trafficType) ?? null;
+}
+
+/**
+ * The web searches that the provider ran for an answer, by candidate and query: chunks of a stream may
+ * repeat them, and empty ones stand for none.
+ */
+export function searchesIn(chunk: JsonObject): readonly string[] {
+  return listIn(chunk.candidates).flatMap((value) => {
+    const candidate = objectIn(value);
+    const queries = listIn(objectIn(candidate?.groundingMetadata)?.webSearchQueries);
+    const index = typeof candidate?.index === 'number' ? candidate.index : 0;
+    return queries.flatMap((query) => (textIn(query) === null ? [] : [`${index} ${query}`]));
+  });
 }

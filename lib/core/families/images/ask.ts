@@ -1,5 +1,5 @@
 import { isRefusal, type Refusal } from '#lib/core/errors';
-import type { Ask, InputWeight, Operation } from '#lib/core/families/family';
+import type { Ask, InputWeight, RawAsk } from '#lib/core/families/family';
 import { askedImages } from '#lib/core/families/images/media';
 import { readNested } from '#lib/core/families/nested';
 import {
@@ -19,11 +19,8 @@ const mediaKeys: ReadonlySet<string> = new Set(['image_url', 'b64_json', 'url'])
 const nestedPaths = ['svg.model'];
 
 /** What a request for images asks for. It has no output budget. */
-export function readImagesAsk(
-  operation: Operation,
-  params: Readonly<Record<string, string>>,
-  scan: Scan,
-): Ask | Refusal {
+export function readImagesAsk(raw: RawAsk): Ask | Refusal {
+  const { scan } = raw;
   const read = takeAll({
     model: readModel(scan),
     stream: readFlag(scan, 'stream'),
@@ -38,11 +35,9 @@ export function readImagesAsk(
   });
   if (isRefusal(read)) return read;
   const { model, stream, choices, serviceTier, nested } = read;
-  const asked = { scan, choices: choices ?? 1, ...(nested ? { nested } : {}) };
+  const asked = { ...raw, choices: choices ?? 1, ...(nested ? { nested } : {}) };
   return {
     ...asked,
-    operation,
-    params,
     model,
     stream,
     budget: null,

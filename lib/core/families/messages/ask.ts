@@ -1,5 +1,5 @@
 import { isRefusal, type Refusal } from '#lib/core/errors';
-import type { Ask, InputWeight, NestedModel, Operation } from '#lib/core/families/family';
+import type { Ask, InputWeight, RawAsk } from '#lib/core/families/family';
 import { mayShowContainer } from '#lib/core/families/messages/container';
 import { readNested } from '#lib/core/families/nested';
 import {
@@ -14,8 +14,6 @@ import { referencesIn } from '#lib/core/families/reading/stored-state';
 import { weigh } from '#lib/core/families/reading/weight';
 import type { Scan } from '#lib/core/families/scan';
 
-type Params = Readonly<Record<string, string>>;
-
 /** Images and documents are blocks with a `source` that holds `data`; all else is text. */
 const mediaKeys: ReadonlySet<string> = new Set(['data']);
 
@@ -27,52 +25,57 @@ const nestedBudgets = ['fallbacks[].max_tokens', 'tools[].max_tokens'];
 export const providerTool = /^(?!(custom|bash|text_editor|computer|memory)(_|$))/;
 
 /** What a messages body asks for (contract: admission/output-budget); a budget of 0 is legal and warms the cache. */
-export function readMessagesAsk(operation: Operation, params: Params, scan: Scan): Ask | Refusal {
-  // A fallback at the provider may be asked to be fast by itself; a region of choice costs more, too.
+export function readMessagesAsk(raw: RawAsk): Ask | Refusal {
+  const { scan } = raw;
+  // A fallback at the provider may be asked to be fast by itself; a chosen region costs more, too.
   const speeds = scan.collected.filter(({ path }) => path === 'fallbacks[].speed');
   const read = takeAll({
-    named: readNames(scan),
+    model: readModel(scan),
+    nested: readNested(scan, nestedPaths),
     stream: readFlag(scan, 'stream'),
     budget: readBudget(scan),
     serviceTier: readTier(scan, [...speeds, scan.found.get('inference_geo')]),
+    references: referencesIn(scan, [], []),
   });
   if (isRefusal(read)) return read;
-  const { named, stream, budget, serviceTier } = read;
-  const references = referencesIn(scan, [], []);
-  if (isRefusal(references)) return references;
+  const { model, nested, stream, budget, serviceTier, references } = read;
   return {
-    operation,
-    params,
-    ...named,
+    ...raw,
+    model,
     stream,
     budget,
     choices: 1,
     serviceTier,
     weight: weightOf(scan),
+    ...(nested ? { nested } : {}),
     ...(budget !== null && !scan.found.has('max_tokens') ? { budgetIsNested: true } : {}),
     ...(scan.collected.some(({ path }) => path === 'tools[].type') ? { serverTools: true } : {}),
     ...references,
     ...(mayShowContainer(scan) ? {} : { shows: false }),
-    scan,
   };
 }
 
 /** What a count asks for: it has no budget and is never streamed. */
-export function readCountAsk(operation: Operation, params: Params, scan: Scan): Ask | Refusal {
-  const named = readNames(scan);
-  if (isRefusal(named)) return named;
-  const references = referencesIn(scan, [], []);
-  if (isRefusal(references)) return references;
-  const silent = { stream: false, budget: null, choices: 1, serviceTier: null };
-  return { operation, params, ...named, ...silent, ...references, weight: weightOf(scan), scan };
-}
-
-function readNames(scan: Scan): { model: string; nested?: readonly NestedModel[] } | Refusal {
-  const model = readModel(scan);
-  if (isRefusal(model)) return model;
-  const nested = readNested(scan, nestedPaths);
-  if (nested === undefined) return { model };
-  return isRefusal(nested) ? nested : { model, nested };
+export function readCountAsk(raw: RawAsk): Ask | Refusal {
+  const { scan } = raw;
+  const read = takeAll({
+    model: readModel(scan),
+    nested: readNested(scan, nestedPaths),
+    references: referencesIn(scan, [], []),
+  });
+  if (isRefusal(read)) return read;
+  const { model, nested, references } = read;
+  return {
+    ...raw,
+    model,
+    stream: false,
+    budget: null,
+    choices: 1,
+    serviceTier: null,
+    weight: weightOf(scan),
+    ...(nested ? { nested } : {}),
+    ...references,
+  };
 }
 
 /** The largest budget that any model in the request is given: a nested one generates too. */

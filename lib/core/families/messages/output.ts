@@ -1,4 +1,4 @@
-import { type JsonObject, listIn, objectIn } from '#lib/core/families/reading/json';
+import { type JsonObject, listIn, objectIn, textBytes } from '#lib/core/families/reading/json';
 
 /** UTF-8 bytes of what a whole message generated: text, thinking, tool names and their input. */
 export function messageOutputBytes(answer: unknown): number {
@@ -12,23 +12,19 @@ export function messageOutputBytes(answer: unknown): number {
 
 /** What a content block says at its start; results of tools are input, not output. */
 export function blockBytes({ type, text, thinking, name }: JsonObject): number {
-  if (type === 'text') return bytesOf(text);
-  if (type === 'thinking') return bytesOf(thinking);
-  return typeof type === 'string' && type.endsWith('tool_use') ? bytesOf(name) : 0;
+  if (type === 'text') return textBytes(text);
+  if (type === 'thinking') return textBytes(thinking);
+  return typeof type === 'string' && type.endsWith('tool_use') ? textBytes(name) : 0;
 }
 
 /** What one delta adds to its block; citations and signatures are not generated text. */
 export function deltaBytes({ text, thinking, partial_json: json }: JsonObject): number {
-  return bytesOf(text) + bytesOf(thinking) + bytesOf(json);
+  return textBytes(text) + textBytes(thinking) + textBytes(json);
 }
 
 function inputBytes({ type, input }: JsonObject): number {
   const called = typeof type === 'string' && type.endsWith('tool_use');
   return called && objectIn(input) ? Buffer.byteLength(JSON.stringify(input)) : 0;
-}
-
-function bytesOf(value: unknown): number {
-  return typeof value === 'string' ? Buffer.byteLength(value) : 0;
 }
 
 /**

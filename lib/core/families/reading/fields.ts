@@ -18,13 +18,13 @@ export function readModel(scan: Scan): string | Refusal {
 
 /** A slug where it stands: of the model or of a nested one. */
 export function readSlug(found: Found): string | Refusal {
-  return typeof found.value === 'string' ? found.value : wrong(found, 'a string');
+  return typeof found.value === 'string' ? found.value : wrongType(found, 'a string');
 }
 
 export function readText(scan: Scan, path: string): string | null | Refusal {
   const found = scan.found.get(path);
   if (found === undefined) return null;
-  return typeof found.value === 'string' ? found.value : wrong(found, 'a string');
+  return typeof found.value === 'string' ? found.value : wrongType(found, 'a string');
 }
 
 /**
@@ -44,7 +44,7 @@ export function readTier(scan: Scan, more: readonly (Found | undefined)[] = []):
 export function readFlag(scan: Scan, path: string): boolean | Refusal {
   const found = scan.found.get(path);
   if (found === undefined) return false;
-  return typeof found.value === 'boolean' ? found.value : wrong(found, 'true or false');
+  return typeof found.value === 'boolean' ? found.value : wrongType(found, 'true or false');
 }
 
 /** @param least the smallest value that is allowed: 0 for a budget, 1 for a count. */
@@ -57,17 +57,18 @@ export function readWhole(scan: Scan, path: string, least: 0 | 1): number | null
 export function readCount(found: Found, least: 0 | 1): number | Refusal {
   const { value } = found;
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= least) return value + 0;
-  return wrong(found, least === 0 ? 'a whole number, 0 or more' : 'a whole number, 1 or more');
+  return wrongType(found, least === 0 ? 'a whole number, 0 or more' : 'a whole number, 1 or more');
 }
 
 /** An object whose inside the gateway reads. @returns null when it is absent. */
 export function readObject(scan: Scan, path: string): Found | null | Refusal {
   const found = scan.found.get(path);
   if (found === undefined) return null;
-  return found.type === 'object' ? found : wrong(found, 'an object');
+  return found.type === 'object' ? found : wrongType(found, 'an object');
 }
 
-function wrong({ path, start }: Found, expected: string): Refusal {
+/** 400 for a field of the wrong type. @param expected as in "must be a string". */
+export function wrongType({ path, start }: Pick<Found, 'path' | 'start'>, expected: string): Refusal {
   return refusal('invalid_body', `Field "${path}" (byte ${start}) must be ${expected}.`);
 }
 

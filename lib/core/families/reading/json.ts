@@ -22,6 +22,11 @@ export function textIn(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
+/** UTF-8 bytes of a string; 0 for anything else. */
+export function textBytes(value: unknown): number {
+  return typeof value === 'string' ? Buffer.byteLength(value) : 0;
+}
+
 /** Parses text of a provider; undefined when it is not JSON. */
 export function parseJson(text: string): unknown {
   try {

@@ -1,5 +1,6 @@
-import { type Refusal, refusal } from '#lib/core/errors';
+import type { Refusal } from '#lib/core/errors';
 import type { ResourceKind, ResourceReference } from '#lib/core/facts/resource';
+import { wrongType } from '#lib/core/families/reading/fields';
 import type { FieldSpec, Scan } from '#lib/core/families/scan';
 
 /**
@@ -84,5 +85,5 @@ function referenceAt({ found }: Scan, path: string, kind: ResourceKind): Resourc
   const at = holdsId ? found.get(`${path}.id`) : outer;
   if (at === undefined) return null;
   if (typeof at.value === 'string') return { kind, id: at.value, required: true };
-  return refusal('invalid_body', `Field "${at.path}" (byte ${at.start}) must be a string.`);
+  return wrongType(at, 'a string');
 }

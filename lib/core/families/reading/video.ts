@@ -1,8 +1,9 @@
-import { isRefusal, type Refusal, refusal } from '#lib/core/errors';
+import { isRefusal, type Refusal } from '#lib/core/errors';
 import type { JobFacts } from '#lib/core/facts/job';
 import type { AskedMedia } from '#lib/core/families/family';
+import { wrongType } from '#lib/core/families/reading/fields';
 import { createFigures } from '#lib/core/families/reading/figures';
-import type { Found, Scan } from '#lib/core/families/scan';
+import type { Scan } from '#lib/core/families/scan';
 import { type UsageReport, usageOf } from '#lib/core/metering/usage';
 
 /**
@@ -18,7 +19,7 @@ export function readSeconds(scan: Scan, path: string): number | null | Refusal {
   const found = scan.found.get(path);
   if (found === undefined) return null;
   const seconds = secondsIn(found.value);
-  return seconds !== null && seconds > 0 ? seconds : wrong(found, 'a number of seconds above 0');
+  return seconds !== null && seconds > 0 ? seconds : wrongType(found, 'a number of seconds above 0');
 }
 
 /** A count of 1 or more; a number, or a string of one. */
@@ -26,11 +27,7 @@ export function readSamples(scan: Scan, path: string): number | null | Refusal {
   const seconds = readSeconds(scan, path);
   const found = scan.found.get(path);
   if (found === undefined || isRefusal(seconds)) return seconds;
-  return seconds === Number(found.value) ? seconds : wrong(found, 'a whole number, 1 or more');
-}
-
-function wrong({ path, start }: Found, expected: string): Refusal {
-  return refusal('invalid_body', `Field "${path}" (byte ${start}) must be ${expected}.`);
+  return seconds === Number(found.value) ? seconds : wrongType(found, 'a whole number, 1 or more');
 }
 
 /** Eleven days: more is not a plausible length, and its cost would not fit the ledger. */

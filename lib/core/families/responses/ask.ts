@@ -1,5 +1,5 @@
 import { isRefusal, type Refusal } from '#lib/core/errors';
-import type { Ask, InputWeight, Operation } from '#lib/core/families/family';
+import type { Ask, InputWeight, RawAsk } from '#lib/core/families/family';
 import { readNested } from '#lib/core/families/nested';
 import { readFlag, readModel, readTier, readWhole, takeAll } from '#lib/core/families/reading/fields';
 import { referencesIn } from '#lib/core/families/reading/stored-state';
@@ -18,11 +18,8 @@ const toolModelPaths = toolPaths.map((path) => `${path}.model`);
 const searchTool = /^(web_search|file_search|x_search|collections_search|web_fetch)(_|$)/;
 
 /** What a request for a response asks for (contract: admission/output-budget). */
-export function readResponsesAsk(
-  operation: Operation,
-  params: Readonly<Record<string, string>>,
-  scan: Scan,
-): Ask | Refusal {
+export function readResponsesAsk(raw: RawAsk): Ask | Refusal {
+  const { scan } = raw;
   const read = takeAll({
     model: readModel(scan),
     stream: readFlag(scan, 'stream'),
@@ -41,8 +38,7 @@ export function readResponsesAsk(
   const tools = scan.collected.filter(({ path }) => toolTypePaths.includes(path));
   const makesContainer = tools.some(({ value }) => value === 'code_interpreter' || value === 'shell');
   return {
-    operation,
-    params,
+    ...raw,
     model,
     stream,
     budget,
@@ -55,7 +51,6 @@ export function readResponsesAsk(
     // What is not stored cannot run in the background; the provider refuses it itself.
     ...(kept || makesContainer ? {} : { unkept: true }),
     ...(background && kept ? { job: imageModel === undefined ? {} : { imageModel } } : {}),
-    scan,
   };
 }
 

@@ -1,4 +1,4 @@
-import { type JsonObject, listIn, objectIn } from '#lib/core/families/reading/json';
+import { type JsonObject, listIn, objectIn, textBytes } from '#lib/core/families/reading/json';
 
 /** UTF-8 bytes of what a whole response generated: text, reasoning, tool arguments. */
 export function responseOutputBytes(answer: unknown): number {
@@ -10,10 +10,10 @@ export function responseOutputBytes(answer: unknown): number {
 /** Bytes of one item of the output; results of tools and pictures are no generated text. */
 export function itemBytes(item: JsonObject | null): number {
   if (item === null) return 0;
-  let bytes = bytesOf(item.name) + bytesOf(item.arguments) + bytesOf(item.input) + bytesOf(item.code);
+  let bytes = textBytes(item.name) + textBytes(item.arguments) + textBytes(item.input) + textBytes(item.code);
   for (const part of [...listIn(item.content), ...listIn(item.summary)]) {
     const fields = objectIn(part);
-    bytes += bytesOf(fields?.text) + bytesOf(fields?.refusal) + bytesOf(fields?.transcript);
+    bytes += textBytes(fields?.text) + textBytes(fields?.refusal) + textBytes(fields?.transcript);
   }
   return bytes;
 }
@@ -21,11 +21,7 @@ export function itemBytes(item: JsonObject | null): number {
 /** What an event adds to the output: every kind of delta in words; sound and pictures come as base64. */
 export function deltaBytes({ type, delta }: JsonObject): number {
   if (typeof type !== 'string' || !type.endsWith('.delta') || type.endsWith('.audio.delta')) return 0;
-  return bytesOf(delta);
-}
-
-function bytesOf(value: unknown): number {
-  return typeof value === 'string' ? Buffer.byteLength(value) : 0;
+  return textBytes(delta);
 }
 
 /** Events that only announce what may come, and those that end a part without adding to it. */

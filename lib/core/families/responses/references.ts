@@ -1,5 +1,6 @@
 import { type Refusal, refusal } from '#lib/core/errors';
 import type { ResourceReference } from '#lib/core/facts/resource';
+import { wrongType } from '#lib/core/families/reading/fields';
 import type { Found, Scan } from '#lib/core/families/scan';
 
 /** Whole responses that a request names: what it continues, and what its cache is compared with. */
@@ -15,13 +16,13 @@ export function readReferences(scan: Scan): readonly ResourceReference[] | Refus
   for (const path of responsePaths) {
     const found = scan.found.get(path);
     if (!found) continue;
-    if (typeof found.value !== 'string') return notText(found);
+    if (typeof found.value !== 'string') return wrongType(found, 'a string');
     references.push({ kind: 'response', id: found.value, required: true });
   }
   const outer = scan.found.get('conversation');
   const conversation = outer?.type === 'object' ? scan.found.get('conversation.id') : outer;
   if (conversation) {
-    if (typeof conversation.value !== 'string') return notText(conversation);
+    if (typeof conversation.value !== 'string') return wrongType(conversation, 'a string');
     references.push({ kind: 'conversation', id: conversation.value, required: true });
   }
   const items = itemsIn(scan);
@@ -132,8 +133,4 @@ function tooMany(): Refusal {
     'invalid_body',
     `The input continues over ${MOST_ITEMS} items by their ids; send fewer, or send their content.`,
   );
-}
-
-function notText({ path, start }: Found): Refusal {
-  return refusal('invalid_body', `Field "${path}" (byte ${start}) must be a string.`);
 }

@@ -1,3 +1,4 @@
+import type { Ask } from '#lib/core/families/family';
 import { outputTokensOf } from '#lib/core/families/images/tokens';
 import { createFigures, type Figures, figureIn } from '#lib/core/families/reading/figures';
 import { type JsonObject, listIn, objectIn, textIn } from '#lib/core/families/reading/json';
@@ -107,7 +108,12 @@ function usualTokens(pictures: readonly (JsonObject | null)[]): Record<'input' |
   return { input: ASKED_TOKENS * drawn.length, output: outputs.reduce((sum, one) => sum + one, 0) };
 }
 
-/** What the vendor's image tool uses where nobody names a model. */
+/** What a request calls the model of its image tool; null: it names none. */
+export function imageModelIn({ nested }: Ask): string | null {
+  return nested?.[0]?.slug ?? null;
+}
+
+/** What the vendor's image tool uses if no model is named. */
 const DEFAULT_IMAGE_MODEL = 'gpt-image-2';
 
 /** The tool's model as the answer repeats it, else as it was asked for, else the vendor's default. */

@@ -1,10 +1,9 @@
 import { isRefusal, type Refusal } from '#lib/core/errors';
 import type { JobFacts } from '#lib/core/facts/job';
-import type { Ask, Operation } from '#lib/core/families/family';
+import type { Ask, RawAsk } from '#lib/core/families/family';
 import { readModel, readText, readTier, takeAll } from '#lib/core/families/reading/fields';
 import { askedVideos, readSeconds, secondsIn } from '#lib/core/families/reading/video';
 import { weigh } from '#lib/core/families/reading/weight';
-import type { Scan } from '#lib/core/families/scan';
 
 /** Where a body of this family carries an inline image. */
 const mediaKeys: ReadonlySet<string> = new Set(['image_url', 'input_reference']);
@@ -13,11 +12,8 @@ const mediaKeys: ReadonlySet<string> = new Set(['image_url', 'input_reference'])
  * What a create call or a remix asks for; its answer is always a job (contract: jobs/jobs). A remix inherits
  * model, length and size: the pipeline names them in `params`, the last two where they are known.
  */
-export function readVideosAsk(
-  operation: Operation,
-  params: Readonly<Record<string, string>>,
-  scan: Scan,
-): Ask | Refusal {
+export function readVideosAsk(raw: RawAsk): Ask | Refusal {
+  const { operation, params, scan } = raw;
   const read = takeAll({
     said: operation.resource ? readText(scan, 'model') : readModel(scan),
     named: readSeconds(scan, 'seconds'),
@@ -32,8 +28,7 @@ export function readVideosAsk(
   const size = sized ?? (operation.resource ? (params.size ?? null) : null);
   const job: JobFacts = { ...(seconds === null ? {} : { seconds }), ...(size === null ? {} : { size }) };
   return {
-    operation,
-    params,
+    ...raw,
     model,
     stream: false,
     budget: null,
@@ -44,6 +39,5 @@ export function readVideosAsk(
     ...(file === null ? {} : { references: [{ kind: 'file', id: file, required: true }] }),
     job,
     media: askedVideos(job, 1, operation.resource !== undefined),
-    scan,
   };
 }

@@ -30,7 +30,7 @@ export type AnswerSeen =
  * reported usage; else an estimate, never above the hold; else nothing.
  */
 export function chargeCall(call: AnsweredCall, meter: Meter | null, seen: AnswerSeen): void {
-  call.outcome.charge = chargeOf(call, meter, seen, meter?.flags() ?? noFlags);
+  call.outcome.charge = chargeOf(call, meter, seen, meter?.flags ?? noFlags);
 }
 
 function chargeOf(
@@ -49,9 +49,9 @@ function chargeOf(
   if (told && !(report.soFar && workedTokens > report.usage.output)) {
     return chargeReport(call, report, 'reported', flags);
   }
-  const outputBytes = meter?.outputBytes() ?? 0;
+  const outputBytes = meter?.outputBytes ?? 0;
   // Usage that was told badly was told all the same (contract: money/unreadable-usage).
-  const owed = report?.unread !== undefined || isOwed(call, seen, outputBytes, meter?.failed() ?? false);
+  const owed = report?.unread !== undefined || isOwed(call, seen, outputBytes, meter?.failed ?? false);
   if (!owed) return nothing;
   const estimate = estimateUsage(ask, report, outputBytes, workedTokens);
   const charge = chargeReport(call, estimate, 'estimated', flags);

@@ -59,7 +59,7 @@ class AnswerRecorder implements Recorder {
   }
 
   keepNew(): Promise<void> | null {
-    const shown = this.#meter.shown();
+    const shown = this.#meter.shown;
     if (shown.length === this.#seen) return null;
     const fresh = shown.slice(this.#seen).filter((one) => !this.#isOwn(one));
     this.#seen = shown.length;
@@ -74,7 +74,7 @@ class AnswerRecorder implements Recorder {
 
   settleStored(): Promise<void> | null {
     const { operation, resource } = this.#call;
-    const answer = this.#meter.answer();
+    const answer = this.#meter.answer;
     if (this.#storedSettled || operation.steps !== 'stored' || resource?.kind !== 'response') return null;
     if (answer === undefined || answer === null) return null;
     return this.#settleStored(resource, answer);
@@ -96,7 +96,7 @@ class AnswerRecorder implements Recorder {
   async over(): Promise<void> {
     const { operation, ask, resource, jobBefore, id, outcome } = this.#call;
     const { adjustments, jobs, resources } = this.#runtime;
-    const answer = this.#meter.answer();
+    const answer = this.#meter.answer;
     if (operation.steps === 'generate' && outcome.charge.usageSource === 'reported')
       adjustments?.reported(id);
     if (ask.job && !outcome.jobOpened) {
@@ -158,7 +158,7 @@ class AnswerRecorder implements Recorder {
     const reader = family.jobs;
     const facts = ask.job;
     const shown = fresh.find(({ kind }) => kind === reader?.kind);
-    const sight = reader && facts && shown ? reader.read(facts, this.#meter.answer()) : null;
+    const sight = reader && facts && shown ? reader.read(facts, this.#meter.answer) : null;
     if (!facts || !shown || !sight) return null;
     // Before the first checkpoint: what is opened is not charged here, however soon the process dies.
     this.#call.outcome.jobOpened = true;

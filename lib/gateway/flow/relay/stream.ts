@@ -128,7 +128,7 @@ export class StreamRelay implements ExchangeReader {
       reply.start(call.outcome.status, headers);
     }
     // A client that leaves from here on has its answer (contract: routing/own-end).
-    if (meter?.finished() && !meter.failed()) call.outcome.delivered = true;
+    if (meter?.finished && !meter.failed) call.outcome.delivered = true;
     return sendPiece(this.#p, piece);
   }
 
@@ -161,7 +161,7 @@ export class StreamRelay implements ExchangeReader {
   #isCut(): boolean {
     const { call, meter } = this.#p;
     if (call.operation.steps !== 'generate' || meter?.state() !== 'cut') return false;
-    return call.target.offer.streamEnd !== 'none' || meter.said() === 0;
+    return call.target.offer.streamEnd !== 'none' || meter.said === 0;
   }
 
   /** What the stream has shown learns what it used: without that, a later hold is too small, no more. */
@@ -206,7 +206,7 @@ export class StreamRelay implements ExchangeReader {
     meter?.end();
     settleCall(this.#p, error);
     if (recorder) void this.#tell(recorder);
-    const frame = call.family.breakFrame(brokenNotice(error), meter?.events() ?? 0, meter?.answer());
+    const frame = call.family.breakFrame(brokenNotice(error), meter?.events ?? 0, meter?.answer);
     this.#p.resolve((reply) => {
       if (!this.#started) reply.start(call.outcome.status, headers);
       for (const piece of held) reply.write(piece);

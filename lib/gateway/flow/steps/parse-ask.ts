@@ -27,7 +27,7 @@ async function validateLate(runtime: Runtime, call: FamilyCall, scanned: Scan): 
 
 function validateAsk(runtime: Runtime, call: FamilyCall, scanned: Scan): AskedCall {
   const { operation, family, snapshot } = call;
-  const ask = family.readAsk(operation, call.params, scanned);
+  const ask = family.readAsk({ operation, params: call.params, scan: scanned });
   dropFindings(scanned);
   if (isRefusal(ask)) throw new Refused(ask);
   // The call log names the model as it was sent, whatever is wrong with it.

@@ -29,7 +29,7 @@ export function toldBody(
   const family = familyOf(operation.family);
   const scanned = scan(Buffer.from(body), operation.fields ?? {});
   if ('fault' in scanned) return 'invalid_body';
-  const ask = family?.readAsk(operation, params, scanned);
+  const ask = family?.readAsk({ operation, params, scan: scanned });
   if (!family || !ask) throw new Error(`${target} is no operation of a family`);
   if (isRefusal(ask)) return ask.code;
   const { key } = snapshotOf({});

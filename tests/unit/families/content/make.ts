@@ -17,7 +17,7 @@ export function readContent(body: string | object, verb: ContentVerb = 'generate
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const scanned = scan(Buffer.from(text), operation.fields ?? {});
   if ('fault' in scanned) return { code: 'invalid_body', message: scanned.fault };
-  return generateContent.readAsk(operation, { model: 'vendor/name' }, scanned);
+  return generateContent.readAsk({ operation, params: { model: 'vendor/name' }, scan: scanned });
 }
 
 /** @throws when the body is refused. */

@@ -39,11 +39,11 @@ function meterAll(meter: Meter, pieces: readonly Uint8Array[]): Meter {
 }
 const facts = (meter: Meter) => [
   meter.report(),
-  meter.events(),
+  meter.events,
   meter.state(),
-  meter.failed(),
-  meter.outputBytes(),
-  meter.flags(),
+  meter.failed,
+  meter.outputBytes,
+  meter.flags,
 ];
 const report = {
   usage: usageOf({ input: 11, output: 10, reasoning: 3 }),
@@ -106,19 +106,19 @@ describe('a stream of the generate-content family', () => {
     const two = askContent({ generationConfig: { candidateCount: 2 } }, 'stream');
     const first = chunk('a', {}, 'STOP');
     const second = { candidates: [{ index: 1, finishReason: 2 }] };
-    expect(told(two, first).finished()).toBe(false);
-    expect(told(two, first, { candidates: [{ index: 1, finishReason: 0 }] }).finished()).toBe(false);
-    expect(told(two, first, second).finished()).toBe(true);
+    expect(told(two, first).finished).toBe(false);
+    expect(told(two, first, { candidates: [{ index: 1, finishReason: 0 }] }).finished).toBe(false);
+    expect(told(two, first, second).finished).toBe(true);
     const blocked = { promptFeedback: { blockReason: 'SAFETY' }, usageMetadata: { promptTokenCount: 4 } };
-    expect(told(streamAsk, blocked).finished()).toBe(true);
+    expect(told(streamAsk, blocked).finished).toBe(true);
     expect(told(streamAsk, blocked).report()?.usage).toEqual(usageOf({ input: 4 }));
   });
 
   it('has failed when the provider put an error into it, alone or in a list', () => {
     const error = { error: { code: 503, message: 'x', status: 'UNAVAILABLE' } };
-    expect(told(streamAsk, chunk('a'), error).failed()).toBe(true);
-    expect(told(streamAsk, [error]).failed()).toBe(true);
-    expect(told(streamAsk, chunk('a', { error: null })).failed()).toBe(false);
+    expect(told(streamAsk, chunk('a'), error).failed).toBe(true);
+    expect(told(streamAsk, [error]).failed).toBe(true);
+    expect(told(streamAsk, chunk('a', { error: null })).failed).toBe(false);
   });
 
   it('takes the last usage object whole and does not merge what it leaves out', () => {
@@ -149,7 +149,7 @@ describe('a stream of the generate-content family', () => {
     ])
       reader.event(null, odd);
     expect(reader.report()).toBe(first);
-    expect([reader.outputBytes(), reader.finished(), reader.failed()]).toEqual([2, false, false]);
+    expect([reader.outputBytes, reader.finished, reader.failed]).toEqual([2, false, false]);
   });
 });
 
@@ -189,7 +189,7 @@ describe('a streamed array (contract: families/streams)', () => {
     const meter = createMeter(generateContent, streamAsk, json);
     meter.push(Buffer.from('[{"a":"'));
     for (let i = 0; i < 9; i++) meter.push(Buffer.alloc(2 ** 20, 0x78));
-    expect(meter.flags()).toEqual(['answer_too_long']);
+    expect(meter.flags).toEqual(['answer_too_long']);
   });
 
   it('is one only where a stream was asked for', () => {

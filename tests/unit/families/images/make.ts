@@ -15,7 +15,7 @@ export function readImages(body: object, name = 'images.generate'): Ask | Refusa
   const operation = operationNamed(name);
   const scanned = scan(Buffer.from(JSON.stringify(body)), operation.fields ?? {});
   if ('fault' in scanned) throw new Error(scanned.fault);
-  return images.readAsk(operation, {}, scanned);
+  return images.readAsk({ operation, params: {}, scan: scanned });
 }
 
 /** @throws when the body is refused. */
@@ -27,7 +27,7 @@ export function askImages(body: object, name?: string): Ask {
 
 /** The ask of a multipart body that was read already. @throws when it is refused. */
 export function askUpload(scanned: Scan): Ask {
-  const ask = images.readAsk(operationNamed('images.edit'), {}, scanned);
+  const ask = images.readAsk({ operation: operationNamed('images.edit'), params: {}, scan: scanned });
   if (isRefusal(ask)) throw new Error(ask.message);
   return ask;
 }

@@ -36,10 +36,10 @@ describe('a stream of images', () => {
   });
 
   it('is over when it has completed as many as were asked for, or says so', () => {
-    expect(readerOf({ n: 2 }, partial, completed()).finished()).toBe(false);
-    expect(readerOf({ n: 2 }, completed(), completed()).finished()).toBe(true);
-    expect(readerOf({}, completed()).finished()).toBe(true);
-    expect(readerOf({ n: 2 }, [null, '[DONE]']).finished()).toBe(true);
+    expect(readerOf({ n: 2 }, partial, completed()).finished).toBe(false);
+    expect(readerOf({ n: 2 }, completed(), completed()).finished).toBe(true);
+    expect(readerOf({}, completed()).finished).toBe(true);
+    expect(readerOf({ n: 2 }, [null, '[DONE]']).finished).toBe(true);
   });
 
   it('recognises edits by their own names, and events by their name alone', () => {
@@ -49,13 +49,13 @@ describe('a stream of images', () => {
 
   it('reports nothing before its first image, but counts what partial images cost', () => {
     const reader = readerOf({}, partial, partial);
-    expect([reader.report(), reader.finished(), reader.outputBytes()]).toEqual([null, false, 800]);
+    expect([reader.report(), reader.finished, reader.outputBytes]).toEqual([null, false, 800]);
   });
 
   it('counts images that report no tokens by their size and quality', () => {
     const reader = readerOf({ size: '1024x1024', quality: 'high' }, completed({}), completed({}));
     expect(reader.report()?.usage).toEqual(usageOf({ images: 2 }));
-    expect(reader.outputBytes()).toBe(2 * 4 * 272);
+    expect(reader.outputBytes).toBe(2 * 4 * 272);
   });
 
   it.each([
@@ -64,8 +64,8 @@ describe('a stream of images', () => {
     ['by type', [null, { type: 'error', code: 'x' }]],
     ['by an error in it', ['x', { error: { message: 'x' } }]],
   ] as const)('has failed when an error came: %s', (_how, event) => {
-    expect(readerOf({}, partial, event).failed()).toBe(true);
-    expect(readerOf({}, partial, ['x', { error: null }]).failed()).toBe(false);
+    expect(readerOf({}, partial, event).failed).toBe(true);
+    expect(readerOf({}, partial, ['x', { error: null }]).failed).toBe(false);
   });
 
   it('reports what has arrived so far and nothing later', () => {

@@ -12,7 +12,7 @@ export function readMessages(body: string | object, name = 'messages.create'): A
     operation.fields ?? {},
   );
   if ('fault' in scanned) throw new Error(scanned.fault);
-  return messages.readAsk(operation, {}, scanned);
+  return messages.readAsk({ operation, params: {}, scan: scanned });
 }
 
 /** @throws when the body is refused. */

@@ -78,8 +78,8 @@ describe('a messages stream', () => {
         nested: [],
         flags: [],
       });
-      expect([meter.state(), meter.failed(), meter.events()]).toEqual(['complete', false, 8]);
-      expect(meter.outputBytes()).toBe(Buffer.byteLength('grüße 👋'));
+      expect([meter.state(), meter.failed, meter.events]).toEqual(['complete', false, 8]);
+      expect(meter.outputBytes).toBe(Buffer.byteLength('grüße 👋'));
     }
   });
 
@@ -104,7 +104,7 @@ describe('a messages stream', () => {
   it('has told its input but not its output before a delta', () => {
     const open = meterEvents(start(started), text('abcd'));
     expect(open.report()).toMatchObject({ usage: { input: 2_697, output: 1 }, outputOpen: true });
-    expect([open.outputBytes(), open.state()]).toEqual([4, 'cut']);
+    expect([open.outputBytes, open.state()]).toEqual([4, 'cut']);
     const told = meterEvents(start(started), ended({ output_tokens: 1 }));
     expect(told.report()).not.toHaveProperty('outputOpen');
     expect(meterEvents(start(null), text('abcd'), ended(null), stop).report()).toBeNull();
@@ -136,8 +136,8 @@ describe('a messages stream', () => {
   it('has failed when an error event came, and still has its usage', () => {
     const error = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } };
     const failed = meterEvents(start(started), ended({ output_tokens: 4 }), error);
-    expect([failed.failed(), failed.state(), failed.report()?.usage.output]).toEqual([true, 'error', 4]);
-    expect(meterOf([Buffer.from('event: error\ndata: not json\n\n')]).failed()).toBe(true);
+    expect([failed.failed, failed.state(), failed.report()?.usage.output]).toEqual([true, 'error', 4]);
+    expect(meterOf([Buffer.from('event: error\ndata: not json\n\n')]).failed).toBe(true);
   });
 
   it('counts thinking, tool names and arguments as output, not signatures, citations or results', () => {
@@ -152,7 +152,7 @@ describe('a messages stream', () => {
       block({ type: 'web_search_tool_result', content: [{ title: 'long' }] }),
       delta({ type: 'citations_delta', citation: { cited_text: 'long' } }),
     );
-    expect(meter.outputBytes()).toBe(3 + 2 + 8);
+    expect(meter.outputBytes).toBe(3 + 2 + 8);
   });
 
   it('that breaks ends in an error event of the family', () => {
@@ -174,7 +174,7 @@ describe('a messages stream', () => {
       '{"type":"message_delta","usage":[]}',
     ];
     const meter = meterOf([Buffer.from(odd.map((data) => `data: ${data}\n\n`).join(''))]);
-    expect([meter.report(), meter.outputBytes(), meter.failed()]).toEqual([null, 0, false]);
+    expect([meter.report(), meter.outputBytes, meter.failed]).toEqual([null, 0, false]);
   });
 });
 
@@ -206,7 +206,7 @@ describe.skipIf(recordings(['messages']).length === 0)('recorded messages', () =
       const { iterations: _listed, ...norm } = { ...none, ...one.norm };
       expect(normOf(meter.report())).toEqual(one.norm === null ? null : norm);
       expect(meter.report()?.flags ?? []).toEqual([]);
-      if (one.norm) expect([meter.state(), meter.failed()]).toEqual(['complete', false]);
+      if (one.norm) expect([meter.state(), meter.failed]).toEqual(['complete', false]);
     },
   );
 

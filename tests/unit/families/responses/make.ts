@@ -16,7 +16,7 @@ export function readResponse(body: string | object): Ask | Refusal {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const scanned = scan(Buffer.from(text), operation.fields ?? {});
   if ('fault' in scanned) throw new Error(scanned.fault);
-  return responses.readAsk(operation, {}, scanned);
+  return responses.readAsk({ operation, params: {}, scan: scanned });
 }
 
 /** @throws when the body is refused. */

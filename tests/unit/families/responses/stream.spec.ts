@@ -76,14 +76,14 @@ describe('a stream of response events', () => {
     for (const pieces of cuts(withLineEnd(sample, lineEnd), 1)) {
       const meter = meterOf(pieces);
       expect(meter.report()).toEqual({ usage: sampleUsage, serviceTier: 'default', nested: [], flags: [] });
-      expect([meter.state(), meter.failed(), meter.events()]).toEqual(['complete', false, 8]);
-      expect(meter.outputBytes()).toBe(Buffer.byteLength('grüße 👋'));
+      expect([meter.state(), meter.failed, meter.events]).toEqual(['complete', false, 8]);
+      expect(meter.outputBytes).toBe(Buffer.byteLength('grüße 👋'));
     }
   });
 
   it('knows no usage before its end', () => {
     const open = meterEvents(response('created'), response('in_progress'), text('abcd'));
-    expect([open.report(), open.outputBytes(), open.state(), open.failed()]).toEqual([null, 4, 'cut', false]);
+    expect([open.report(), open.outputBytes, open.state(), open.failed]).toEqual([null, 4, 'cut', false]);
   });
 
   it.each([
@@ -93,7 +93,7 @@ describe('a stream of response events', () => {
     ['cancelled', false],
   ])('ends with response.%s, whose usage counts', (end, failed) => {
     const meter = meterEvents(response('created'), response(end, told));
-    expect([meter.report()?.usage.output, meter.state(), meter.failed()]).toEqual([
+    expect([meter.report()?.usage.output, meter.state(), meter.failed]).toEqual([
       9,
       failed ? 'error' : 'complete',
       failed,
@@ -109,8 +109,8 @@ describe('a stream of response events', () => {
 
   it('has failed when an error event came', () => {
     const error = { type: 'error', error: { code: 'insufficient_quota', message: 'x' } };
-    expect(meterEvents(response('created'), error).failed()).toBe(true);
-    expect(meterOf([Buffer.from('event: error\ndata: not json\n\n')]).failed()).toBe(true);
+    expect(meterEvents(response('created'), error).failed).toBe(true);
+    expect(meterOf([Buffer.from('event: error\ndata: not json\n\n')]).failed).toBe(true);
   });
 
   it('is over at [DONE], which some providers add', () => {
@@ -134,9 +134,9 @@ describe('a stream of response events', () => {
       { type: 'response.image_generation_call.partial_image', partial_image_b64: 'QUJD' },
       delta('shell_call_output_content', { stdout: 'no words of the model' }),
     );
-    expect(meter.outputBytes()).toBe(3 + 2 + 1 + 8 + 2);
+    expect(meter.outputBytes).toBe(3 + 2 + 1 + 8 + 2);
     const item = { id: 'fc', type: 'function_call', name: 'fn', arguments: '{}' };
-    expect(meterEvents({ type: 'response.output_item.done', item }).outputBytes()).toBe(4);
+    expect(meterEvents({ type: 'response.output_item.done', item }).outputBytes).toBe(4);
   });
 
   it('asks for a checkpoint at its end and not before', () => {
@@ -152,7 +152,7 @@ describe('a stream of response events', () => {
     const reader = responses.streamReader(ask);
     const shown = payloads.map((payload) => {
       reader.event(payload.type, JSON.stringify(payload));
-      return reader.shown?.();
+      return reader.shown;
     });
     const [own, reasoning, message] = [
       { kind: 'response', id: 'resp_1' },
@@ -165,18 +165,18 @@ describe('a stream of response events', () => {
     expect(shown[3]).toEqual([own, reasoning, message]);
     expect(shown.at(-1)).toBe(shown[3]);
     const conversation = response('created', { conversation: { id: 'conv_1' } });
-    expect(readerOf(conversation).shown?.()).toEqual([own, { kind: 'conversation', id: 'conv_1' }]);
+    expect(readerOf(conversation).shown).toEqual([own, { kind: 'conversation', id: 'conv_1' }]);
   });
 
   it('tells how a job stands by its newest object', () => {
     const reader = readerOf(response('queued'), response('in_progress'), text('a'));
-    expect(responses.jobs?.read({}, reader.jobAnswer?.())).toMatchObject({ state: 'running', report: null });
+    expect(responses.jobs?.read({}, reader.jobAnswer)).toMatchObject({ state: 'running', report: null });
     const done = readerOf(response('queued'), response('completed', told));
-    expect(responses.jobs?.read({}, done.jobAnswer?.())).toMatchObject({
+    expect(responses.jobs?.read({}, done.jobAnswer)).toMatchObject({
       state: 'completed',
       report: { usage: sampleUsage },
     });
-    expect(readerOf(text('a')).jobAnswer?.()).toBeUndefined();
+    expect(readerOf(text('a')).jobAnswer).toBeUndefined();
   });
 
   describe('that breaks', () => {
@@ -217,7 +217,7 @@ describe('a stream of response events', () => {
 
     it('goes on with the numbers of a stream that was read from its middle', () => {
       const meter = meterOf([Buffer.from(event(text('a'), 41) + event(text('b'), 42))]);
-      expect(meter.events()).toBe(43);
+      expect(meter.events).toBe(43);
     });
   });
 
@@ -233,7 +233,7 @@ describe('a stream of response events', () => {
       '{"type":"a.delta","delta":{}}',
     ];
     const meter = meterOf([Buffer.from(odd.map((data) => `data: ${data}\n\n`).join(''))]);
-    expect([meter.report(), meter.outputBytes(), meter.failed()]).toEqual([null, 0, false]);
+    expect([meter.report(), meter.outputBytes, meter.failed]).toEqual([null, 0, false]);
   });
 });
 
@@ -265,7 +265,7 @@ describe.skipIf(recorded.length === 0)('recorded responses', () => {
       expect(meter.report()?.flags ?? []).toEqual([]);
       if (!one.norm) return;
       expect(meter.report()?.serviceTier ?? null).toBe(one.service_tier);
-      expect([meter.state(), meter.failed()]).toEqual(['complete', false]);
+      expect([meter.state(), meter.failed]).toEqual(['complete', false]);
     },
   );
 

@@ -112,7 +112,7 @@ describe('a form', () => {
   it('asks for the same as a JSON body, with its picture as a file', () => {
     const { body, scanned } = scanForm(parts);
     if ('fault' in scanned) throw new Error(scanned.fault);
-    const ask = videos.readAsk(videoOperation('create'), {}, scanned);
+    const ask = videos.readAsk({ operation: videoOperation('create'), params: {}, scan: scanned });
     if (isRefusal(ask)) throw new Error(ask.message);
     expect(ask).toMatchObject({ model: 'vendor/name', job: { seconds: 12, size: '1024x1792' } });
     expect(ask.weight).toMatchObject({ images: 1, textBytes: 32 });
@@ -126,7 +126,7 @@ describe('a form', () => {
       { name: 'input_reference[file_id]', value: 'file-1' },
     ]).scanned;
     if ('fault' in named) throw new Error(named.fault);
-    const ask = videos.readAsk(videoOperation('create'), {}, named);
+    const ask = videos.readAsk({ operation: videoOperation('create'), params: {}, scan: named });
     expect(!isRefusal(ask) && ask.references).toEqual([{ kind: 'file', id: 'file-1', required: true }]);
     const text = scanForm([...parts.slice(2), { name: 'input_reference', value: '{"file_id":"file-1"}' }]);
     expect(text.scanned).toMatchObject({ fault: expect.stringContaining('"input_reference") is no file') });

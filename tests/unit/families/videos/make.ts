@@ -19,7 +19,7 @@ export function readVideo(
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const scanned = scan(Buffer.from(text), operation.fields ?? {});
   if ('fault' in scanned) return { code: 'invalid_body', message: scanned.fault };
-  return videos.readAsk(operation, params, scanned);
+  return videos.readAsk({ operation, params, scan: scanned });
 }
 
 /** @throws when the body is refused. */
