@@ -11,10 +11,11 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { errorBody, Refused } from '#lib/core/errors';
 import { createBodyBudget } from '#lib/gateway/flow/body-budget';
 import { refuseFraming } from '#lib/gateway/flow/framing';
-import { createNodeBody } from '#lib/gateway/flow/node-body';
+import type { BodySource } from '#lib/gateway/flow/lane';
+import { NodeBody } from '#lib/gateway/flow/node-body';
 import { unconfiguredRuntime } from '#lib/gateway/flow/unconfigured';
 import type { BodyPace } from '#lib/gateway/flow/upload/pace';
-import { createWebBody } from '#lib/gateway/flow/web-body';
+import { WebBody } from '#lib/gateway/flow/web-body';
 import { expectRefusal } from '#tests/support/refusals';
 import { requestText, talk } from '#tests/support/wire';
 
@@ -49,10 +50,10 @@ function reading(
 ): RequestListener {
   return (incoming, response) => {
     const budget = createBodyBudget(1024 ** 2);
-    const body =
+    const body: BodySource =
       lane === 'node'
-        ? createNodeBody(incoming, budget, paceOf(limitMs))
-        : createWebBody(requestOf(incoming), budget, paceOf(limitMs));
+        ? new NodeBody(incoming, budget, paceOf(limitMs))
+        : new WebBody(requestOf(incoming), budget, paceOf(limitMs));
     const say = (said: string) => {
       told(said);
       response.end(said);

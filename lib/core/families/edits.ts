@@ -50,16 +50,13 @@ function bareText(json: string): string {
   return typeof value === 'string' ? value : json;
 }
 
-/** The model's name replaced by the provider's, if it differs and the body has one. */
+/** The model's name replaced by the provider's, if the body has one and it differs (contract: body/replaced). */
 export function modelEdits({ found }: Scan, upstreamModel: string): Edit[] {
   const model = found.get('model');
   return model && model.value !== upstreamModel ? [replaceValue(model, JSON.stringify(upstreamModel))] : [];
 }
 
-/**
- * The edits of families whose body has its output budget at the top (contract: body/replaced,
- * admission/budget-injection).
- */
+/** The edits of families whose body has its output budget at the top (contract: admission/budget-injection). */
 export function budgetedEdits(field: string): Family['edits'] {
   return ({ scan }, { upstreamModel }, injectBudget) => {
     const edits = modelEdits(scan, upstreamModel);

@@ -1,45 +1,16 @@
 import { Refused, unaccountable } from '#lib/core/errors';
-import { Ahead, canAllFinish, growInOrder, type Lack } from '#lib/gateway/flow/upload/progress';
 
 /** Bodies up to this size take nothing of the budget (contract: body/budget). */
 export const FREE_BYTES = 256 * 1024;
 
 /** One eighth of the budget is reserved for bodies up to this size. */
 const SMALL_BYTES = 1024 * 1024;
-const RESERVED_FRACTION = 8;
 
 /** How long a body waits for room before it is refused, ms (contract: body/budget). */
 const WAIT_MS = 10_000;
-/** From then on, bodies that come later no longer go before it, ms. */
-const AGE_MS = 2_000;
 
-/**
- * Limits the memory, or the disk space, that all large request bodies of a process take together
- * (contract: body/budget).
- */
-export interface BodyBudget {
-  /**
-   * Opens an empty share for one body.
-   * @param keyId its key: bodies being received for one key may take a quarter of the budget together.
-   * @param mostBytes the largest size that the body can reach.
-   */
-  open(keyId: string, mostBytes: number): BodyShare;
-}
-
-/** The part of the budget that one body holds, from its arrival to the end of its call. */
-export interface BodyShare {
-  /**
-   * Raises the share to `bytes` in total, at most the size it was opened for. Shares grow as bytes arrive, and only
-   * while all bodies being received can still be completed, so that they cannot deadlock.
-   * @returns null when granted at once; else a promise that rejects with `local_quota_not_configured` after 10 s,
-   * or when the share is released.
-   */
-  grow(bytes: number): Promise<void> | null;
-  /** The body is complete and takes `bytes`: these stay held until its call ends, but no longer count for its key. */
-  received(bytes: number): void;
-  /** Returns everything to the budget. Idempotent. */
-  release(): void;
-}
+export type BodyBudget = Pick<Budget, 'open'>;
+export type BodyShare = Pick<Share, 'grow' | 'received' | 'release'>;
 
 /**
  * @param totalBytes `BODY_BUDGET_BYTES`; a body that exceeds it is accepted while no other body holds any of it.
@@ -50,147 +21,155 @@ export function createBodyBudget(totalBytes: number, what = 'memory', waitMs = W
   return new Budget(totalBytes, what, waitMs);
 }
 
+/** What a body may lack: room in the part of a key, by its id; null: in the whole budget. */
+type Room = string | null;
+
 interface Waiter {
   readonly share: Share;
+  /** What the body is to hold, bytes. */
   readonly bytes: number;
-  aged: boolean;
+  room: Room;
   settle(error: Error | null): void;
 }
 
-class Budget implements BodyBudget {
-  readonly totalBytes: number;
-  readonly what: string;
-  readonly waitMs: number;
-  takenBytes = 0;
+/**
+ * Limits the memory, or the disk space, that all large request bodies of a process take together
+ * (contract: body/budget). Four rules:
+ *
+ * 1. A share grows as bytes arrive, in two rooms: the whole budget, and, until the body is complete, its key's quarter
+ *    of it. A body that is alone in a room may exceed it.
+ * 2. It grows only while all bodies that are being received can still be completed; otherwise the rooms could fill with
+ *    parts of bodies none of which can ever be completed.
+ * 3. If there is no room now, it waits, at most 10 s. Waiting bodies are served in the order in which they came.
+ * 4. A body that holds nothing yet takes nothing from a room that another body waits for. A body that holds something
+ *    may, because what it holds is what will come free.
+ */
+class Budget {
+  readonly #totalBytes: number;
+  readonly #reservedBytes: number;
+  readonly #what: string;
+  readonly #waitMs: number;
+  /** What all bodies hold, and of that small ones, bytes. */
+  #takenBytes = 0;
+  #smallBytes = 0;
   /** Shares that hold something and whose body is not complete. */
-  readonly receiving = new Set<Share>();
-  /** What the receiving shares of each key hold together, bytes. */
-  readonly #heldByKey = new Map<string, number>();
+  readonly #receiving = new Set<Share>();
   readonly #waiting = new Set<Waiter>();
-  /** What bodies of up to 1 MiB hold together, bytes. */
-  smallBytes = 0;
 
   constructor(totalBytes: number, what: string, waitMs: number) {
-    this.totalBytes = totalBytes;
-    this.what = what;
-    this.waitMs = waitMs;
+    this.#totalBytes = totalBytes;
+    this.#reservedBytes = Math.floor(totalBytes / 8);
+    this.#what = what;
+    this.#waitMs = waitMs;
   }
 
+  /**
+   * Opens an empty share for one body.
+   * @param keyId its key: bodies being received for one key may take a quarter of the budget together.
+   * @param mostBytes the largest size that the body can reach.
+   */
   open(keyId: string, mostBytes: number): BodyShare {
     return new Share(this, keyId, mostBytes);
   }
 
-  /** Which room is too small for `share` to grow by `more` bytes now. */
-  lack(share: Share, more: number): Lack {
-    const small = isSmall(share.mostBytes);
-    const reserved = small ? 0 : Math.floor(this.totalBytes / RESERVED_FRACTION);
-    const whole = { bytes: this.totalBytes - reserved, takenBytes: this.takenBytes };
-    const heldByKey = this.#heldByKey.get(share.keyId) ?? 0;
-    const ofKey = { bytes: Math.floor(this.totalBytes / 4), takenBytes: heldByKey };
-    // The bodies being received are looked at only when there is room at all.
-    if (!hasRoom(share, more, whole)) return 'whole';
-    if (!hasRoom(share, more, ofKey)) return 'key';
-    if (small) return null;
-    const others = [...this.receiving].filter((one) => one !== share);
-    if (!keepsProgress(share, more, whole, others)) return 'whole';
-    const sameKey = others.filter(({ keyId }) => keyId === share.keyId);
-    return keepsProgress(share, more, ofKey, sameKey) ? null : 'key';
-  }
-
-  /** A body being received for `keyId` holds `bytes` more, or less if negative. */
-  count(keyId: string, bytes: number): void {
-    const held = (this.#heldByKey.get(keyId) ?? 0) + bytes;
-    if (held === 0) this.#heldByKey.delete(keyId);
-    else this.#heldByKey.set(keyId, held);
-  }
-
-  /** Whether a body that holds nothing must let those go first that have waited long. */
-  holdsBack(share: Share, bytes: number): boolean {
-    if (share.heldBytes > 0) return false;
-    const ahead = new Ahead();
-    for (const waiter of this.#waiting) {
-      // They stand in the order in which they came.
-      if (!waiter.aged) break;
-      ahead.note(waiter.share.keyId, this.lack(waiter.share, waiter.bytes - waiter.share.heldBytes));
-      if (ahead.holdsBack(share.keyId, () => this.#fitsBesides(share, bytes))) return true;
+  grow(share: Share, bytes: number): Promise<void> | null {
+    const wanted = new Set(Array.from(this.#waiting, ({ room }) => room));
+    if (this.#isBehind(share, bytes, wanted)) {
+      return this.#wait(share, bytes, wanted.has(share.keyId) ? share.keyId : null);
     }
-    return false;
+    const room = this.#take(share, bytes);
+    return room === undefined ? null : this.#wait(share, bytes, room);
   }
 
-  /** Whether it fits into the part that is reserved for small bodies, which larger ones never get. */
-  #fitsBesides({ mostBytes }: Share, bytes: number): boolean {
-    return isSmall(mostBytes) && this.smallBytes + bytes <= Math.floor(this.totalBytes / RESERVED_FRACTION);
+  /** The body is complete and holds `bytes`. */
+  received(share: Share, bytes: number): void {
+    if (!this.#receiving.delete(share)) return;
+    this.#hold(share, bytes);
+    this.#serveWaiting();
   }
 
-  wait(share: Share, bytes: number): Promise<void> {
+  release(share: Share): void {
+    for (const waiter of this.#waiting) if (waiter.share === share) waiter.settle(this.#full());
+    this.#receiving.delete(share);
+    // If it held nothing, nothing comes free, so no waiting body would fit now.
+    if (share.heldBytes === 0) return;
+    this.#hold(share, 0);
+    this.#serveWaiting();
+  }
+
+  /** Grows a share if there is room. @returns undefined when it has grown; else the room that is too small now. */
+  #take(share: Share, bytes: number): Room | undefined {
+    const more = bytes - share.heldBytes;
+    if (more <= 0) return undefined;
+    const others = [...this.#receiving].filter((one) => one !== share);
+    const ofKey = others.filter(({ keyId }) => keyId === share.keyId);
+    const ofKeyBytes = ofKey.reduce((sum, { heldBytes }) => sum + heldBytes, 0);
+    const keyRoom = { bytes: Math.floor(this.#totalBytes / 4), othersBytes: ofKeyBytes, receiving: ofKey };
+    if (!fits(share, more, keyRoom)) return share.keyId;
+    const wholeRoom = {
+      bytes: this.#totalBytes - (share.isSmall ? 0 : this.#reservedBytes),
+      othersBytes: this.#takenBytes - share.heldBytes,
+      receiving: others,
+    };
+    if (!fits(share, more, wholeRoom)) return null;
+    this.#hold(share, bytes);
+    this.#receiving.add(share);
+    return undefined;
+  }
+
+  #hold(share: Share, bytes: number): void {
+    this.#takenBytes += bytes - share.heldBytes;
+    if (share.isSmall) this.#smallBytes += bytes - share.heldBytes;
+    share.heldBytes = bytes;
+  }
+
+  /** Whether a body that holds nothing would take from one of these rooms, for which other bodies already wait. */
+  #isBehind(share: Share, bytes: number, wanted: ReadonlySet<Room>): boolean {
+    if (wanted.size === 0 || share.heldBytes > 0) return false;
+    const isReserved = share.isSmall && this.#smallBytes + bytes <= this.#reservedBytes;
+    return wanted.has(share.keyId) || (wanted.has(null) && !isReserved);
+  }
+
+  #wait(share: Share, bytes: number, room: Room): Promise<void> {
     return new Promise((resolve, reject) => {
-      const waiter: Waiter = {
-        share,
-        bytes,
-        aged: false,
-        settle: (error) => {
-          clearTimeout(timer);
-          clearTimeout(ageing);
-          this.#waiting.delete(waiter);
-          if (error) reject(error);
-          else resolve();
-        },
+      const settle = (error: Error | null) => {
+        clearTimeout(timer);
+        this.#waiting.delete(waiter);
+        if (error) reject(error);
+        else resolve();
       };
-      const timer = setTimeout(() => waiter.settle(this.#full()), this.waitMs);
-      const ageing = setTimeout(() => {
-        waiter.aged = true;
-      }, AGE_MS);
+      const waiter: Waiter = { share, bytes, room, settle };
+      const timer = setTimeout(() => settle(this.#full()), this.#waitMs);
       this.#waiting.add(waiter);
     });
   }
 
-  /** Grants waiting growth that fits now, oldest first. Called whenever bytes are returned. */
-  serveWaiting(): void {
-    growInOrder(
-      this.#waiting,
-      (waiter) => {
-        const lack = waiter.share.take(waiter.bytes);
-        if (lack === null) waiter.settle(null);
-        return lack;
-      },
-      ({ share, bytes }) => this.#fitsBesides(share, bytes),
-    );
-  }
-
-  dismiss(share: Share): void {
-    for (const waiter of this.#waiting) if (waiter.share === share) waiter.settle(this.#full());
+  /** Grants waiting growth that fits now. Called whenever bytes are returned. */
+  #serveWaiting(): void {
+    const wanted = new Set<Room>();
+    for (const waiter of this.#waiting) {
+      const { share, bytes } = waiter;
+      if (this.#isBehind(share, bytes, wanted)) continue;
+      const room = this.#take(share, bytes);
+      if (room === undefined) {
+        waiter.settle(null);
+        continue;
+      }
+      waiter.room = room;
+      wanted.add(room);
+    }
   }
 
   #full(): Refused {
-    return new Refused(unaccountable(`has no ${this.what} left for large request bodies now`));
+    return new Refused(unaccountable(`has no ${this.#what} left for large request bodies now`));
   }
 }
 
-function isSmall(mostBytes: number): boolean {
-  return mostBytes <= SMALL_BYTES;
-}
-
-/** All of the budget that a body may use, or the part of its key. */
-interface Room {
-  readonly bytes: number;
-  readonly takenBytes: number;
-}
-
-/** Whether `more` bytes are free for `share`. A share that is the only one in the room may exceed it. */
-function hasRoom({ heldBytes }: Share, more: number, { bytes, takenBytes }: Room): boolean {
-  return takenBytes === heldBytes || more <= bytes - takenBytes;
-}
-
-/** Whether all large bodies in the room can still be completed after `share` has taken `more` bytes of it. */
-function keepsProgress(share: Share, more: number, room: Room, others: readonly Share[]): boolean {
-  if (room.takenBytes === share.heldBytes) return true;
-  const grown = { heldBytes: share.heldBytes + more, mostBytes: share.mostBytes };
-  return canAllFinish([...others, grown], room.bytes - room.takenBytes - more, room.bytes);
-}
-
-class Share implements BodyShare {
+/** The part of the budget that one body holds, from its arrival to the end of its call. */
+class Share {
   readonly keyId: string;
   readonly mostBytes: number;
+  readonly isSmall: boolean;
   heldBytes = 0;
   readonly #budget: Budget;
 
@@ -198,47 +177,65 @@ class Share implements BodyShare {
     this.#budget = budget;
     this.keyId = keyId;
     this.mostBytes = mostBytes;
+    this.isSmall = mostBytes <= SMALL_BYTES;
   }
 
+  /**
+   * Raises the share to `bytes` in total, at most the size it was opened for.
+   * @returns null when granted at once; else a promise that rejects with `local_quota_not_configured` after 10 s,
+   * or when the share is released.
+   */
   grow(bytes: number): Promise<void> | null {
-    const goes = !this.#budget.holdsBack(this, bytes) && this.take(bytes) === null;
-    return goes ? null : this.#budget.wait(this, bytes);
+    return this.#budget.grow(this, bytes);
   }
 
-  /** @returns null when granted; else which room is too small now. */
-  take(bytes: number): Lack {
-    const more = bytes - this.heldBytes;
-    if (more <= 0) return null;
-    const lack = this.#budget.lack(this, more);
-    if (lack !== null) return lack;
-    this.#take(more);
-    this.#budget.count(this.keyId, this.#budget.receiving.has(this) ? more : bytes);
-    this.heldBytes = bytes;
-    this.#budget.receiving.add(this);
-    return null;
-  }
-
-  /** @param bytes more, or less if negative. */
-  #take(bytes: number): void {
-    this.#budget.takenBytes += bytes;
-    if (isSmall(this.mostBytes)) this.#budget.smallBytes += bytes;
-  }
-
+  /** The body is complete and takes `bytes`: these stay held until its call ends, but no longer count for its key. */
   received(bytes: number): void {
-    if (!this.#budget.receiving.delete(this)) return;
-    this.#budget.count(this.keyId, -this.heldBytes);
-    this.#take(bytes - this.heldBytes);
-    this.heldBytes = bytes;
-    this.#budget.serveWaiting();
+    this.#budget.received(this, bytes);
   }
 
+  /** Returns everything to the budget. Idempotent. */
   release(): void {
-    this.#budget.dismiss(this);
-    // Nothing comes free: no waiting body would fit now.
-    if (this.heldBytes === 0) return;
-    if (this.#budget.receiving.delete(this)) this.#budget.count(this.keyId, -this.heldBytes);
-    this.#take(-this.heldBytes);
-    this.heldBytes = 0;
-    this.#budget.serveWaiting();
+    this.#budget.release(this);
   }
+}
+
+/** The whole budget, or the part of a key, as one body sees it. */
+interface Shared {
+  readonly bytes: number;
+  /** What other bodies hold of it. */
+  readonly othersBytes: number;
+  /** Those of them that are not complete. */
+  readonly receiving: readonly Share[];
+}
+
+/** Whether there is room for `more` bytes of a share. */
+function fits(share: Share, more: number, { bytes, othersBytes, receiving }: Shared): boolean {
+  if (othersBytes === 0) return true;
+  const heldBytes = share.heldBytes + more;
+  const freeBytes = bytes - othersBytes - heldBytes;
+  if (share.isSmall || freeBytes < 0) return freeBytes >= 0;
+  return canAllFinish([...receiving, { heldBytes, mostBytes: share.mostBytes }], freeBytes, bytes);
+}
+
+/**
+ * Whether bodies can all be completed one after the other (the banker's algorithm): the body that lacks the least with
+ * the free bytes, the next with those that the first then returns, and so on. A body that can exceed the room needs no
+ * more than all of it, because it may exceed the room when it is alone.
+ */
+function canAllFinish(
+  bodies: readonly Pick<Share, 'heldBytes' | 'mostBytes'>[],
+  freeBytes: number,
+  roomBytes: number,
+): boolean {
+  const lacking = bodies.map(({ heldBytes, mostBytes }) => ({
+    heldBytes,
+    bytes: Math.min(mostBytes, roomBytes) - heldBytes,
+  }));
+  let free = freeBytes;
+  for (const { heldBytes, bytes } of lacking.sort((a, b) => a.bytes - b.bytes)) {
+    if (bytes > free) return false;
+    free += heldBytes;
+  }
+  return true;
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Arrival, BodySource, HeaderList, Reply } from '#lib/gateway/flow/lane';
-import { createNodeBody, type NodeBody } from '#lib/gateway/flow/node-body';
+import { NodeBody } from '#lib/gateway/flow/node-body';
 import type { Runtime } from '#lib/gateway/flow/runtime';
 import { serve } from '#lib/gateway/flow/serve';
 import { decodedBody } from '#lib/gateway/flow/upload/coded-body';
@@ -10,7 +10,7 @@ const SHORT_BYTES = 16 * 1024;
 /** The fast lane: the pipeline on plain `node:http`, in front of Next. */
 export function nodeLane(runtime: Runtime, request: IncomingMessage, response: ServerResponse): void {
   const { bodies, limits } = runtime;
-  const body = createNodeBody(request, bodies, limits.bodyPace);
+  const body = new NodeBody(request, bodies, limits.bodyPace);
   const decoded = decodedBody(body, request.headers['content-encoding'], bodies, limits.bodyPace);
   const over = () => body.release();
   serve(runtime, new NodeArrival(request, response, decoded), new NodeReply(response, body)).then(

@@ -4,7 +4,7 @@ import { findRuntime, getRuntime, type Runtime } from '#lib/gateway/flow/runtime
 import { serve } from '#lib/gateway/flow/serve';
 import { unconfiguredRuntime } from '#lib/gateway/flow/unconfigured';
 import { decodedBody } from '#lib/gateway/flow/upload/coded-body';
-import { createWebBody, type WebBody } from '#lib/gateway/flow/web-body';
+import { WebBody } from '#lib/gateway/flow/web-body';
 
 /** The lane for any host that runs only Next: the same pipeline through web `Request` and `Response`. */
 export async function webLane(request: Request): Promise<Response> {
@@ -19,7 +19,7 @@ export async function webLane(request: Request): Promise<Response> {
       for (const listener of goneListeners.splice(0)) listener();
     };
     const { bodies, limits } = runtime;
-    const body = createWebBody(request, bodies, limits.bodyPace);
+    const body = new WebBody(request, bodies, limits.bodyPace);
     const reply = webReply(resolve, gone, body);
     request.signal.addEventListener('abort', () => reply.ended() || gone());
     const arrival: Arrival = {

@@ -4,9 +4,9 @@ import { Readable } from 'node:stream';
 import { afterAll, describe, expect, it } from 'vitest';
 import { errorBody, Refused } from '#lib/core/errors';
 import { type BodyBudget, createBodyBudget } from '#lib/gateway/flow/body-budget';
-import { createNodeBody } from '#lib/gateway/flow/node-body';
+import { NodeBody } from '#lib/gateway/flow/node-body';
 import type { BodyPace } from '#lib/gateway/flow/upload/pace';
-import { createWebBody } from '#lib/gateway/flow/web-body';
+import { WebBody } from '#lib/gateway/flow/web-body';
 import { eventually } from '#tests/support/eventually';
 import { requestText, talk } from '#tests/support/wire';
 
@@ -36,8 +36,8 @@ async function reading({ lane, budget = createBodyBudget(64 * mebibyte), pace, h
     told.arrived += 1;
     const body =
       lane === 'node'
-        ? createNodeBody(incoming, budget, paced)
-        : createWebBody(requestOf(incoming), budget, paced);
+        ? new NodeBody(incoming, budget, paced)
+        : new WebBody(requestOf(incoming), budget, paced);
     const say = (said: string) => {
       told.ended.push(said);
       response.end(said);

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type BodyShare, createBodyBudget } from '#lib/gateway/flow/body-budget';
 import { Pacer } from '#lib/gateway/flow/upload/pace';
-import { growInOrder } from '#lib/gateway/flow/upload/progress';
 
 const mebibyte = 1024 * 1024;
 const total = 64 * mebibyte;
@@ -73,42 +72,48 @@ describe('the budget of large bodies (contract: body/budget)', () => {
     });
   });
 
-  it('lets nobody who comes later go before a large body that has waited 2 s', async () => {
-    vi.useFakeTimers();
+  it('lets no body that comes later go before a large body that waits', async () => {
     const budget = createBodyBudget(total);
     const held = Array.from({ length: 7 }, (_, key) => budget.open(`key${key}`, 8 * mebibyte));
     for (const share of held) expect(grow(share, 7 * mebibyte).granted).toBe(true);
     for (const share of held) share.received(7 * mebibyte);
     const large = grow(budget.open('large', 16 * mebibyte), 12 * mebibyte);
     expect(large.granted).toBe(false);
-    // Until then it may be overtaken.
-    const early = budget.open('early', 2 * mebibyte);
-    expect(grow(early, 2 * mebibyte).granted).toBe(true);
-    early.release();
-    await vi.advanceTimersByTimeAsync(2_000);
     const late = grow(budget.open('late', 2 * mebibyte), 2 * mebibyte);
     expect(late.granted).toBe(false);
-    // What is reserved for small ones is not what it waits for, but no more than that.
+    // What is reserved for small bodies is not what it waits for, but they get no more than that.
     const smalls = Array.from({ length: 20 }, (_, at) => grow(budget.open(`small${at}`, small), small));
     expect(smalls.map(({ granted }) => granted)).toEqual(smalls.map((_, at) => at < 16));
     held[0]?.release();
-    await vi.advanceTimersByTimeAsync(0);
+    await settled();
     expect([large.granted, late.granted]).toEqual([false, false]);
     held[1]?.release();
-    await vi.advanceTimersByTimeAsync(0);
+    await settled();
     expect(large.granted).toBe(true);
-    vi.useRealTimers();
   });
 
-  it('holds nobody of other keys back for a body that waits for the part of its own key', async () => {
-    vi.useFakeTimers();
+  it('serves bodies that wait for the same room in the order in which they came', async () => {
+    const budget = createBodyBudget(total);
+    const first = budget.open('key', 16 * mebibyte);
+    expect(grow(first, 15 * mebibyte).granted).toBe(true);
+    const [large, later] = [budget.open('key', 8 * mebibyte), budget.open('key', 2 * mebibyte)];
+    const waiting = [grow(large, 8 * mebibyte), grow(later, mebibyte)];
+    const others = Array.from({ length: 4_000 }, () => grow(budget.open('key', 2 * mebibyte), mebibyte));
+    // The body that holds something goes before those that hold nothing.
+    expect(grow(first, 16 * mebibyte).granted).toBe(true);
+    expect(waiting.map(({ granted }) => granted)).toEqual([false, false]);
+    first.received(16 * mebibyte);
+    await settled();
+    expect(waiting.map(({ granted }) => granted)).toEqual([true, true]);
+    expect(others.filter(({ granted }) => granted).length).toBeGreaterThan(0);
+  });
+
+  it('holds no body of another key back for a body that waits for the part of its own key', () => {
     const budget = createBodyBudget(total);
     expect(grow(budget.open('key', 12 * mebibyte), 12 * mebibyte).granted).toBe(true);
     expect(grow(budget.open('key', 8 * mebibyte), 8 * mebibyte).granted).toBe(false);
-    await vi.advanceTimersByTimeAsync(2_000);
     expect(grow(budget.open('key', 2 * mebibyte), 2 * mebibyte).granted).toBe(false);
     expect(grow(budget.open('other', 2 * mebibyte), 2 * mebibyte).granted).toBe(true);
-    vi.useRealTimers();
   });
 
   it('receives all bodies, in whatever steps they come, and never gives out more than there is', async () => {
@@ -153,45 +158,6 @@ describe('the budget of large bodies (contract: body/budget)', () => {
       }
     });
     await fc.assert(run, { numRuns: 60 });
-  });
-});
-
-describe('growth that waits for room', () => {
-  const wanting = (keyId: string, heldBytes: number, bytes: number, mostBytes: number) => ({
-    share: { keyId, heldBytes, mostBytes },
-    bytes,
-    aged: false,
-  });
-
-  it('is tried once per key, or once in all, while thousands that hold nothing want the same', () => {
-    const waiting = Array.from({ length: 4_000 }, (_, index) => wanting(`key${index % 4}`, 0, 5, 9));
-    const triesOf = (lack: 'key' | 'whole') => {
-      let tries = 0;
-      growInOrder(waiting, () => {
-        tries += 1;
-        return lack;
-      });
-      return tries;
-    };
-    expect(triesOf('key')).toBe(4);
-    expect(triesOf('whole')).toBe(1);
-  });
-
-  it('is tried, after a failure, for less, for a body that can reach less, that holds something, or of another key', () => {
-    const fail = wanting('key', 0, 5, 9);
-    const others = [
-      wanting('key', 0, 4, 9),
-      wanting('key', 0, 5, 8),
-      wanting('key', 1, 6, 9),
-      wanting('other', 0, 5, 9),
-    ];
-    const larger = [wanting('key', 0, 6, 9), wanting('key', 0, 5, 10)];
-    const tried: unknown[] = [];
-    growInOrder([fail, ...larger, ...others], (one) => {
-      tried.push(one);
-      return one === fail ? 'key' : null;
-    });
-    expect(tried).toEqual([fail, ...others]);
   });
 });
 

@@ -1,6 +1,3 @@
-import type { IncomingMessage } from 'node:http';
-import { type Refusal, Refused } from '#lib/core/errors';
-import { offUnreadable, onUnreadable } from '#lib/gateway/flow/framing';
 import { endedEarly, tooLarge } from '#lib/gateway/flow/upload/body-faults';
 import { type BodyPace, Pacer } from '#lib/gateway/flow/upload/pace';
 import { type Due, processDeadlines } from '#lib/platform/deadlines';
@@ -9,10 +6,11 @@ import { type Due, processDeadlines } from '#lib/platform/deadlines';
 export type TakePiece = (chunk: Uint8Array) => Promise<void> | null;
 
 /**
- * Passes the body of a node:http request to `take`, chunk by chunk. While `take` waits, the request is paused, so that
- * memory holds no more than one chunk and what the socket has read ahead.
+ * Passes a body to `take`, chunk by chunk, within its size limit and its pace (contract: body/pace). While `take` waits,
+ * the source is paused, so that memory holds no more than one chunk and what the connection has read ahead. A lane's own
+ * intake reports to it what its source does.
  */
-export class NodeIntake implements Due {
+export abstract class Intake implements Due {
   place = -1;
   /** Resolves when `take` has consumed the whole body; rejects with `Refused`, or what `take` rejects with. */
   readonly done: Promise<void>;
@@ -20,42 +18,41 @@ export class NodeIntake implements Due {
   limit = Number.POSITIVE_INFINITY;
   take: TakePiece;
   size = 0;
-  readonly #request: IncomingMessage;
   readonly #pacer: Pacer;
-  readonly #unreadable = (refused: Refusal) => this.#fail(new Refused(refused));
   #resolve: () => void = () => {};
   #reject: (error: unknown) => void = () => {};
   #taking = false;
   #ended = false;
   #over = false;
 
-  constructor(request: IncomingMessage, pace: BodyPace, take: TakePiece) {
-    this.#request = request;
+  constructor(pace: BodyPace, take: TakePiece) {
     this.take = take;
     this.done = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
     this.#pacer = new Pacer(pace, processDeadlines.now());
-    if (request.destroyed) {
-      this.#over = true;
-      this.#reject(endedEarly());
-      return;
-    }
     processDeadlines.watch(this);
-    onUnreadable(request.socket, this.#unreadable);
-    request.on('data', (chunk: Buffer) => this.#data(chunk));
-    request.on('end', () => this.#end());
-    request.on('close', () => this.#closed());
   }
+
+  /** No further chunk is to come until `resume`. */
+  protected abstract pause(): void;
+  protected abstract resume(): void;
+  /** The intake is over: nothing of the source matters any more. */
+  protected abstract leave(): void;
 
   get dueMono(): number {
     return this.#pacer.dueMono;
   }
 
+  /** The source has given all of the body. */
+  get ended(): boolean {
+    return this.#ended;
+  }
+
   expire(nowMono: number): void {
     const refused = this.#pacer.check(nowMono);
-    if (refused) this.#fail(refused);
+    if (refused) this.fail(refused);
   }
 
   /** Enforces the minimum rate of large bodies from now on. */
@@ -68,43 +65,48 @@ export class NodeIntake implements Due {
     if (!this.#over) this.#finish();
   }
 
-  #data(chunk: Buffer): void {
+  protected data(chunk: Uint8Array): void {
     if (this.#over) return;
     this.#pacer.came(chunk.length, processDeadlines.now());
     this.size += chunk.length;
     if (this.size > this.limit) {
-      this.#fail(tooLarge(this.limit));
+      this.fail(tooLarge(this.limit));
       return;
     }
     const wait = this.take(chunk);
     if (wait) this.#pauseFor(wait);
   }
 
-  /** Pauses the request until `wait` settles; that time does not count against the client. */
+  /** Whether the next chunk may come now. */
+  protected get isOpen(): boolean {
+    return !this.#taking && !this.#over;
+  }
+
+  /** Pauses the source until `wait` settles; that time does not count against the client. */
   #pauseFor(wait: Promise<void>): void {
     this.#taking = true;
-    this.#request.pause();
+    this.pause();
     this.#pacer.pause(processDeadlines.now());
     wait.then(
       () => {
         this.#taking = false;
         if (this.#over) return;
         if (this.size > this.limit) {
-          this.#fail(tooLarge(this.limit));
+          this.fail(tooLarge(this.limit));
         } else if (this.#ended) {
           this.#finish();
           this.#resolve();
         } else {
           this.#pacer.resume(processDeadlines.now());
-          this.#request.resume();
+          this.resume();
         }
       },
-      (error: unknown) => this.#fail(error),
+      (error: unknown) => this.fail(error),
     );
   }
 
-  // A paused request can still emit `end` while its last chunk is being consumed.
-  #end(): void {
+  // A paused source can still end while its last chunk is being consumed.
+  protected end(): void {
     if (this.#over) return;
     this.#ended = true;
     if (this.#taking) return;
@@ -112,22 +114,21 @@ export class NodeIntake implements Due {
     this.#resolve();
   }
 
-  #closed(): void {
+  protected closed(): void {
     // `close` follows `end` on every request; creating an error there would be the largest cost of this class.
-    if (!this.#over && !this.#ended) this.#fail(endedEarly());
+    if (!this.#over && !this.#ended) this.fail(endedEarly());
   }
 
-  #fail(error: unknown): void {
+  protected fail(error: unknown): void {
     if (this.#over) return;
     this.#finish();
-    this.#request.pause();
+    this.pause();
     this.#reject(error);
   }
 
-  /** Ends the intake. The listeners stay attached and do nothing, because removing them costs more per call. */
   #finish(): void {
     this.#over = true;
     processDeadlines.forget(this);
-    offUnreadable(this.#request.socket, this.#unreadable);
+    this.leave();
   }
 }
