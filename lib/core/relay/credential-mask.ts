@@ -6,20 +6,12 @@ const SHORTEST = 16;
 const STAR = 0x2a;
 const nothing = Buffer.alloc(0);
 
-/** Overwrites a credential in a stream of bytes with asterisks of the same number; all other bytes stay. */
-export interface CredentialMask {
-  /** @returns the bytes that can be passed on: all but a tail that may be the start of the credential. */
-  push(chunk: Uint8Array): Uint8Array;
-  /** The tail that was held back; called at the end of the stream. */
-  end(): Uint8Array;
-}
-
 /**
  * @param credential as it was sent; it is also found JSON-escaped, percent-encoded and inside base64.
  * @returns null for a credential of under 16 bytes.
  */
 export function createCredentialMask(credential: string): CredentialMask | null {
-  return Buffer.byteLength(credential) < SHORTEST ? null : new Mask(formsOf(credential));
+  return Buffer.byteLength(credential) < SHORTEST ? null : new CredentialMask(formsOf(credential));
 }
 
 /** The same for a text, such as a header's value. */
@@ -28,7 +20,8 @@ export function maskCredential(text: string, credential: string): string {
   return text.replaceAll(credential, '*'.repeat(credential.length));
 }
 
-class Mask implements CredentialMask {
+/** Overwrites a credential in a stream of bytes with asterisks of the same number; all other bytes stay. */
+class CredentialMask {
   readonly #forms: readonly Buffer[];
   #held: Buffer = nothing;
 
@@ -36,19 +29,21 @@ class Mask implements CredentialMask {
     this.#forms = forms;
   }
 
-  push(chunk: Uint8Array): Uint8Array {
+  /** @returns the bytes that can be passed on: all but a tail that may be the start of the credential. */
+  push(chunk: Uint8Array): readonly Uint8Array[] {
     // A copy, because the chunk may still be read elsewhere.
     const bytes = Buffer.concat([this.#held, chunk]);
     this.#overwrite(bytes);
     const cut = this.#possibleStart(bytes);
     this.#held = bytes.subarray(cut);
-    return bytes.subarray(0, cut);
+    return cut === 0 ? [] : [bytes.subarray(0, cut)];
   }
 
-  end(): Uint8Array {
+  /** The tail that was held back; called at the end of the stream. */
+  flush(): readonly Uint8Array[] {
     const held = this.#held;
     this.#held = nothing;
-    return held;
+    return held.length === 0 ? [] : [held];
   }
 
   #overwrite(bytes: Buffer): void {

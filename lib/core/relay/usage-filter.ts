@@ -2,14 +2,6 @@ import { ChoiceSight } from '#lib/core/relay/choice-sight';
 import { judge, withoutUsage } from '#lib/core/relay/usage-event';
 import { UsageProbe } from '#lib/core/relay/usage-probe';
 
-/** Takes out of a stream the usage that the gateway asked for itself. */
-export interface UsageFilter {
-  /** @returns the pieces that may go to the client now: slices of what came in. */
-  push(chunk: Uint8Array): readonly Uint8Array[];
-  /** The stream is over. @returns what was still held back. */
-  flush(): readonly Uint8Array[];
-}
-
 /** A usage event is far smaller; what grows past this goes out as it is. */
 const MAX_HELD_BYTES = 1024 * 1024;
 
@@ -27,11 +19,7 @@ const OTHER = 7;
  * also carries something for people (contract: body/include-usage). Everything else passes byte for byte; an event is
  * held back only while it may still be such a one.
  */
-export function createUsageFilter(): UsageFilter {
-  return new Filter();
-}
-
-class Filter implements UsageFilter {
+export class UsageFilter {
   /** Bytes of the byte order mark seen at the very start; -1: past it. */
   #mark = 0;
   #inEvent = false;
@@ -45,6 +33,7 @@ class Filter implements UsageFilter {
   /** A removed event ended in CR: a LF right after it belongs to it. */
   #dropLf = false;
 
+  /** @returns the pieces that may go to the client now: slices of what came in. */
   push(chunk: Uint8Array): readonly Uint8Array[] {
     const out: Uint8Array[] = [];
     const sight = new ChoiceSight(chunk);
@@ -99,6 +88,7 @@ class Filter implements UsageFilter {
     return out;
   }
 
+  /** The stream is over. @returns what was still held back. */
   flush(): readonly Uint8Array[] {
     const out: Uint8Array[] = [];
     if (this.#holding) {

@@ -10,7 +10,7 @@ import { answerPreflight } from '#lib/gateway/flow/steps/answer-preflight';
 import { attemptTargets } from '#lib/gateway/flow/steps/attempt-targets';
 import { authenticate, refuseAddress } from '#lib/gateway/flow/steps/authenticate';
 import { claimCall, claimRate } from '#lib/gateway/flow/steps/claim-call';
-import { type GoneWatch, watchClient } from '#lib/gateway/flow/steps/client-gone';
+import { GoneWatch } from '#lib/gateway/flow/steps/client-gone';
 import { matchOperation } from '#lib/gateway/flow/steps/match-operation';
 import { openEntry } from '#lib/gateway/flow/steps/open-entry';
 import { askOfStored, ownResource, remixOf } from '#lib/gateway/flow/steps/own-resource';
@@ -32,7 +32,7 @@ export async function serve(runtime: Runtime, arrival: Arrival, lane: Reply): Pr
   const call = openCall(runtime, arrival);
   if (answerPreflight(runtime, call, lane)) return;
   const reply = new LiveReply(lane);
-  const client = watchClient(runtime, call, reply);
+  const client = new GoneWatch(runtime, call, reply);
   let sendLastByte: SendLastByte;
   try {
     const matched = matchOperation(call);

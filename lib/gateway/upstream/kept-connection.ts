@@ -15,12 +15,8 @@ export interface ConnectionUser {
   takeConnection: (() => Connection) | null;
 }
 
-/** Makes the clients of a pool: one connection each, which they tell their handlers of. */
-export function telltaleClient(origin: URL, options: object): Dispatcher {
-  return new TelltaleClient(origin, options);
-}
-
-class TelltaleClient extends Client {
+/** A client of a pool: one connection, of which it tells its handlers. */
+export class TelltaleClient extends Client {
   readonly #use: () => Connection;
 
   constructor(origin: URL, options: Client.Options) {

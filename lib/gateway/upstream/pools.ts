@@ -1,7 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import { type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
 import { publicLookup } from '#lib/gateway/upstream/address-guard';
-import { telltaleClient } from '#lib/gateway/upstream/kept-connection';
+import { TelltaleClient } from '#lib/gateway/upstream/kept-connection';
 import type { Proxies } from '#lib/platform/env/part-settings';
 
 /** One connection pool per origin of a provider. */
@@ -22,7 +22,7 @@ const settings = {
   bodyTimeout: 0,
   keepAliveTimeout: 30_000,
   maxHeaderSize: 64 * 1024,
-  factory: telltaleClient,
+  factory: (origin: URL, options: object) => new TelltaleClient(origin, options),
 };
 
 interface Wish {

@@ -4,7 +4,7 @@ import type { Reply } from '#lib/gateway/flow/lane';
 import { createDrains } from '#lib/gateway/flow/relay/drains';
 import { LiveReply } from '#lib/gateway/flow/relay/live-reply';
 import type { Runtime } from '#lib/gateway/flow/runtime';
-import { watchClient } from '#lib/gateway/flow/steps/client-gone';
+import { GoneWatch } from '#lib/gateway/flow/steps/client-gone';
 import type { Exchange } from '#lib/gateway/upstream/exchange';
 
 beforeEach(() => void vi.useFakeTimers());
@@ -36,7 +36,7 @@ function callUnderWay(parts: Parts = {}, drains = createDrains()) {
   const coordinator = { leave: vi.fn() };
   const runtime = { drains, coordinator };
   const exchange = { sentWhole: parts.sentWhole ?? true, abort: vi.fn(), resume: vi.fn() };
-  const watch = watchClient(
+  const watch = new GoneWatch(
     runtime as unknown as Runtime,
     call as unknown as Call,
     new LiveReply({} as unknown as Reply),

@@ -4,7 +4,7 @@ import { isRefusal } from '#lib/core/errors';
 import type { Ask, Family } from '#lib/core/families/family';
 import { families } from '#lib/core/families/index';
 import { scan } from '#lib/core/families/scan';
-import { createTap } from '#lib/core/relay/tap';
+import { Tap } from '#lib/core/relay/tap';
 import { createMeter } from '#tests/unit/metering/make';
 import { cuts, lineEnds, recordings, withLineEnd } from '#tests/unit/relay/streams';
 import { type Sandbox, startSandbox } from '#tools/sandbox/server';
@@ -107,7 +107,7 @@ function relay(
   removeUsage: boolean,
 ) {
   const meter = createMeter(family, ask, { contentType: 'text/event-stream' });
-  const tap = createTap({ removeUsage, mask: null });
+  const tap = new Tap({ removeUsage, mask: null });
   const passed = pieces.flatMap((piece) => {
     meter.push(piece);
     return [...tap.push(piece)];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { chat } from '#lib/core/families/chat';
 import { createReading } from '#lib/core/metering/create-meter';
-import { createTap } from '#lib/core/relay/tap';
+import { Tap } from '#lib/core/relay/tap';
 import type { Reply } from '#lib/gateway/flow/lane';
 import { HoldExhausted, type SendLastByte } from '#lib/gateway/flow/relay/parts';
 import { StreamRelay } from '#lib/gateway/flow/relay/stream';
@@ -90,7 +90,7 @@ function relayed({ stream = true, streamEnd = null }: { stream?: boolean; stream
   };
   const { promise, resolve, reject } = Promise.withResolvers<SendLastByte>();
   const answer = { target, exchange, reading, running, place: 0, beganMono: 0, failedMs: 0, fault: null };
-  const tap = createTap({ removeUsage: false, mask: null });
+  const tap = new Tap({ removeUsage: false, mask: null });
   const { meter } = reading;
   const parts = {
     runtime,

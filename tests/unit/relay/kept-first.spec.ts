@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { responses } from '#lib/core/families/responses';
-import { createTap } from '#lib/core/relay/tap';
+import { Tap } from '#lib/core/relay/tap';
 import type { Reply } from '#lib/gateway/flow/lane';
 import type { SendLastByte } from '#lib/gateway/flow/relay/parts';
 import { createRecorder, NotKept } from '#lib/gateway/flow/relay/recorder';
@@ -72,7 +72,7 @@ function relayed(stream: boolean) {
   };
   const contentType = stream ? 'text/event-stream' : 'application/json';
   const meter = createMeter(responses, ask, { contentType });
-  const tap = createTap({ removeUsage: false, mask: null });
+  const tap = new Tap({ removeUsage: false, mask: null });
   const recorder = createRecorder(runtime, call, meter);
   const observer = {
     data: (chunk: Uint8Array) => {

@@ -245,7 +245,6 @@ async function play(scene: Scene, cut: Cut, providers: readonly string[]): Promi
   try {
     const given = await attemptTargets(runtime, call, {
       underway: () => {},
-      done: () => {},
       await: () => {},
       opened: false,
     });

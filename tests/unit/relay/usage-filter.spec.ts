@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createUsageFilter } from '#lib/core/relay/usage-filter';
+import { UsageFilter } from '#lib/core/relay/usage-filter';
 import {
   after,
   before,
@@ -12,7 +12,7 @@ import {
 } from '#tests/unit/relay/streams';
 
 function relay(pieces: readonly Uint8Array[]): Buffer {
-  const filter = createUsageFilter();
+  const filter = new UsageFilter();
   return Buffer.concat([...pieces.flatMap((piece) => [...filter.push(piece)]), ...filter.flush()]);
 }
 const relayText = (text: string) => relay([Buffer.from(text)]).toString();
@@ -147,8 +147,8 @@ describe('every other event passes byte for byte (contract: request/passthrough)
 
   it('whole chunks without a copy', () => {
     const chunk = Buffer.from(before);
-    expect(createUsageFilter().push(chunk)).toEqual([chunk]);
-    expect(createUsageFilter().push(chunk)[0]).toBe(chunk);
+    expect(new UsageFilter().push(chunk)).toEqual([chunk]);
+    expect(new UsageFilter().push(chunk)[0]).toBe(chunk);
   });
 });
 
@@ -204,7 +204,7 @@ describe('an event that also carries something for people loses its usage alone'
 
 describe('an event is held back only while it may still be the one', () => {
   const held = (text: string) => {
-    const filter = createUsageFilter();
+    const filter = new UsageFilter();
     const sent = Buffer.concat([...filter.push(Buffer.from(text))]).length;
     return Buffer.byteLength(text) - sent;
   };
@@ -220,7 +220,7 @@ describe('an event is held back only while it may still be the one', () => {
   ])('%s', (text, bytes) => expect(held(text)).toBe(bytes));
 
   it('and never more of it than a mebibyte', () => {
-    const filter = createUsageFilter();
+    const filter = new UsageFilter();
     const start = Buffer.from('data: {"choices":[],"id":"');
     expect(filter.push(start)).toEqual([]);
     expect(Buffer.concat([...filter.push(Buffer.alloc(2 ** 20, 0x78))]).length).toBe(start.length + 2 ** 20);

@@ -1,5 +1,5 @@
 import type { Ask } from '#lib/core/families/family';
-import { createFigures, type Figures } from '#lib/core/families/reading/figures';
+import { Figures } from '#lib/core/families/reading/figures';
 import { type JsonObject, objectIn, textIn } from '#lib/core/families/reading/json';
 import { explained } from '#lib/core/families/reading/remainder';
 import { searchesIn } from '#lib/core/families/reading/searches';
@@ -35,7 +35,7 @@ const totals = ['prompt_tokens', 'completion_tokens', 'total_tokens'];
  */
 export function reportOf(usage: JsonObject, serviceTier: string | null, hidden: boolean): UsageReport | null {
   if (totals.every((name) => (usage[name] ?? null) === null)) return null;
-  const figures = createFigures();
+  const figures = new Figures();
   return { usage: usageFrom(usage, figures, hidden), serviceTier, nested: [], ...figures.marks() };
 }
 

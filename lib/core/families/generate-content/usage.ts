@@ -1,4 +1,4 @@
-import { createFigures, type Figures } from '#lib/core/families/reading/figures';
+import { Figures } from '#lib/core/families/reading/figures';
 import { type JsonObject, listIn, objectIn, textIn } from '#lib/core/families/reading/json';
 import { type Usage, type UsageReport, usageOf } from '#lib/core/metering/usage';
 
@@ -41,7 +41,7 @@ export function usageObject(chunk: JsonObject): JsonObject | null {
 }
 
 export function reportOf(usage: JsonObject, webSearches: number): UsageReport {
-  const figures = createFigures();
+  const figures = new Figures();
   const read = usageFrom(usage, figures);
   return { usage: { ...read, webSearches }, serviceTier: tierOf(usage), nested: [], ...figures.marks() };
 }

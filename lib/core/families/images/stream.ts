@@ -2,14 +2,14 @@ import type { Ask } from '#lib/core/families/family';
 import { imageBytes, PARTIAL_BYTES } from '#lib/core/families/images/output';
 import { svgUsage, tokensOf, unitsOf } from '#lib/core/families/images/usage';
 import { EventReader } from '#lib/core/families/reading/event-reader';
-import { createFigures } from '#lib/core/families/reading/figures';
+import { Figures } from '#lib/core/families/reading/figures';
 import { objectIn, parseJson, textIn } from '#lib/core/families/reading/json';
 import { addUsage, type NestedUsage, type Usage, type UsageReport, usageOf } from '#lib/core/metering/usage';
 
 /** Reads a stream of images: each `completed` event is one image and reports what that one used. */
 export class ImagesStream extends EventReader {
   readonly #ask: Ask;
-  readonly #figures = createFigures();
+  readonly #figures = new Figures();
   readonly #usage: Usage = usageOf({});
   readonly #nested: NestedUsage[] = [];
   #units: readonly string[] = [];

@@ -1,5 +1,5 @@
 import type { Ask } from '#lib/core/families/family';
-import { createFigures, type Figures } from '#lib/core/families/reading/figures';
+import { Figures } from '#lib/core/families/reading/figures';
 import { type JsonObject, listIn, objectIn, textIn } from '#lib/core/families/reading/json';
 import { type Usage, type UsageReport, usageOf } from '#lib/core/metering/usage';
 
@@ -12,7 +12,7 @@ const totals = ['input_tokens', 'output_tokens', 'total_tokens'] as const;
 export function readImagesUsage(ask: Ask, answer: unknown): UsageReport | null {
   const body = objectIn(answer);
   if (body === null) return null;
-  const figures = createFigures();
+  const figures = new Figures();
   const usage = tokensOf(body, figures);
   usage.images = listIn(body.data).length;
   const svg = svgUsage(body, figures);

@@ -1,7 +1,7 @@
 import type { Ask } from '#lib/core/families/family';
 import { asksForHour } from '#lib/core/families/messages/cache-time';
 import { attribute } from '#lib/core/families/messages/iterations';
-import { createFigures, type Figures, figureIn } from '#lib/core/families/reading/figures';
+import { Figures, figureIn } from '#lib/core/families/reading/figures';
 import { type JsonObject, listIn, objectIn, textIn } from '#lib/core/families/reading/json';
 import { searchesIn } from '#lib/core/families/reading/searches';
 import { tierOf } from '#lib/core/metering/service-tier';
@@ -28,7 +28,7 @@ export function readMessageUsage(ask: Ask, answer: unknown): UsageReport | null 
  */
 export function reportOf(ask: Ask, usage: JsonObject): UsageReport | null {
   if (totals.every((name) => (usage[name] ?? null) === null)) return null;
-  const figures = createFigures();
+  const figures = new Figures();
   const own = partOf(ask, usage, figures);
   own.webSearches = searchesIn(usage, figures) ?? 0;
   const nested = attribute(own, usage, (pass) => passOf(ask, pass, own, figures));

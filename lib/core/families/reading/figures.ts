@@ -1,33 +1,18 @@
 import type { Side, UsageReport } from '#lib/core/metering/usage';
 
-/**
- * Figures of a provider's usage object (contract: money/reported-usage, money/unreadable-usage). An absent one is 0;
- * digits in a string are a number; a fraction is rounded up. One that cannot be read counts as 0, and is estimated
- * where it told of the input or the output.
- */
-export interface Figures {
-  /** @param of the side that has to be estimated if the figure cannot be read; absent: a part of another figure. */
-  read(value: unknown, of?: Side): number;
-  /** A number of pieces: one if it cannot be read. */
-  readCount(value: unknown): number;
-  flag(name: string): void;
-  /** The figure of this side is missing, or cannot be read. */
-  lack(side: Side): void;
-  /** What a report says of its figures. */
-  marks(): Pick<UsageReport, 'flags' | 'unread'>;
-}
-
 const none: readonly never[] = [];
 const decimal = /^\s*-?\d{1,300}(\.\d{1,300})?\s*$/;
 
-export function createFigures(): Figures {
-  return new Reading();
-}
-
-class Reading implements Figures {
+/**
+ * Figures of a provider's usage object (contract: money/reported-usage, money/unreadable-usage). An absent one is 0;
+ * digits in a string are a number; a fraction is rounded up. One that cannot be read counts as 0, and is estimated
+ * if it was the figure of the input or the output.
+ */
+export class Figures {
   #flags: readonly string[] = none;
   #unread: readonly Side[] = none;
 
+  /** @param of the side that has to be estimated if the figure cannot be read; absent: a part of another figure. */
   read(value: unknown, of?: Side): number {
     const figure = this.#number(value);
     if (figure !== null) return figure;
@@ -35,6 +20,7 @@ class Reading implements Figures {
     return 0;
   }
 
+  /** A number of pieces: one if it cannot be read. */
   readCount(value: unknown): number {
     return this.#number(value) ?? 1;
   }
@@ -43,10 +29,12 @@ class Reading implements Figures {
     if (!this.#flags.includes(name)) this.#flags = [...this.#flags, name];
   }
 
+  /** The figure of this side is missing, or cannot be read. */
   lack(side: Side): void {
     if (!this.#unread.includes(side)) this.#unread = [...this.#unread, side];
   }
 
+  /** What a report says of its figures. */
   marks(): Pick<UsageReport, 'flags' | 'unread'> {
     return this.#unread.length === 0 ? { flags: this.#flags } : { flags: this.#flags, unread: this.#unread };
   }

@@ -2,7 +2,7 @@ import { isRefusal, type Refusal } from '#lib/core/errors';
 import type { JobFacts } from '#lib/core/facts/job';
 import type { AskedMedia } from '#lib/core/families/family';
 import { wrongType } from '#lib/core/families/reading/fields';
-import { createFigures } from '#lib/core/families/reading/figures';
+import { Figures } from '#lib/core/families/reading/figures';
 import type { Scan } from '#lib/core/families/scan';
 import { type UsageReport, usageOf } from '#lib/core/metering/usage';
 
@@ -65,7 +65,7 @@ function unitsOf({ size, sound }: JobFacts): readonly string[] {
  * @param silent seconds that the provider makes unasked; charging by them is flagged.
  */
 export function videoReport(facts: JobFacts, told: unknown, samples: number, silent: number): UsageReport {
-  const figures = createFigures();
+  const figures = new Figures();
   const answered = secondsIn(told);
   if (told !== undefined && told !== null && answered === null) figures.flag('usage_unreadable');
   const asked = answered ?? secondsIn(facts.seconds);

@@ -1,6 +1,6 @@
 import type { Ask } from '#lib/core/families/family';
 import { outputTokensOf } from '#lib/core/families/images/tokens';
-import { createFigures, type Figures, figureIn } from '#lib/core/families/reading/figures';
+import { Figures, figureIn } from '#lib/core/families/reading/figures';
 import { type JsonObject, listIn, objectIn, textIn } from '#lib/core/families/reading/json';
 import { explained } from '#lib/core/families/reading/remainder';
 import { searchesIn } from '#lib/core/families/reading/searches';
@@ -17,7 +17,7 @@ export function usageOfResponse(answer: unknown, imageModel: string | null): Usa
   const response = objectIn(answer);
   const usage = objectIn(response?.usage);
   if (!response || !usage || totals.every((name) => (usage[name] ?? null) === null)) return null;
-  const figures = createFigures();
+  const figures = new Figures();
   const own = ownUsage(usage, figures);
   own.webSearches = searchesOf(response, usage, figures);
   const images = imageUsage(response, figures);

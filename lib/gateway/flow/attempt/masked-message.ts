@@ -42,7 +42,7 @@ export interface Unrepeatable {
 export function maskedMessage(message: string, { credential, request }: Unrepeatable): string {
   const bytes = Buffer.from(message);
   const mask = createCredentialMask(credential);
-  let text = (mask ? Buffer.concat([mask.push(bytes), mask.end()]) : bytes).toString();
+  let text = (mask ? Buffer.concat([...mask.push(bytes), ...mask.flush()]) : bytes).toString();
   // Before quotations are cut, which would leave the ends of what is repeated.
   text = withoutEcho(clipped(text.replace(data, masked)), request, masked);
   text = withoutQuotation(text).replace(address, '$1$2');

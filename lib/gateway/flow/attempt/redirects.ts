@@ -16,7 +16,7 @@ import { failureName } from '#lib/gateway/upstream/pure/classify';
 export async function followRedirects(
   runtime: Runtime,
   call: PlannedCall,
-  client: GoneWatch,
+  client: Pick<GoneWatch, 'underway'>,
   answer: Answer,
 ): Promise<Answer> {
   const { target } = answer;

@@ -8,24 +8,6 @@ import type { AnsweredCall } from '#lib/gateway/flow/call/call';
 import type { Runtime } from '#lib/gateway/flow/runtime';
 import { nestedFacts } from '#lib/gateway/jobs/nested-facts';
 
-/**
- * Records the resources and jobs that an answer shows, before the bytes that show them go to the client
- * (contract: jobs/recorded-first).
- */
-export interface Recorder {
-  /** What was shown since the last time; null: nothing new. Rejects with `NotKept`. */
-  keepNew(): Promise<void> | null;
-  /** Records what the call used, for later calls that continue it; null: already recorded. */
-  tellUsed(): Promise<void> | null;
-  /**
-   * Settles the charge of the call that created a stored response before its usage is shown. null: the answer
-   * reports no usage. Rejects with `NotKept`.
-   */
-  settleStored(): Promise<void> | null;
-  /** The answer has ended: updates the jobs and resources that it changed. Never rejects. */
-  over(): Promise<void>;
-}
-
 /** What an answer shows could not be kept: the client must not see it. */
 export class NotKept extends Refused {
   constructor() {
@@ -39,10 +21,14 @@ export function createRecorder(runtime: Runtime, call: AnsweredCall, meter: Mete
   if (!meter || operation.download) return null;
   const shows = family.shown !== undefined && operation.shows !== false && ask.shows !== false;
   if (!shows && !ask.job && !operation.resourceEffect && !resource?.job) return null;
-  return new AnswerRecorder(runtime, call, meter);
+  return new Recorder(runtime, call, meter);
 }
 
-class AnswerRecorder implements Recorder {
+/**
+ * Records the resources and jobs that an answer shows, before the bytes that show them go to the client
+ * (contract: jobs/recorded-first).
+ */
+export class Recorder {
   readonly #runtime: Runtime;
   readonly #call: AnsweredCall;
   readonly #meter: Meter;
@@ -58,6 +44,7 @@ class AnswerRecorder implements Recorder {
     this.#meter = meter;
   }
 
+  /** Keeps what was shown since the last time; null: nothing new. Rejects with `NotKept`. */
   keepNew(): Promise<void> | null {
     const shown = this.#meter.shown;
     if (shown.length === this.#seen) return null;
@@ -66,12 +53,17 @@ class AnswerRecorder implements Recorder {
     return fresh.length === 0 ? null : this.#keep(fresh);
   }
 
+  /** Records what the call used, for later calls that continue it; null: already recorded. */
   tellUsed(): Promise<void> | null {
     const tokens = usedTokens(meteredUsage(this.#call.outcome.charge));
     if (this.#continued.length === 0 || tokens <= this.#toldTokens) return null;
     return this.#keepResources(this.#continued);
   }
 
+  /**
+   * Settles the charge of the call that created a stored response before its usage is shown. null: the answer
+   * reports no usage. Rejects with `NotKept`.
+   */
   settleStored(): Promise<void> | null {
     const { operation, resource } = this.#call;
     const answer = this.#meter.answer;
@@ -93,6 +85,7 @@ class AnswerRecorder implements Recorder {
     }
   }
 
+  /** The answer has ended: updates the jobs and resources that it changed. Never rejects. */
   async over(): Promise<void> {
     const { operation, ask, resource, jobBefore, id, outcome } = this.#call;
     const { adjustments, jobs, resources } = this.#runtime;

@@ -9,7 +9,7 @@ import {
   settleCall,
   withhold,
 } from '#lib/gateway/flow/relay/parts';
-import { NotKept } from '#lib/gateway/flow/relay/recorder';
+import { NotKept, type Recorder } from '#lib/gateway/flow/relay/recorder';
 import type { ExchangeReader } from '#lib/gateway/upstream/exchange';
 import { UnusableAnswer } from '#lib/gateway/upstream/exchange-faults';
 
@@ -165,7 +165,7 @@ export class StreamRelay implements ExchangeReader {
   }
 
   /** What the stream has shown learns what it used: without that, a later hold is too small, no more. */
-  async #tell(recorder: NonNullable<RelayParts['recorder']>): Promise<void> {
+  async #tell(recorder: Recorder): Promise<void> {
     await recorder.tellUsed()?.catch(() => {});
     await recorder.settleStored()?.catch(() => {});
     await recorder.over();

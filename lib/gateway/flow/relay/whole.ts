@@ -8,7 +8,7 @@ import {
   settleCall,
   withhold,
 } from '#lib/gateway/flow/relay/parts';
-import { NotKept } from '#lib/gateway/flow/relay/recorder';
+import { NotKept, type Recorder } from '#lib/gateway/flow/relay/recorder';
 import type { ExchangeReader } from '#lib/gateway/upstream/exchange';
 import { UnusableAnswer } from '#lib/gateway/upstream/exchange-faults';
 
@@ -72,7 +72,7 @@ export class WholeRelay implements ExchangeReader {
     this.#finish();
   }
 
-  async #keep(recorder: NonNullable<RelayParts['recorder']>): Promise<void> {
+  async #keep(recorder: Recorder): Promise<void> {
     const { ask } = this.#p.call;
     try {
       // A job that is open costs its call nothing; of the rest, what the call used is kept with it.

@@ -13,7 +13,7 @@ import type { Answer } from '#lib/gateway/upstream/attempt';
 export async function attemptTargets(
   runtime: Runtime,
   call: ClaimedCall,
-  client: GoneWatch,
+  client: Pick<GoneWatch, 'await' | 'opened' | 'underway'>,
 ): Promise<Answer> {
   client.await(call);
   const { answer, last, shortage } = await tryTargets(runtime, call, client);

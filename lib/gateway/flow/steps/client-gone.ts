@@ -21,29 +21,13 @@ class ClientGone extends Error {
   readonly code = 'CLIENT_GONE';
 }
 
-/** Watches the client of one call: when it leaves, the current exchange is drained or closed. */
-export interface GoneWatch {
-  /** Shows signs of life while its stream is silent (contract: routing/sign-of-life). */
-  await(call: PlannedCall): void;
-  /** Signs of life have gone out: it can get nothing but a stream of events. */
-  readonly opened: boolean;
-  /** Sets the current exchange, and the policy of its provider. */
-  underway(exchange: Exchange, onDisconnect: 'abort' | 'drain'): void;
-  /** The call is over: its drain, if any, ends. */
-  done(): void;
-}
-
 /**
- * When a client leaves, its concurrency slots are freed and its answer is drained: read to its end for the exact usage.
- * The connection is closed instead if the provider stops working then (`onDisconnect: abort`), the request was not
- * sent completely, or too many drains are running. Calls that create or end something at the provider are always
- * drained: otherwise the gateway would not learn of a new job, or that one has ended.
+ * Watches the client of one call. When it leaves, its concurrency slots are freed and its answer is drained: read to its
+ * end for the exact usage. The connection is closed instead if the provider stops working then (`onDisconnect: abort`),
+ * the request was not sent completely, or too many drains are running. Calls that create or end something at the provider
+ * are always drained: otherwise the gateway would not learn of a new job, or that one has ended.
  */
-export function watchClient(runtime: Runtime, call: Call, reply: LiveReply): GoneWatch {
-  return new ClientWatch(runtime, call, reply);
-}
-
-class ClientWatch implements GoneWatch {
+export class GoneWatch {
   readonly #runtime: Runtime;
   readonly #call: Call;
   readonly #reply: LiveReply;
@@ -63,6 +47,7 @@ class ClientWatch implements GoneWatch {
     });
   }
 
+  /** Sets the current exchange, and the policy of its provider. */
   underway(exchange: Exchange, onDisconnect: 'abort' | 'drain'): void {
     this.#exchange = exchange;
     this.#reply.underway(exchange);
@@ -70,10 +55,12 @@ class ClientWatch implements GoneWatch {
     if (this.#call.outcome.gone) this.#leave();
   }
 
+  /** Signs of life have been sent: the client can only get a stream of events. */
   get opened(): boolean {
     return this.#reply.opened;
   }
 
+  /** Shows signs of life while its stream is silent (contract: routing/sign-of-life). */
   await({ family, ask, headers }: PlannedCall): void {
     const { signOfLife: frame } = family;
     if (!ask.stream || frame === null || this.#call.outcome.gone) return;
@@ -88,6 +75,7 @@ class ClientWatch implements GoneWatch {
     });
   }
 
+  /** The call is over: its drain, if any, ends. */
   done(): void {
     this.#exchange = null;
     this.#reply.done();

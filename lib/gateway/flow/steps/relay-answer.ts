@@ -1,5 +1,5 @@
 import { type Framing, framingOf } from '#lib/core/relay/framing';
-import { createTap } from '#lib/core/relay/tap';
+import { Tap } from '#lib/core/relay/tap';
 import { type AnsweredCall, type ClaimedCall, extendCall } from '#lib/gateway/flow/call/call';
 import type { HeaderList, Reply } from '#lib/gateway/flow/lane';
 import type { SendLastByte } from '#lib/gateway/flow/relay/parts';
@@ -33,7 +33,7 @@ export function relayAnswer(
   const streamed = framing !== 'whole';
   const meter = reading?.meter ?? null;
   const injected = ask.operation.steps === 'generate' && family.injectsUsage(ask, target.offer);
-  const tap = createTap({
+  const tap = new Tap({
     removeUsage: framing === 'events' && injected,
     mask: succeeded ? null : target.credential,
   });

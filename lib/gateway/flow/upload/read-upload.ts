@@ -4,7 +4,7 @@ import { PartFinder } from '#lib/core/families/multipart/finder';
 import { PartScan } from '#lib/core/families/multipart/scan-parts';
 import type { FieldSpec, Scan, ScanFault } from '#lib/core/families/scan';
 import type { BodySource } from '#lib/gateway/flow/lane';
-import { createSecondReader, Disagreement } from '#lib/gateway/flow/upload/second-reader';
+import { Disagreement, SecondReader } from '#lib/gateway/flow/upload/second-reader';
 import type { Spool, SpoolRoom } from '#lib/gateway/flow/upload/spool';
 import { takeTurn } from '#lib/gateway/flow/upload/turns';
 
@@ -59,7 +59,7 @@ class UploadReading {
   readonly #scan: PartScan;
   readonly #spool: Spool;
   readonly #finder: PartFinder;
-  readonly #secondReader: ReturnType<typeof createSecondReader>;
+  readonly #secondReader: SecondReader;
   readonly #mostBytes: number;
   #bytes = 0;
   #fault: ScanFault | null = null;
@@ -72,7 +72,7 @@ class UploadReading {
       this.#secondReader.compare(part);
       this.#fault ??= this.#scan.take(part);
     });
-    this.#secondReader = createSecondReader(contentType);
+    this.#secondReader = new SecondReader(contentType);
   }
 
   async take(chunk: Uint8Array): Promise<void> {
