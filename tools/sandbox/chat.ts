@@ -3,9 +3,9 @@ import { type Choice, type Composition, compose } from '#tools/sandbox/chat/comp
 import { type ChunkHead, chatFrames } from '#tools/sandbox/chat/frames';
 import { spokenName, spokenSound } from '#tools/sandbox/chat/spoken';
 import { chatUsage } from '#tools/sandbox/chat/usage';
-import type { Answer, Dialect } from '#tools/sandbox/dialect';
+import { type Answer, type Dialect, plainFrame, whole } from '#tools/sandbox/dialect';
 import type { Behaviour } from '#tools/sandbox/scenario/behaviour';
-import type { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
+import { errorObject, type ProviderFault } from '#tools/sandbox/scenario/provider-fault';
 
 /** The chat family as api.openai.com speaks it. */
 export const chat: Dialect = {
@@ -36,19 +36,14 @@ export const chat: Dialect = {
     };
   },
 
-  errorBody: (fault) => JSON.stringify({ error: errorObject(fault) }),
+  errorBody: (fault) => JSON.stringify({ error: chatError(fault) }),
 
-  errorEvent: (fault) => ({
-    name: null,
-    data: JSON.stringify({ error: errorObject(fault) }),
-    content: false,
-    tokens: 0,
-  }),
+  errorEvent: (fault) => plainFrame(null, { error: chatError(fault) }),
 };
 
-function errorObject({ status, message, code, param }: ProviderFault): object {
-  const type = status === 429 ? 'requests' : status >= 500 ? 'server_error' : 'invalid_request_error';
-  return { message, type, param, code };
+/** As responses have it too. */
+export function chatError(fault: ProviderFault): object {
+  return errorObject(fault, fault.status === 429 ? 'requests' : 'invalid_request_error');
 }
 
 function wholeAnswer(head: ChunkHead, ask: ChatAsk, composition: Composition, behaviour: Behaviour): Answer {
@@ -60,8 +55,7 @@ function wholeAnswer(head: ChunkHead, ask: ChatAsk, composition: Composition, be
     ...(reported === undefined || 'x_groq' in groq ? groq : { usage: reported }),
     ...(behaviour.extra === 'moderation' ? { moderation: { flagged: false } } : {}),
   };
-  const content = { kind: 'whole', text: JSON.stringify(body), usage: reported } as const;
-  return { truth: composition.truth, content };
+  return whole(body, reported, composition.truth);
 }
 
 function wholeChoice(head: ChunkHead, choice: Choice, index: number): object {

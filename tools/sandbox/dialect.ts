@@ -39,7 +39,7 @@ export interface Frame {
   /** The `event:` line; null: none. */
   readonly name: string | null;
   readonly data: string;
-  /** Carries output: what `@N` counts. */
+  /** Contains output: what `@N` counts. */
   readonly content: boolean;
   /** Output tokens that were generated for it. */
   readonly tokens: number;
@@ -47,7 +47,7 @@ export interface Frame {
   readonly usage?: unknown;
 }
 
-/** A job that has only begun, and whatever reads what is kept, is free. */
+/** A job that has only begun is free, and so is reading what is stored. */
 export const freeOfCharge: Truth = {
   inputTokens: 0,
   cachedTokens: 0,
@@ -59,9 +59,9 @@ export const freeOfCharge: Truth = {
 
 export interface Answer {
   readonly truth: Truth;
-  /** 200 when absent; of a whole body and of bytes. */
+  /** Default: 200. Only for whole bodies and bytes. */
   readonly status?: number;
-  /** Beside those that every answer has: content-range, location. */
+  /** Besides those that every answer has: content-range, location. */
   readonly headers?: Readonly<Record<string, string>>;
   /** A whole JSON body with the usage in it, the events of a stream, or bytes of any kind. */
   readonly content:
@@ -81,6 +81,16 @@ export interface Answer {
       };
 }
 
+/** A whole JSON answer. @param usage the one in the body, if any. */
+export function whole(body: object, usage: unknown = null, truth: Truth = freeOfCharge): Answer {
+  return { truth, content: { kind: 'whole', text: JSON.stringify(body), usage } };
+}
+
+/** An event that no output is in. */
+export function plainFrame(name: string | null, body: object): Frame {
+  return { name, data: JSON.stringify(body), content: false, tokens: 0 };
+}
+
 /** A request understood by its family, before anything is decided about it. */
 export interface Opened {
   readonly model: string;
@@ -88,11 +98,11 @@ export interface Opened {
   /** Text that may carry a directive. */
   readonly prompt: string;
   /**
-   * The name that decides how the request goes, where that is not the prompt's directive or the model:
-   * see `keptName` for requests on something kept, whose `model` is the one that made it.
+   * The name that decides what happens to the request, if that is neither the prompt's directive nor the model:
+   * see `keptName` for requests on something stored, whose `model` is the one that made it.
    */
   readonly asked?: string;
-  /** @throws ProviderFault where the request does not fit the model. */
+  /** @throws ProviderFault if the request does not fit the model. */
   answer(base: string, behaviour: Behaviour): Answer;
 }
 
@@ -107,8 +117,8 @@ export interface Dialect {
   readonly invalidKeyBody?: string;
   handles(method: string, path: string): boolean;
   /**
-   * Opens any request that it handles: those that make something, and those that read, list, cancel or
-   * delete what is kept in the memory.
+   * Opens any request that it handles: those that create something, and those that read, list, cancel or
+   * delete what is stored in the memory.
    * @throws ProviderFault 400 for a body that the family does not understand, 404 for an unknown id.
    */
   open(seen: ReceivedRequest, cache: PrefixCache, memory: ProviderMemory): Opened;

@@ -1,12 +1,11 @@
 import { compose } from '#tools/sandbox/chat/compose';
 import { PrefixCache } from '#tools/sandbox/content/prefix-cache';
-import type { Answer, Dialect } from '#tools/sandbox/dialect';
+import { type Answer, type Dialect, plainFrame } from '#tools/sandbox/dialect';
 import { type ContentAsk, methodPath, readContentAsk } from '#tools/sandbox/generate-content/ask';
 import { blockedFrame, contentFrames, wholeCandidates } from '#tools/sandbox/generate-content/frames';
 import { isOfOperations, openOperations } from '#tools/sandbox/generate-content/operations';
 import { contentUsage, modalities } from '#tools/sandbox/generate-content/usage';
 import type { Behaviour } from '#tools/sandbox/scenario/behaviour';
-import type { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
 
 /** `error.status` by HTTP status. */
 const words: Readonly<Record<number, string>> = {
@@ -48,12 +47,8 @@ export const generateContent: Dialect = {
 
   errorBody: ({ status, message }) => errorText(status, message),
 
-  errorEvent: ({ status, message }: ProviderFault) => ({
-    name: null,
-    data: JSON.stringify({ error: { code: status, message, status: statusWord(status) } }),
-    content: false,
-    tokens: 0,
-  }),
+  errorEvent: ({ status, message }) =>
+    plainFrame(null, { error: { code: status, message, status: statusWord(status) } }),
 };
 
 function answerOf(

@@ -1,5 +1,5 @@
 import { textTokens } from '#tools/sandbox/content/tokens';
-import type { Answer, Dialect, Frame } from '#tools/sandbox/dialect';
+import { type Answer, type Dialect, type Frame, plainFrame } from '#tools/sandbox/dialect';
 import { type ImagesAsk, readImagesAsk } from '#tools/sandbox/images/ask';
 import { pngOf } from '#tools/sandbox/images/png';
 import {
@@ -13,6 +13,7 @@ import {
 import { getModel } from '#tools/sandbox/models';
 import type { Behaviour, UsageFigures } from '#tools/sandbox/scenario/behaviour';
 import { findDirective, type ModelName, numberParam, parseName } from '#tools/sandbox/scenario/name';
+import { errorObject } from '#tools/sandbox/scenario/provider-fault';
 
 /**
  * The images family as api.openai.com speaks it. A name's parameters: `text=` tokens
@@ -44,20 +45,12 @@ export const images: Dialect = {
     };
   },
 
-  errorBody: ({ status, message, code, param }) => {
-    const type = status >= 500 ? 'server_error' : 'image_generation_user_error';
-    return JSON.stringify({ error: { message, type, param, code } });
-  },
+  errorBody: (fault) => JSON.stringify({ error: errorObject(fault, 'image_generation_user_error') }),
 
-  errorEvent: ({ message, code }) => ({
-    name: 'error',
-    data: JSON.stringify({ error: { message, type: 'server_error', code } }),
-    content: false,
-    tokens: 0,
-  }),
+  errorEvent: ({ message, code }) => plainFrame('error', { error: { message, type: 'server_error', code } }),
 };
 
-/** What the answer repeats of its request. */
+/** What the answer repeats from its request. */
 interface Head {
   readonly created: number;
   readonly background: string;
@@ -84,7 +77,7 @@ function headOf(ask: ImagesAsk, created: number): Head {
   };
 }
 
-/** A model that is paid by the piece counts no tokens. */
+/** A model that is priced by the image counts no tokens. */
 function printed(ask: ImagesAsk): Answer['truth'] {
   return { ...truthOf(ask, { textIn: 0, imageIn: 0, textOut: 0, imageOut: 0 }) };
 }

@@ -2,10 +2,10 @@ import { parseArgs } from 'node:util';
 import { startSandbox } from '#tools/sandbox/server';
 
 /**
- * The simulated provider as a process of its own:
+ * The simulated provider as a separate process:
  * `node tools/sandbox/main.ts [--port N] [--host H] [--key K] [--log FILE] [--pace MS] [--tied]`.
- * Prints `{"url":…,"origin":…}` once it listens; `--tied`: ends with its standard input. With `--webhook URL
- * --webhook-secret S [--payments-port N] [--payments-file F]` it is a stand-in for Stripe as well, at `payments`.
+ * Prints `{"url":…,"origin":…}` once it listens; with `--tied` it ends with its standard input. With `--webhook URL
+ * --webhook-secret S [--payments-port N] [--payments-file F]` it is also a stand-in for Stripe, at `payments`.
  */
 const { values } = parseArgs({
   options: {

@@ -1,4 +1,4 @@
-import type { Answer, Dialect } from '#tools/sandbox/dialect';
+import { type Answer, type Dialect, plainFrame, whole } from '#tools/sandbox/dialect';
 import { type MessagesAsk, readMessagesAsk } from '#tools/sandbox/messages/ask';
 import { composeMessage, type Message } from '#tools/sandbox/messages/compose';
 import { blocksOf, messageFrames } from '#tools/sandbox/messages/frames';
@@ -47,12 +47,7 @@ export const messages: Dialect = {
 
   errorBody: (fault) => JSON.stringify({ ...errorObject(fault), request_id: 'req_011sandbox' }),
 
-  errorEvent: (fault) => ({
-    name: 'error',
-    data: JSON.stringify(errorObject(fault)),
-    content: false,
-    tokens: 0,
-  }),
+  errorEvent: (fault) => plainFrame('error', errorObject(fault)),
 };
 
 function errorObject({ status, message }: ProviderFault): object {
@@ -61,10 +56,8 @@ function errorObject({ status, message }: ProviderFault): object {
 
 /** A count generates nothing: it is free. */
 function counted({ truth }: Message): Answer {
-  return {
-    truth: { ...truth, inputTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, outputTokens: 0 },
-    content: { kind: 'whole', text: JSON.stringify({ input_tokens: truth.inputTokens }), usage: null },
-  };
+  const free = { ...truth, inputTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, outputTokens: 0 };
+  return whole({ input_tokens: truth.inputTokens }, null, free);
 }
 
 function wholeAnswer(head: object, ask: MessagesAsk, message: Message, behaviour: Behaviour): Answer {
@@ -76,5 +69,5 @@ function wholeAnswer(head: object, ask: MessagesAsk, message: Message, behaviour
     stop_sequence: message.stopReason === 'stop_sequence' ? (ask.stops[0] ?? null) : null,
     ...(usage === undefined ? {} : { usage }),
   };
-  return { truth: message.truth, content: { kind: 'whole', text: JSON.stringify(body), usage } };
+  return whole(body, usage, message.truth);
 }

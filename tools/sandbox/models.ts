@@ -4,9 +4,9 @@ import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
 export interface SandboxModel {
   readonly contextTokens: number;
   readonly maxOutputTokens: number;
-  /** Reports the tokens that it newly cached, as models with priced cache writes do. */
+  /** Reports newly cached tokens, as models with priced cache writes do. */
   readonly reportsCacheWrites: boolean;
-  /** Reasoning tokens of every answer where the name says nothing. */
+  /** Reasoning tokens of every answer, if the name does not say. */
   readonly reasoning: number;
 }
 
@@ -25,11 +25,11 @@ const models: Readonly<Record<string, SandboxModel>> = {
   reasoner: { ...plain, reasoning: 24 },
   film: plain,
   picture: plain,
-  /** Pictures that are paid by the piece: it reports no usage. */
+  /** Priced by the image: it reports no usage. */
   print: plain,
 };
 
-/** @throws ProviderFault 404 in the words of the chat family; it says what exists. */
+/** @throws ProviderFault 404 in the words of the chat family; it names the known models. */
 export function getModel(base: string): SandboxModel {
   const model = Object.hasOwn(models, base) ? models[base] : undefined;
   if (model) return model;

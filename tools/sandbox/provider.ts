@@ -26,7 +26,7 @@ import { Outlet } from '#tools/sandbox/wire/outlet';
 import { readSeen } from '#tools/sandbox/wire/read-seen';
 import { sendInstead } from '#tools/sandbox/wire/send-instead';
 
-/** The families that the simulated provider speaks; the first one also words what fits none. */
+/** The families of the simulated provider; the first one also answers what fits none of them. */
 const dialects: readonly [Dialect, ...Dialect[]] = [
   chat,
   responses,
@@ -43,7 +43,7 @@ interface Settings {
   readonly running: RunningAnswers;
 }
 
-/** The provider's side of one server: everything that is not under `/_`. */
+/** The provider's part of one server: everything that is not under `/_`. */
 export function serveProvider({ truth, key, paceMs, running }: Settings) {
   const kept: Kept = {
     scenarios: new Scenarios(paceMs),
@@ -100,14 +100,14 @@ export function serveProvider({ truth, key, paceMs, running }: Settings) {
   };
 }
 
-/** What one server remembers from request to request. */
+/** What one server remembers between requests. */
 interface Kept {
   readonly scenarios: Scenarios;
   readonly cache: PrefixCache;
   readonly memory: ProviderMemory;
 }
 
-/** One request, and where its answer goes. */
+/** One request and the connection for its answer. */
 interface Exchange {
   readonly outlet: Outlet;
   readonly seen: ReceivedRequest;
@@ -116,7 +116,7 @@ interface Exchange {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What is known of a request so far: whatever throws, the truth log gets it. */
+/** What is known about a request so far; the truth log gets it, even after an error. */
 interface Course {
   opened: Opened | null;
   scenario: Scenario | null;
@@ -170,7 +170,7 @@ async function sendJson(
   await outlet.end();
 }
 
-/** Takes the key as bearer token too where the protocol has a header of its own, as vendors that speak it do. */
+/** If the protocol has its own header, the key may also be a bearer token, as other vendors of the protocol allow. */
 function checkKey({ headers }: ReceivedRequest, { keyHeader }: Dialect, key: string): void {
   const given = (keyHeader && headers[keyHeader]) ?? headers.authorization?.replace(/^Bearer /, '');
   if (given === key) return;

@@ -1,7 +1,7 @@
 import type { ReceivedRequest } from '#tools/sandbox/dialect';
 import type { Outlet } from '#tools/sandbox/wire/outlet';
 
-/** The answers that are under way, so that tests can let those go on that stall (`POST /_release`). */
+/** The running answers, so that tests can continue those that stall (`POST /_release`). */
 export class RunningAnswers {
   readonly #seen = new Map<Outlet, ReceivedRequest>();
 
@@ -13,7 +13,7 @@ export class RunningAnswers {
     this.#seen.delete(outlet);
   }
 
-  /** @param text stands in the path or the body of the requests. @returns how many answers it let go on. */
+  /** @param text in the path or the body of the requests. @returns how many answers were continued. */
   release(text: string): number {
     const found = [...this.#seen].filter(([, { path, body }]) => path.includes(text) || body.includes(text));
     for (const [outlet] of found) outlet.release();

@@ -12,11 +12,11 @@ interface Settings {
 }
 
 /**
- * The sandbox's own pages, beside the provider's:
+ * The sandbox's own addresses, besides the provider's:
  * `GET /_log?since=SEQ&event=begin|end&id=REQUEST&model=NAME&text=WORDS&wait=MS` → `{ next, lines }`,
- * where `text` stands in the request's path or body, and `next` is the `since` of the following read; with `wait`
+ * where `text` is in the request's path or body, and `next` is the `since` of the next read; with `wait`,
  * it answers as soon as there is a line.
- * `POST /_release?text=WORDS` → `{ released }`: answers that stall, or wait before their first byte, go on.
+ * `POST /_release?text=WORDS` → `{ released }`: continues answers that stall or wait before their first byte.
  * `GET /_faults` → what each fault does.
  */
 export function serveTruth({ truth, key, running }: Settings) {
@@ -36,18 +36,18 @@ export function serveTruth({ truth, key, running }: Settings) {
   };
 }
 
-/** What a line is asked is read once, not for each of thousands of lines. */
+/** Reads the parameters once, not for each of thousands of lines. */
 function fitting(asked: (name: string) => string | null): (line: TruthLine) => boolean {
   const event = asked('event');
   const text = asked('text');
   const model = asked('model');
   return (line) =>
     (event === null || line.event === event) &&
-    (text === null || holds(line, text)) &&
+    (text === null || contains(line, text)) &&
     (model === null || (line.event === 'end' && line.model === model));
 }
 
-function holds(line: TruthLine, text: string): boolean {
+function contains(line: TruthLine, text: string): boolean {
   return line.event === 'begin' && (line.path.includes(text) || line.body?.includes(text) === true);
 }
 

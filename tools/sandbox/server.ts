@@ -8,23 +8,23 @@ import { TruthLog } from '#tools/sandbox/truth-log';
 export interface SandboxOptions {
   /** 0 or absent: any free port. */
   readonly port?: number;
-  /** 127.0.0.1 when absent. */
+  /** Default: 127.0.0.1. */
   readonly host?: string;
-  /** The bearer that every request must carry; absent: none is asked for. */
+  /** The bearer token that every request needs; absent: none. */
   readonly key?: string;
-  /** The truth log as JSONL, appended to. */
+  /** A file to which the truth log is appended as JSONL. */
   readonly logFile?: string;
-  /** Between content chunks where the model's name says nothing, ms; 0 when absent. */
+  /** Between content chunks, if the model's name does not say, ms; default: 0. */
   readonly paceMs?: number;
 }
 
 export interface Sandbox {
-  /** The versioned root, as a catalogue's address wants it: "http://127.0.0.1:4010/v1". */
+  /** The versioned root, as in a catalogue: "http://127.0.0.1:4010/v1". */
   readonly url: string;
-  /** The server's own root: `/_log` stands under it. */
+  /** The server's own root, with `/_log` below it. */
   readonly origin: string;
   readonly truth: TruthLog;
-  /** Ends running answers too. */
+  /** Also ends running answers. */
   close(): Promise<void>;
 }
 

@@ -3,10 +3,10 @@ import { appendFileSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { ReceivedRequest, Truth } from '#tools/sandbox/dialect';
 
-/** How a request ended; `fault`: by the fault that its model names. */
+/** How a request ended; `fault`: because of the fault that its model names. */
 export type End = 'completed' | 'client_gone' | 'fault' | 'refused';
 
-/** A request arrived whole. */
+/** A request has arrived completely. */
 export interface BeginLine {
   readonly seq: number;
   readonly event: 'begin';
@@ -17,15 +17,15 @@ export interface BeginLine {
   readonly query: string;
   /** Credentials as "sha256:" and 16 hex digits of the header's value. */
   readonly headers: Readonly<Record<string, string>>;
-  /** `x-attempt-id`, else `traceparent`, else null. */
+  /** `x-attempt-id`, otherwise `traceparent`, otherwise null. */
   readonly attemptId: string | null;
   readonly bodyBytes: number;
   readonly bodySha256: string;
-  /** Up to 64 KiB; in memory only, of the last 2,000 requests. */
+  /** Up to 64 KiB; only in memory, and only for the last 2,000 requests. */
   body?: string;
 }
 
-/** What it came to: the figures that a fair provider would charge. */
+/** How a request ended, with the figures that a fair provider would charge. */
 export interface EndLine extends Truth {
   readonly seq: number;
   readonly event: 'end';
@@ -38,28 +38,28 @@ export interface EndLine extends Truth {
   /** null: no status line was sent. */
   readonly status: number | null;
   readonly end: End;
-  /** When the client went, else null. */
+  /** When the client left; null: it did not. */
   readonly abortedAt: string | null;
   readonly durationMs: number;
-  /** Content chunks and body bytes handed to the socket. */
+  /** Content chunks and body bytes given to the socket. */
   readonly chunksSent: number;
   readonly bytesSent: number;
   /** The last usage object sent, as sent; null: none. */
   readonly usageReported: unknown;
-  /** The body's first 64 KiB as sent, base64; in memory only, of the last 2,000 requests. */
+  /** The body's first 64 KiB as sent, base64; only in memory, and only for the last 2,000 requests. */
   sent?: string;
 }
 
 export type TruthLine = BeginLine | EndLine;
 
 const mostLines = 20_000;
-/** Bodies in memory, of requests and answers alike: fewer where they are large. */
+/** The most bodies in memory, for requests and for answers; fewer if they are large. */
 const mostBodies = 2_000;
 const mostBodiesBytes = 32 * 1024 * 1024;
 const bodyBytesKept = 65_536;
 const credentials = new Set(['authorization', 'x-api-key', 'x-goog-api-key', 'api-key', 'cookie']);
 
-/** The append-only record of everything the simulated provider saw and did: the tests' cost oracle. */
+/** The append-only record of everything the simulated provider received and did: tests compare costs with it. */
 export class TruthLog {
   readonly #lines: TruthLine[] = [];
   readonly #byId = new Map<string, TruthLine[]>();
@@ -95,7 +95,7 @@ export class TruthLog {
     this.#requests.add(line.body?.length ?? 0, () => delete line.body);
   }
 
-  /** @param sent body bytes that went out. */
+  /** @param sent body bytes that were sent. */
   end(told: Omit<EndLine, 'seq' | 'event' | 'sent'>, sent: Buffer): void {
     const line: EndLine = { seq: ++this.#seq, event: 'end', ...told };
     this.#append(line, () => {
@@ -105,10 +105,10 @@ export class TruthLog {
   }
 
   /**
-   * Lines after `since`, or the first one to come if there is none yet.
-   * @param since a `seq`; 0 for all that is kept (the last 20,000 lines).
+   * Lines after `since`; if there is none yet, the next one.
+   * @param since a `seq`; 0: all stored lines (the last 20,000).
    * @param waitMs how long to wait; 0: not at all.
-   * @param id of this request alone; null: of all.
+   * @param id only lines of this request; null: of all requests.
    */
   async read(
     since: number,
@@ -122,7 +122,7 @@ export class TruthLog {
     return found.length > 0 || waitMs <= 0 ? found : this.#next(wanted, waitMs);
   }
 
-  /** @param addBody puts in what the file does not get. */
+  /** @param addBody adds what is not written to the file. */
   #append(line: TruthLine, addBody: () => void): void {
     this.#lines.push(line);
     const ofRequest = this.#byId.get(line.id);
@@ -136,7 +136,7 @@ export class TruthLog {
     for (const tell of this.#waiting) tell(line);
   }
 
-  /** Its oldest line. */
+  /** Drops the oldest line of a request. */
   #forget(id: string): void {
     const ofRequest = this.#byId.get(id);
     ofRequest?.shift();

@@ -5,29 +5,31 @@ import {
   type Dialect,
   freeOfCharge,
   type Opened,
+  plainFrame,
   type ReceivedRequest,
+  whole,
 } from '#tools/sandbox/dialect';
 import { jobCourse, standOf } from '#tools/sandbox/scenario/job';
 import { findDirective, keptName, numberParam, parseName } from '#tools/sandbox/scenario/name';
-import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
+import { errorObject, invalidValue, ProviderFault } from '#tools/sandbox/scenario/provider-fault';
 import { readRemixPrompt, readVideoAsk } from '#tools/sandbox/videos/ask';
 import { getVideo, videos as kept, shownVideo, type Video } from '#tools/sandbox/videos/video';
 
 const path = /^\/videos(?:\/([^/]+)(\/content|\/remix)?)?$/;
-/** What may be done where: by the end of the path. */
+/** The methods of each path, by its end. */
 const methods: Readonly<Record<string, readonly string[]>> = {
   '': ['POST', 'GET'],
   id: ['GET', 'DELETE'],
   '/content': ['GET'],
   '/remix': ['POST'],
 };
-/** How long a job takes and how much its video weighs where its name says nothing. */
+/** Defaults: how long a job takes, the bytes of its video. */
 const usualMs = 1_000;
 const usualBytes = 100_000;
 
 /**
  * The videos family as api.openai.com spoke it. A name's parameters: those of jobs,
- * `bytes=` of the content and `made=` seconds where the video is not as long as it was asked for.
+ * `bytes=` of the content, and `made=` seconds if the video is not as long as requested.
  */
 export const videos: Dialect = {
   id: 'videos',
@@ -39,7 +41,9 @@ export const videos: Dialect = {
 
   open(seen, _cache, memory) {
     const [, written, end] = path.exec(seen.path) ?? [];
-    if (written === undefined) return seen.method === 'POST' ? create(seen, memory) : list(seen, memory);
+    if (written === undefined) {
+      return seen.method === 'POST' ? begin(seen, memory, readVideoAsk(seen)) : list(seen, memory);
+    }
     const video = getVideo(memory, decodeURIComponent(written), seen.atMs);
     if (end === '/remix') return remix(seen, memory, video);
     const opened = {
@@ -55,33 +59,20 @@ export const videos: Dialect = {
     };
   },
 
-  errorBody: ({ status, message, code, param }) => {
-    const type = status >= 500 ? 'server_error' : 'invalid_request_error';
-    return JSON.stringify({ error: { message, type, param, code } });
-  },
+  errorBody: (fault) => JSON.stringify({ error: errorObject(fault, 'invalid_request_error') }),
 
-  errorEvent: ({ message }) => ({
-    name: 'error',
-    data: JSON.stringify({ message }),
-    content: false,
-    tokens: 0,
-  }),
+  errorEvent: ({ message }) => plainFrame('error', { message }),
 };
-
-function create(seen: ReceivedRequest, memory: ProviderMemory): Opened {
-  const { model, prompt, seconds, size } = readVideoAsk(seen);
-  return begin(seen, memory, { model, prompt, seconds, size, remixedFrom: null });
-}
 
 function remix(seen: ReceivedRequest, memory: ProviderMemory, { id, model, seconds, size }: Video): Opened {
   return begin(seen, memory, { model, prompt: readRemixPrompt(seen), seconds, size, remixedFrom: id });
 }
 
-/** The job begins when it is answered: a request that meets a fault leaves none. */
+/** The job begins with its answer: a request that meets a fault creates none. */
 function begin(
   seen: ReceivedRequest,
   memory: ProviderMemory,
-  asked: Pick<Video, 'model' | 'prompt' | 'seconds' | 'size' | 'remixedFrom'>,
+  asked: ReturnType<typeof readVideoAsk>,
 ): Opened {
   return {
     model: asked.model,
@@ -100,8 +91,7 @@ function begin(
       };
       kept.put(memory, video.id, video);
       const videoSeconds = video.course.end === 'completed' ? Number(video.seconds) : 0;
-      const truth = { ...freeOfCharge, job: video.id, videoSeconds };
-      return { ...whole(shownVideo(video, seen.atMs)), truth };
+      return whole(shownVideo(video, seen.atMs), null, { ...freeOfCharge, job: video.id, videoSeconds });
     },
   };
 }
@@ -135,9 +125,5 @@ function content(seen: ReceivedRequest, { course, bytes }: Video): Answer {
   if (variant === 'video') return fileAnswer(seen, bytes, 'video/mp4');
   if (variant === 'thumbnail') return fileAnswer(seen, 2_000, 'image/webp');
   if (variant === 'spritesheet') return fileAnswer(seen, 20_000, 'image/jpeg');
-  throw new ProviderFault(400, `Invalid value: '${variant}'.`, 'invalid_value', 'variant');
-}
-
-function whole(body: object): Answer {
-  return { truth: freeOfCharge, content: { kind: 'whole', text: JSON.stringify(body), usage: null } };
+  throw invalidValue('variant', variant);
 }

@@ -1,30 +1,36 @@
 import { audioTokens, imageTokens, textTokens } from '#tools/sandbox/content/tokens';
-import { record, type Tool, type ToolChoice } from '#tools/sandbox/content/tool-call';
-import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
+import { readJson, record, type Tool, type ToolChoice } from '#tools/sandbox/content/tool-call';
+import { missingParameter, ProviderFault } from '#tools/sandbox/scenario/provider-fault';
 
-/** What a chat request asks for, read leniently as providers do. */
-export interface ChatAsk {
+/** What an answer of any text family is composed from. */
+export interface TextAsk {
   readonly model: string;
   readonly stream: boolean;
-  readonly includeUsage: boolean;
-  readonly obfuscate: boolean;
-  readonly choices: number;
-  /** Its answers are spoken: a voice is named, and sound is among what it may answer with. */
-  readonly spoken: boolean;
-  /** Output tokens a choice; null: silent. */
+  /** Output tokens of each choice; null: not given. */
   readonly budget: number | null;
-  readonly stops: readonly string[];
-  readonly serviceTier: string | null;
-  readonly cacheKey: string | null;
   readonly tools: readonly Tool[];
   readonly toolChoice: ToolChoice;
   /** The JSON schema that its text must follow; null: any text. */
   readonly schema: object | null;
   /** The last user message's text. */
   readonly prompt: string;
-  /** All that a prefix cache sees, in order. */
-  readonly transcript: string;
   readonly inputTokens: number;
+  /** 1 if absent. */
+  readonly choices?: number;
+  /** The answer is spoken: a voice is named, and audio is one of the allowed outputs. */
+  readonly spoken?: boolean;
+  readonly stops?: readonly string[];
+  readonly serviceTier?: string | null;
+  readonly cacheKey?: string | null;
+  /** Everything that a prefix cache sees, in order. */
+  readonly transcript?: string;
+}
+
+/** What a chat request asks for, read leniently as providers do. */
+export interface ChatAsk extends TextAsk {
+  readonly spoken: boolean;
+  readonly includeUsage: boolean;
+  readonly obfuscate: boolean;
   /** Parts of the input. */
   readonly audioTokens: number;
   readonly imageTokens: number;
@@ -32,16 +38,9 @@ export interface ChatAsk {
 
 /** @throws ProviderFault 400 in the chat family's words. */
 export function readChatAsk(body: Buffer): ChatAsk {
-  const asked = parseBody(body);
+  const asked = readJson(body);
   if (typeof asked.model !== 'string') throw new ProviderFault(400, 'you must provide a model parameter');
-  if (!Array.isArray(asked.messages) || asked.messages.length === 0) {
-    throw new ProviderFault(
-      400,
-      "Missing required parameter: 'messages'.",
-      'missing_required_parameter',
-      'messages',
-    );
-  }
+  if (!Array.isArray(asked.messages) || asked.messages.length === 0) throw missingParameter('messages');
   const stream = asked.stream === true;
   if (!stream && asked.stream_options) {
     throw new ProviderFault(400, "'stream_options' needs 'stream'.", null, 'stream_options');
@@ -65,25 +64,17 @@ export function readChatAsk(body: Buffer): ChatAsk {
   };
 }
 
-/** What JSON without a schema comes to. */
+/** The schema of JSON for which none is given. */
 export const anyJson = { type: 'object', properties: { answer: { type: 'string' } } };
 
 /**
- * The schema that a format of text asks for, as chat, responses and messages name it; null: any text.
- * @param holder of the schema.
+ * The schema that a text format asks for, as chat, responses and messages name it; null: any text.
+ * @param holder the object that contains the schema.
  */
 export function schemaOf(format: unknown, holder: Readonly<Record<string, unknown>>): object | null {
   const { type } = record(format);
   if (type === 'json_object') return anyJson;
   return type === 'json_schema' ? record(holder.schema) : null;
-}
-
-function parseBody(body: Buffer): Record<string, unknown> {
-  try {
-    return record(JSON.parse(body.toString('utf8')));
-  } catch {
-    throw new ProviderFault(400, 'We could not parse the JSON body of your request.');
-  }
 }
 
 function wholeNumber(asked: Record<string, unknown>, key: string, least: number): number | null {

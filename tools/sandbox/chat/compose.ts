@@ -1,4 +1,4 @@
-import type { ChatAsk } from '#tools/sandbox/chat/ask';
+import type { TextAsk } from '#tools/sandbox/chat/ask';
 import type { PrefixCache } from '#tools/sandbox/content/prefix-cache';
 import { valueFor } from '#tools/sandbox/content/schema';
 import { pieces } from '#tools/sandbox/content/text';
@@ -10,12 +10,12 @@ import type { Behaviour } from '#tools/sandbox/scenario/behaviour';
 import { withoutDirective } from '#tools/sandbox/scenario/name';
 import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
 
-/** One choice of an answer, ready to be told whole or in pieces: a piece is a token. */
+/** One choice of an answer, to be sent whole or in pieces: a piece is a token. */
 export interface Choice {
   readonly reasoning: number;
-  /** The tool that it calls; its arguments are then the pieces. */
+  /** The tool that it calls; the pieces are then its arguments. */
   readonly tool: { readonly id: string; readonly name: string } | null;
-  /** It is spoken; its pieces are then what is said. */
+  /** It is spoken; the pieces are then the words. */
   readonly spoken: boolean;
   readonly pieces: Iterable<string>;
   /** All of its output tokens. */
@@ -28,15 +28,16 @@ export interface Composition {
   readonly truth: Truth;
 }
 
-/** More would be composed at once: one request could take all memory of the process. */
+/** All are composed at once: with more, one request could take all the memory of the process. */
 const mostChoices = 128;
 
 /**
  * Decides the answer of a request.
- * @throws ProviderFault 404 for an unknown model, 400 where budget or context do not fit it.
+ * @throws ProviderFault 404 for an unknown model, 400 if budget or context do not fit it.
  */
-export function compose(ask: ChatAsk, base: string, behaviour: Behaviour, cache: PrefixCache): Composition {
+export function compose(ask: TextAsk, base: string, behaviour: Behaviour, cache: PrefixCache): Composition {
   const model = getModel(base);
+  const { choices: count = 1, transcript = '', cacheKey = null, serviceTier = null } = ask;
   if (ask.budget !== null && ask.budget > model.maxOutputTokens) {
     const most = `This model supports at most ${model.maxOutputTokens} completion tokens`;
     throw new ProviderFault(
@@ -46,8 +47,8 @@ export function compose(ask: ChatAsk, base: string, behaviour: Behaviour, cache:
       'max_tokens',
     );
   }
-  if (ask.choices > mostChoices) {
-    const message = `Invalid 'n': expected at most ${mostChoices}, got ${ask.choices}.`;
+  if (count > mostChoices) {
+    const message = `Invalid 'n': expected at most ${mostChoices}, got ${count}.`;
     throw new ProviderFault(400, message, 'integer_above_max_value', 'n');
   }
   if (ask.inputTokens > model.contextTokens) {
@@ -57,8 +58,8 @@ export function compose(ask: ChatAsk, base: string, behaviour: Behaviour, cache:
   }
   const wanted = { ...behaviour, reasoning: behaviour.reasoning || model.reasoning };
   const most = Math.min(ask.budget ?? model.maxOutputTokens, model.maxOutputTokens);
-  const choices = Array.from({ length: ask.choices }, (_, index) => composeChoice(ask, index, most, wanted));
-  const read = cache.read(ask.transcript, ask.cacheKey);
+  const choices = Array.from({ length: count }, (_, index) => composeChoice(ask, index, most, wanted));
+  const read = cache.read(transcript, cacheKey);
   return {
     choices,
     truth: {
@@ -69,19 +70,19 @@ export function compose(ask: ChatAsk, base: string, behaviour: Behaviour, cache:
         : 0,
       outputTokens: choices.reduce((sum, choice) => sum + choice.tokens, 0),
       reasoningTokens: choices.reduce((sum, choice) => sum + choice.reasoning, 0),
-      serviceTier: behaviour.tier ?? answeredTier(ask.serviceTier),
+      serviceTier: behaviour.tier ?? answeredTier(serviceTier),
     },
   };
 }
 
-function composeChoice(ask: ChatAsk, index: number, most: number, behaviour: Behaviour): Choice {
+function composeChoice(ask: TextAsk, index: number, most: number, behaviour: Behaviour): Choice {
   const prompt = withoutDirective(ask.prompt);
   const reasoning = Math.min(behaviour.reasoning, most);
   if (behaviour.endless && ask.stream) {
     return {
       reasoning,
       tool: null,
-      spoken: ask.spoken,
+      spoken: ask.spoken === true,
       pieces: pieces(prompt, index, Infinity),
       tokens: Infinity,
       finish: 'stop',
@@ -94,12 +95,12 @@ function composeChoice(ask: ChatAsk, index: number, most: number, behaviour: Beh
   const text = json
     ? (json.match(/.{1,6}/gsu) ?? [])
     : [...pieces(prompt, index, behaviour.tokens === null ? null : Math.min(behaviour.tokens, room + 1))];
-  const kept = cutAtStop(text.slice(0, room), json ? [] : ask.stops);
+  const kept = cutAtStop(text.slice(0, room), json ? [] : (ask.stops ?? []));
   const full = text.length > room && kept.length === room;
   return {
     reasoning,
     tool: tool && { id: `call_sandbox_${index}_${text.length}`, name: tool.name },
-    spoken: ask.spoken && !tool,
+    spoken: ask.spoken === true && !tool,
     pieces: kept,
     tokens: before + kept.length,
     finish: full ? 'length' : tool ? 'tool_calls' : 'stop',
@@ -121,7 +122,7 @@ function cutAtStop(text: readonly string[], stops: readonly string[]): readonly 
   return kept;
 }
 
-/** What was asked is not always what is given: `fast` is served as `priority`, `auto` as `default`. */
+/** The tier that serves is not always the requested one: `fast` is served as `priority`, `auto` as `default`. */
 function answeredTier(asked: string | null): string {
   if (asked === 'fast') return 'priority';
   return asked === 'flex' || asked === 'priority' ? asked : 'default';

@@ -1,8 +1,8 @@
 import { type Answer, freeOfCharge, type ReceivedRequest } from '#tools/sandbox/dialect';
 
-/** Bytes of one piece on its way. */
+/** Bytes of one piece. */
 const PIECE_BYTES = 65_536;
-/** The film repeats itself after so many bytes: a prime, so that no two pieces begin alike. */
+/** The film repeats after so many bytes: a prime, so that no two pieces begin alike. */
 const LOOP_BYTES = 65_521;
 
 /** How an MP4 file begins. */
@@ -21,7 +21,7 @@ function makeLoop(): Buffer {
   return bytes;
 }
 
-/** Bytes [start, end) of the one film that there is: made as they are read, none is kept. */
+/** Bytes [start, end) of the only film: generated as they are read, never stored. */
 export function* filmBytes(start: number, end: number): Generator<Buffer> {
   let at = start;
   if (at < opening.length && at < end) {
@@ -37,7 +37,7 @@ export function* filmBytes(start: number, end: number): Generator<Buffer> {
   }
 }
 
-/** A file of that film as a provider serves it: whole, a range of it, or that it has not changed. */
+/** A file of that film as a provider serves it: whole, a range, or not modified. */
 export function fileAnswer({ headers }: ReceivedRequest, length: number, type: string): Answer {
   const etag = `"film-${length}"`;
   const plain = { etag, 'accept-ranges': 'bytes', 'last-modified': 'Wed, 01 Jan 2025 00:00:00 GMT' };

@@ -1,12 +1,12 @@
-/** The memory of one simulated provider: two servers in one process keep their own things. */
+/** The memory of one simulated provider: two servers in one process do not share it. */
 export class ProviderMemory {}
 
-/** What is kept at most: the oldest goes first. */
+/** The most that is stored; the oldest is dropped first. */
 const mostKept = 10_000;
 
 /**
- * One kind of thing that a provider keeps between requests (a response, a video, an operation), by id.
- * A dialect has one of each kind; what is in it hangs on the server.
+ * One kind of thing that a provider stores (a response, a video, an operation), by id. A dialect has one collection
+ * for each kind; its contents belong to the server.
  */
 export class Collection<T> {
   readonly #in = new WeakMap<ProviderMemory, Map<string, T>>();
@@ -30,7 +30,7 @@ export class Collection<T> {
     return this.#in.get(memory)?.delete(id) ?? false;
   }
 
-  /** In the order in which they were put. */
+  /** In the order in which they were stored. */
   list(memory: ProviderMemory): readonly T[] {
     return [...(this.#in.get(memory)?.values() ?? [])];
   }

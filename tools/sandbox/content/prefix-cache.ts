@@ -7,13 +7,13 @@ const mostBlocks = 100_000;
 export interface CacheRead {
   /** Tokens of the prefix that were seen before. */
   readonly cached: number;
-  /** Tokens newly kept. */
+  /** Tokens newly cached. */
   readonly written: number;
 }
 
 /**
- * Which prompt prefixes were seen: blocks of 128 tokens, chained by hash, as providers cache them.
- * Without a cache key a prefix counts from 1,024 tokens on, with one from a single block on.
+ * The prompt prefixes seen so far: blocks of 128 tokens, chained by hash, as providers cache them. Without a cache
+ * key, a prefix counts from 1,024 tokens; with one, from a single block.
  */
 export class PrefixCache {
   readonly #seen = new Set<string>();

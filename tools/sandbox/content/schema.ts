@@ -1,10 +1,10 @@
 import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
 
-/** Values that one answer may hold: a schema may ask for any number of items. */
+/** The most values in one answer: a schema may ask for any number of items. */
 const MOST_VALUES = 10_000;
-/** Below it nothing is made that the schema does not require: a schema may contain itself. */
+/** Below this depth, only what the schema requires is made: a schema may contain itself. */
 const DEPTH = 6;
-/** A schema that requires itself has no end. */
+/** A schema that requires itself would never end. */
 const MOST_DEPTH = 64;
 
 /** A value of each format, as validators know them. */
@@ -29,10 +29,9 @@ const formats: Readonly<Record<string, string>> = {
 type Schema = Readonly<Record<string, unknown>>;
 
 /**
- * A value that follows a JSON schema, as models with structured outputs write it; also in the dialect whose types are in
- * capitals and whose bounds are strings. The same schema and prompt always give the same value. Patterns and
- * conditions are not followed.
- * @throws ProviderFault 400 where it asks for more than anybody reads, or requires itself.
+ * A value that follows a JSON schema, as models with structured outputs write it. Types may be in capitals and bounds
+ * may be strings. The same schema and prompt always give the same value. Patterns and conditions are ignored.
+ * @throws ProviderFault 400 if it asks for too many values, or requires itself.
  */
 export function valueFor(schema: unknown, prompt: string): unknown {
   return new Writer(schema, prompt).value(schema, 0, 0);
@@ -98,7 +97,7 @@ class Writer {
     return schema;
   }
 
-  /** The first alternative that is something; deep down the one that ends soonest. */
+  /** The first alternative that is not null; below the maximum depth, the simplest one. */
   #chosen(alternatives: readonly unknown[], depth: number): unknown {
     const isNull = (one: unknown) => typeOf(schemaIn(one)) === 'null';
     const isPlain = (one: unknown) =>

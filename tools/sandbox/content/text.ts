@@ -43,9 +43,9 @@ function split(text: string): string[] {
 }
 
 /**
- * The answer to a prompt, one piece a token: first the prompt's own words, then text of one to four
- * byte characters, all of it decided by the prompt.
- * @param count pieces wanted; null: the prompt's length and 12 to 43 more.
+ * The answer to a prompt, one piece per token: first the prompt's own words, then text with characters of one to
+ * four bytes, all decided by the prompt.
+ * @param count number of pieces; null: the prompt's length and 12 to 43 more.
  */
 export function* pieces(prompt: string, choice: number, count: number | null): Generator<string> {
   const echoed = split(prompt.slice(0, 500).toWellFormed());

@@ -1,4 +1,4 @@
-/** Tokens of a text: one for four bytes, rounded up. Simple on purpose, so that tests can foresee it. */
+/** Tokens of a text: one for four bytes, rounded up. Simple on purpose, so that tests can predict it. */
 export function textTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / 4);
 }

@@ -1,6 +1,7 @@
 import { valueFor } from '#tools/sandbox/content/schema';
+import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
 
-/** A tool as the chat family declares it, and as other families can be read into. */
+/** A declared tool, in the form that all families are read into. */
 export interface Tool {
   readonly name: string;
   readonly parameters: unknown;
@@ -8,7 +9,7 @@ export interface Tool {
 
 export type ToolChoice = 'auto' | 'none' | 'required' | { readonly name: string };
 
-/** The tool that the answer calls: the one chosen, else one that the prompt names; null for plain text. */
+/** The tool that the answer calls: the chosen one, else one that the prompt names; null: plain text. */
 export function chooseTool(tools: readonly Tool[], choice: ToolChoice, prompt: string): Tool | null {
   if (choice === 'none') return null;
   if (typeof choice === 'object') return tools.find((tool) => tool.name === choice.name) ?? null;
@@ -19,6 +20,27 @@ export function chooseTool(tools: readonly Tool[], choice: ToolChoice, prompt: s
 /** Arguments that follow the tool's schema, as JSON text. */
 export function argumentsFor(tool: Tool, prompt: string): string {
   return JSON.stringify(valueFor({ type: 'object', ...record(tool.parameters) }, prompt));
+}
+
+/** Arguments as an object; those cut off by a budget are not JSON, and come back empty. */
+export function argumentsIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
+}
+
+/** The JSON object in a body. @param message what the family says if it is not JSON. @throws ProviderFault 400. */
+export function readJson(
+  body: Buffer,
+  message = 'We could not parse the JSON body of your request.',
+): Record<string, unknown> {
+  try {
+    return record(JSON.parse(body.toString('utf8')));
+  } catch {
+    throw new ProviderFault(400, message);
+  }
 }
 
 /** An object to look names up in; anything else is read as an empty one. */

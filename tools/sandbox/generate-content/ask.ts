@@ -1,6 +1,6 @@
-import { anyJson, type ChatAsk } from '#tools/sandbox/chat/ask';
+import { anyJson, type ChatAsk, type TextAsk } from '#tools/sandbox/chat/ask';
 import { audioTokens, imageTokens, textTokens } from '#tools/sandbox/content/tokens';
-import { record, type Tool, type ToolChoice } from '#tools/sandbox/content/tool-call';
+import { readJson, record, type Tool, type ToolChoice } from '#tools/sandbox/content/tool-call';
 import type { ReceivedRequest } from '#tools/sandbox/dialect';
 import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
 
@@ -9,16 +9,16 @@ export const methodPath = /^\/models\/(.+):(generateContent|streamGenerateConten
 /** Input that the results of a search add. */
 const searchTokens = 300;
 
-/** What a request of this family asks for, in the words that all answers are composed from. */
+/** What a request of this family asks for. */
 export interface ContentAsk {
-  readonly chat: ChatAsk;
+  readonly chat: TextAsk & Pick<ChatAsk, 'audioTokens' | 'imageTokens'>;
   readonly counts: boolean;
-  /** SSE; else a stream is an array. */
+  /** SSE; otherwise a stream is an array. */
   readonly sse: boolean;
-  /** The prompt holds the word that is not allowed. */
+  /** The prompt contains the forbidden word. */
   readonly blocked: boolean;
   readonly searches: boolean;
-  /** Counted beside the prompt. */
+  /** Counted separately from the prompt. */
   readonly toolTokens: number;
 }
 
@@ -27,7 +27,7 @@ export function readContentAsk(seen: ReceivedRequest): ContentAsk {
   const [, written = '', method = ''] = methodPath.exec(seen.path) ?? [];
   const model = decodeURIComponent(written);
   const counts = method === 'countTokens';
-  const body = parseBody(seen.body);
+  const body = readJson(seen.body, 'Invalid JSON payload received.');
   const request = either(body, 'generateContentRequest', 'generate_content_request');
   const asked = counts && request !== undefined ? record(request) : body;
   for (const { model: named } of [body, asked]) {
@@ -53,14 +53,10 @@ export function readContentAsk(seen: ReceivedRequest): ContentAsk {
     chat: {
       model,
       stream: method === 'streamGenerateContent',
-      includeUsage: true,
-      obfuscate: false,
-      spoken: false,
       choices: wholeNumber(either(config, 'candidateCount', 'candidate_count'), 'candidate_count') ?? 1,
       budget: wholeNumber(either(config, 'maxOutputTokens', 'max_output_tokens'), 'max_output_tokens'),
       stops: [either(config, 'stopSequences', 'stop_sequences') ?? []].flat().map(String),
       serviceTier: typeof tier === 'string' ? tier : null,
-      cacheKey: null,
       tools: tools.flatMap(declared),
       toolChoice: readToolChoice(asked),
       schema: schemaIn(config),
@@ -76,14 +72,6 @@ function refuse(message: string): never {
 /** A field in either spelling of the protobuf JSON mapping. */
 function either(body: Record<string, unknown>, camel: string, snake: string): unknown {
   return body[camel] ?? body[snake] ?? undefined;
-}
-
-function parseBody(body: Buffer): Record<string, unknown> {
-  try {
-    return record(JSON.parse(body.toString('utf8')));
-  } catch {
-    return refuse('Invalid JSON payload received.');
-  }
 }
 
 function wholeNumber(value: unknown, name: string): number | null {

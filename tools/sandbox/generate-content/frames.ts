@@ -1,4 +1,5 @@
 import type { Choice, Composition } from '#tools/sandbox/chat/compose';
+import { argumentsIn } from '#tools/sandbox/content/tool-call';
 import type { Frame, Truth } from '#tools/sandbox/dialect';
 import type { ContentAsk } from '#tools/sandbox/generate-content/ask';
 import { contentUsage } from '#tools/sandbox/generate-content/usage';
@@ -60,7 +61,7 @@ export function* contentFrames(
   }
 }
 
-/** All that comes for a prompt that is not allowed. */
+/** The only frame for a prompt that is not allowed. */
 export function blockedFrame(
   { head, indent }: FrameShape,
   ask: ContentAsk,
@@ -77,16 +78,7 @@ function candidate(index: number, parts: readonly object[]): object {
 }
 
 function said({ tool }: Choice, text: string): object {
-  return tool ? { functionCall: { name: tool.name, args: parsed(text) } } : { text };
-}
-
-/** Arguments cut off by a budget are no JSON. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return {};
-  }
+  return tool ? { functionCall: { name: tool.name, args: argumentsIn(text) } } : { text };
 }
 
 function reason({ finish }: Choice): string {

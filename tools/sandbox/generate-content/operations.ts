@@ -1,18 +1,18 @@
 import { fileAnswer } from '#tools/sandbox/content/film';
 import { Collection, type ProviderMemory } from '#tools/sandbox/content/memory';
-import { record } from '#tools/sandbox/content/tool-call';
+import { readJson, record } from '#tools/sandbox/content/tool-call';
 import { type Answer, freeOfCharge, type Opened, type ReceivedRequest } from '#tools/sandbox/dialect';
 import { isGone, type JobCourse, jobCourse, standOf } from '#tools/sandbox/scenario/job';
 import { findDirective, keptName, numberParam, parseName } from '#tools/sandbox/scenario/name';
 import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
 
-/** A long-running prediction as the simulated provider keeps it, under its whole name. */
+/** A long-running prediction as the simulated provider stores it, by its whole name. */
 interface Prediction {
   readonly name: string;
   readonly model: string;
   readonly asked: string;
   readonly course: JobCourse;
-  /** Ids of what it makes; a part of what was asked for may be filtered out. */
+  /** Ids of what it makes; some of the samples may be filtered out. */
   readonly files: readonly string[];
   readonly filtered: number;
 }
@@ -29,7 +29,7 @@ const kept = new Collection<KeptFile>();
 const predictPath = /^\/models\/(.+):predictLongRunning$/;
 const namePath = /^\/(models\/.+\/operations\/[^/]+)$/;
 const filePath = /^(\/download\/v1\w*)?\/files\/([^/]+):download$/;
-/** How long a job takes, how much a file weighs and how long a video is where nobody says so. */
+/** Defaults: how long a job takes, the bytes of a file, the length of a video. */
 const usualMs = 1_000;
 const usualBytes = 100_000;
 const usualSeconds = 8;
@@ -42,7 +42,7 @@ export function isOfOperations(method: string, path: string): boolean {
 
 /**
  * Predictions, operations and files as generativelanguage.googleapis.com has them. A name's parameters:
- * those of jobs, `bytes=` of a file, `filtered=` how many of the samples are left out.
+ * those of jobs, `bytes=` of a file, `filtered=` how many samples are left out.
  */
 export function openOperations(seen: ReceivedRequest, memory: ProviderMemory): Opened {
   if (seen.method === 'POST') return predict(seen, memory);
@@ -64,7 +64,7 @@ export function openOperations(seen: ReceivedRequest, memory: ProviderMemory): O
 
 function predict(seen: ReceivedRequest, memory: ProviderMemory): Opened {
   const model = decodeURIComponent(predictPath.exec(seen.path)?.[1] ?? '');
-  const body = parseBody(seen.body);
+  const body = readJson(seen.body, 'Invalid JSON payload received.');
   const [instance] = [body.instances ?? []].flat().map(record);
   const { prompt } = instance ?? {};
   if (typeof prompt !== 'string') throw new ProviderFault(400, '`instances[0].prompt` is not specified.');
@@ -118,7 +118,7 @@ function shown({ name, course, files, filtered }: Prediction, nowMs: number): ob
   };
 }
 
-/** The file stands elsewhere on the same host: one is sent there first, with one's own headers echoed. */
+/** The file is elsewhere on the same host: the client is redirected there first, with its own headers echoed. */
 function download(seen: ReceivedRequest, memory: ProviderMemory, id: string, moved: boolean): Opened {
   const file = kept.find(memory, id);
   if (file === null) {
@@ -138,14 +138,6 @@ function download(seen: ReceivedRequest, memory: ProviderMemory, id: string, mov
     asked: 'echo',
     answer: () => ({ truth: freeOfCharge, status: 302, headers, content: empty }),
   };
-}
-
-function parseBody(body: Buffer): Record<string, unknown> {
-  try {
-    return record(JSON.parse(body.toString('utf8')));
-  } catch {
-    throw new ProviderFault(400, 'Invalid JSON payload received.');
-  }
 }
 
 function whole(body: object): Answer {

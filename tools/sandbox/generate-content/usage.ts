@@ -1,13 +1,11 @@
 import type { Truth } from '#tools/sandbox/dialect';
 import type { ContentAsk } from '#tools/sandbox/generate-content/ask';
 import type { UsageFigures } from '#tools/sandbox/scenario/behaviour';
-import { bends } from '#tools/sandbox/scenario/bend';
+import { reported } from '#tools/sandbox/scenario/bend';
 
 /**
- * The usage object as the provider reports it, true or falsified (`bend`): thoughts beside candidates, tool results
- * beside the prompt, figures of 0 left out.
- * @param output tokens so far, thoughts included.
- * @returns undefined where there is none, null where it says null.
+ * The usage object: thoughts are separate from candidates, tool results from the prompt; zeros are left out.
+ * @param output tokens so far, including thoughts.
  */
 export function contentUsage(
   ask: ContentAsk,
@@ -15,9 +13,6 @@ export function contentUsage(
   figures: UsageFigures,
   output: number = truth.outputTokens,
 ): object | null | undefined {
-  if (figures === 'none') return undefined;
-  if (figures === 'null') return null;
-  const bend = bends[figures];
   const thoughts = Math.min(truth.reasoningTokens, output);
   const shown = {
     promptTokenCount: ask.chat.inputTokens,
@@ -27,15 +22,15 @@ export function contentUsage(
     toolUsePromptTokenCount: ask.toolTokens,
     totalTokenCount: ask.chat.inputTokens + ask.toolTokens + output,
   };
-  const counts = Object.entries(shown).flatMap(([name, value]) => (value === 0 ? [] : [[name, bend(value)]]));
-  return {
-    ...Object.fromEntries(counts),
+  const counts = Object.entries(shown).filter(([, value]) => value !== 0);
+  return reported(figures, (bend) => ({
+    ...Object.fromEntries(counts.map(([name, value]) => [name, bend(value)])),
     promptTokensDetails: modalities(ask),
     ...(truth.cachedTokens > 0
       ? { cacheTokensDetails: [{ modality: 'TEXT', tokenCount: truth.cachedTokens }] }
       : {}),
     serviceTier: truth.serviceTier,
-  };
+  }));
 }
 
 /** The prompt by modality. */

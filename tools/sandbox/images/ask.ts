@@ -1,7 +1,12 @@
 import { record } from '#tools/sandbox/content/tool-call';
 import type { ReceivedRequest } from '#tools/sandbox/dialect';
-import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
-import { readForm } from '#tools/sandbox/wire/read-form';
+import {
+  invalidValue,
+  missingParameter,
+  ProviderFault,
+  unknownParameter,
+} from '#tools/sandbox/scenario/provider-fault';
+import { type Fields, readFields } from '#tools/sandbox/wire/read-form';
 
 /** What a request for images asks for, whichever way its body was written. */
 export interface ImagesAsk {
@@ -29,93 +34,59 @@ const qualities = ['low', 'medium', 'high', 'xhigh', 'max', 'auto', 'standard', 
 /** @throws ProviderFault 400 in the family's words. */
 export function readImagesAsk(seen: ReceivedRequest): ImagesAsk {
   const edit = seen.path === '/images/edits';
-  const { fields, pictures } = readForm(seen) ? formFields(seen) : jsonFields(seen);
-  const strange = [...fields.keys()].find((name) => !known.has(name.replace(/\[.*/, '')));
-  if (strange !== undefined) {
-    throw new ProviderFault(400, `Unknown parameter: '${strange}'.`, 'unknown_parameter', strange);
-  }
-  const prompt = fields.get('prompt');
-  if (!prompt) throw missing('prompt');
-  if (edit && pictures.length === 0) throw missing('image');
+  const fields = readFields(seen, known);
+  const { texts, prompt } = fields;
+  const pictures = picturesOf(fields);
+  if (edit && pictures.length === 0) throw missingParameter('image');
   const empty = pictures.indexOf(0);
   if (empty >= 0) {
     throw new ProviderFault(400, 'Invalid image data.', 'invalid_image_file', `image[${empty}]`);
   }
-  const size = fields.get('size') ?? 'auto';
-  if (size !== 'auto' && !/^\d{2,4}x\d{2,4}$/.test(size)) throw invalid('size', size);
-  const quality = fields.get('quality') ?? 'auto';
-  if (!qualities.includes(quality)) throw invalid('quality', quality);
+  const size = texts.get('size') ?? 'auto';
+  if (size !== 'auto' && !/^\d{2,4}x\d{2,4}$/.test(size)) throw invalidValue('size', size);
+  const quality = texts.get('quality') ?? 'auto';
+  if (!qualities.includes(quality)) throw invalidValue('quality', quality);
+  const svgModel = texts.get('svg[model]') ?? record(fields.members.svg).model;
   return {
     edit,
-    model: fields.get('model') ?? 'picture',
+    model: texts.get('model') ?? 'picture',
     prompt,
-    n: whole(fields, 'n', { otherwise: 1, least: 1, most: 10 }),
+    n: whole(texts, 'n', { otherwise: 1, least: 1, most: 10 }),
     size,
     quality,
-    format: fields.get('output_format') ?? 'png',
-    stream: flag(fields, 'stream'),
-    partialImages: whole(fields, 'partial_images', { otherwise: 0, least: 0, most: 3 }),
+    format: texts.get('output_format') ?? 'png',
+    stream: flag(texts, 'stream'),
+    partialImages: whole(texts, 'partial_images', { otherwise: 0, least: 0, most: 3 }),
     pictures,
-    svgModel: fields.get('svg[model]') ?? null,
+    svgModel: typeof svgModel === 'string' ? svgModel : null,
   };
 }
 
-interface Fields {
-  readonly fields: ReadonlyMap<string, string>;
-  readonly pictures: readonly number[];
-}
-
-function formFields(seen: ReceivedRequest): Fields {
-  const form = readForm(seen);
-  const files = form?.files ?? [];
-  const wrong = files.find(({ name }) => !/^(image(\[\])?|mask|markup)$/.test(name));
-  if (wrong) {
-    throw new ProviderFault(400, `Unknown parameter: '${wrong.name}'.`, 'unknown_parameter', wrong.name);
-  }
-  return { fields: new Map(form?.texts), pictures: files.map(({ bytes }) => bytes.length) };
-}
-
-function jsonFields(seen: ReceivedRequest): Fields {
-  let body: Record<string, unknown>;
-  try {
-    body = record(JSON.parse(seen.body.toString('utf8')));
-  } catch {
-    throw new ProviderFault(400, 'We could not parse the JSON body of your request.');
-  }
-  const { images, mask, svg, ...plain } = body;
-  const told = Object.entries(plain).filter(([, value]) => value !== null);
-  const fields = new Map(told.map(([name, value]) => [name, String(value)]));
-  const svgModel = record(svg).model;
-  if (typeof svgModel === 'string') fields.set('svg[model]', svgModel);
-  const pictures = [...(Array.isArray(images) ? images : []), ...(mask ? [mask] : [])].map((one) => {
+/** Bytes of each picture of a form; of a JSON body, the length of each address or id. */
+function picturesOf({ files, members: { images, mask } }: Fields): number[] {
+  const strange = files.find(({ name }) => !/^(image(\[\])?|mask|markup)$/.test(name));
+  if (strange) throw unknownParameter(strange.name);
+  const named = [...(Array.isArray(images) ? images : []), ...(mask ? [mask] : [])].map((one) => {
     const { image_url: url, file_id: id } = record(one);
     return String(url ?? id ?? '').length;
   });
-  return { fields, pictures };
+  return [...files.map(({ bytes }) => bytes.length), ...named];
 }
 
 function whole(
-  fields: ReadonlyMap<string, string>,
+  texts: ReadonlyMap<string, string>,
   name: string,
   { otherwise, least, most }: { readonly otherwise: number; readonly least: number; readonly most: number },
 ): number {
-  const text = fields.get(name);
+  const text = texts.get(name);
   if (text === undefined) return otherwise;
   const value = Number(text);
-  if (!Number.isInteger(value) || value < least || value > most) throw invalid(name, text);
+  if (!Number.isInteger(value) || value < least || value > most) throw invalidValue(name, text);
   return value;
 }
 
-function flag(fields: ReadonlyMap<string, string>, name: string): boolean {
-  const text = fields.get(name) ?? 'false';
-  if (text !== 'true' && text !== 'false') throw invalid(name, text);
+function flag(texts: ReadonlyMap<string, string>, name: string): boolean {
+  const text = texts.get(name) ?? 'false';
+  if (text !== 'true' && text !== 'false') throw invalidValue(name, text);
   return text === 'true';
-}
-
-function missing(name: string): ProviderFault {
-  return new ProviderFault(400, `Missing required parameter: '${name}'.`, 'missing_required_parameter', name);
-}
-
-function invalid(name: string, value: string): ProviderFault {
-  return new ProviderFault(400, `Invalid value: '${value}'.`, 'invalid_value', name);
 }

@@ -2,7 +2,7 @@ import { textTokens } from '#tools/sandbox/content/tokens';
 import type { Truth } from '#tools/sandbox/dialect';
 import type { ImagesAsk } from '#tools/sandbox/images/ask';
 import type { UsageFigures } from '#tools/sandbox/scenario/behaviour';
-import { bends } from '#tools/sandbox/scenario/bend';
+import { reported } from '#tools/sandbox/scenario/bend';
 
 /** What one image of an answer costs in tokens. */
 export interface ImageTokens {
@@ -17,8 +17,8 @@ const perQuality: Readonly<Record<string, number>> = { low: 272, medium: 1_056, 
 const PARTIAL_TOKENS = 100;
 
 /**
- * Tokens of each image: simple on purpose, so that tests can foresee them. A picture that comes in is
- * 194 tokens, whatever it weighs; the input is read for each image anew.
+ * Tokens of each image: simple on purpose, so that tests can predict them. An input picture is 194 tokens,
+ * whatever its size; the input is counted again for each image.
  * @param textOut text that the model writes beside each image.
  */
 export function tokensOf(ask: ImagesAsk, textOut: number): ImageTokens {
@@ -33,7 +33,7 @@ export function tokensOf(ask: ImagesAsk, textOut: number): ImageTokens {
   };
 }
 
-/** What `auto` comes to. */
+/** `auto` is medium. */
 export function qualityOf({ quality }: ImagesAsk): string {
   return quality === 'auto' ? 'medium' : quality;
 }
@@ -54,24 +54,21 @@ export function truthOf(ask: ImagesAsk, { textIn, imageIn, textOut, imageOut }: 
   };
 }
 
-/**
- * The usage object of so many images, honest or bent. Events of a stream do not split the output.
- * @returns undefined where there is none, null where it says null.
- */
+/** The usage object of so many images. @param split whether the output is split: not in events of a stream. */
 export function imagesUsage(
   { textIn, imageIn, textOut, imageOut }: ImageTokens,
   count: number,
   figures: UsageFigures,
   split: boolean,
 ): object | null | undefined {
-  if (figures === 'none') return undefined;
-  if (figures === 'null') return null;
-  const bend = (tokens: number) => bends[figures](tokens * count);
-  return {
-    input_tokens: bend(textIn + imageIn),
-    input_tokens_details: { text_tokens: bend(textIn), image_tokens: bend(imageIn) },
-    output_tokens: bend(textOut + imageOut),
-    ...(split ? { output_tokens_details: { text_tokens: bend(textOut), image_tokens: bend(imageOut) } } : {}),
-    total_tokens: bend(textIn + imageIn + textOut + imageOut),
-  };
+  return reported(figures, (bend) => {
+    const of = (tokens: number) => bend(tokens * count);
+    return {
+      input_tokens: of(textIn + imageIn),
+      input_tokens_details: { text_tokens: of(textIn), image_tokens: of(imageIn) },
+      output_tokens: of(textOut + imageOut),
+      ...(split ? { output_tokens_details: { text_tokens: of(textOut), image_tokens: of(imageOut) } } : {}),
+      total_tokens: of(textIn + imageIn + textOut + imageOut),
+    };
+  });
 }

@@ -1,31 +1,20 @@
-import { schemaOf } from '#tools/sandbox/chat/ask';
+import { schemaOf, type TextAsk } from '#tools/sandbox/chat/ask';
 import { imageTokens, textTokens } from '#tools/sandbox/content/tokens';
-import { record, type Tool, type ToolChoice } from '#tools/sandbox/content/tool-call';
+import { readJson, record, type ToolChoice } from '#tools/sandbox/content/tool-call';
 import type { ReceivedRequest } from '#tools/sandbox/dialect';
 import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
 
 /** What a messages request asks for. */
-export interface MessagesAsk {
-  readonly model: string;
-  readonly stream: boolean;
-  /** Output tokens; 0 is legal: it only fills the cache. */
-  readonly budget: number | null;
+export interface MessagesAsk extends TextAsk {
   readonly stops: readonly string[];
   readonly fast: boolean;
-  readonly tools: readonly Tool[];
-  readonly toolChoice: ToolChoice;
-  /** The JSON schema that its text must follow; null: any text. */
-  readonly schema: object | null;
   /** Model of an advisor tool, which is asked once; null: none. */
   readonly advisor: string | null;
   /** First of the models to serve when the asked one declines, as it does for a prompt with "DECLINE". */
   readonly fallback: string | null;
   /** A web search is declared, and the prompt says "search". */
   readonly searches: boolean;
-  /** The last user message's text. */
-  readonly prompt: string;
-  readonly inputTokens: number;
-  /** Text up to the last cache mark, "" without one. */
+  /** Text up to the last cache mark; "" without one. */
   readonly cachedPrefix: string;
   /** How long a cache mark keeps it. */
   readonly ttl: '5m' | '1h';
@@ -34,10 +23,11 @@ export interface MessagesAsk {
 /** @throws ProviderFault 400 in the words of the family. */
 export function readMessagesAsk({ body, headers }: ReceivedRequest, counts: boolean): MessagesAsk {
   if (!headers['anthropic-version']) refuse('anthropic-version: header is required');
-  const asked = parseBody(body);
+  const asked = readJson(body, 'The request body is not valid JSON');
   if (typeof asked.model !== 'string') return refuse('model: Field required');
   if (!Array.isArray(asked.messages)) return refuse('messages: Field required');
   if (asked.messages.length === 0) return refuse('messages: at least one message is required');
+  // 0 is legal: it only fills the cache.
   const budget = asked.max_tokens;
   if (!counts && budget === undefined) refuse('max_tokens: Field required');
   if (!counts && (typeof budget !== 'number' || !Number.isInteger(budget) || budget < 0)) {
@@ -67,14 +57,6 @@ export function readMessagesAsk({ body, headers }: ReceivedRequest, counts: bool
 
 function refuse(message: string): never {
   throw new ProviderFault(400, message);
-}
-
-function parseBody(body: Buffer): Record<string, unknown> {
-  try {
-    return record(JSON.parse(body.toString('utf8')));
-  } catch {
-    return refuse('The request body is not valid JSON');
-  }
 }
 
 function nameIn(entry: Record<string, unknown> | undefined): string | null {

@@ -4,10 +4,10 @@ import type { Truth } from '#tools/sandbox/dialect';
 import type { MessagesAsk } from '#tools/sandbox/messages/ask';
 import type { Behaviour } from '#tools/sandbox/scenario/behaviour';
 
-/** Input tokens that a search's results add, told only at the end of a stream. */
+/** Input tokens that a search's results add, reported only at the end of a stream. */
 const searchTokens = 1_000;
 
-/** One pass of another model, listed beside the totals. */
+/** One pass of another model, listed next to the totals. */
 export interface Pass {
   readonly type: 'message' | 'advisor_message' | 'fallback_message';
   readonly model: string;
@@ -15,7 +15,7 @@ export interface Pass {
   readonly outputTokens: number;
 }
 
-/** An answer, ready to be told whole or in events. */
+/** An answer, to be sent whole or in events. */
 export interface Message {
   readonly choice: Choice;
   readonly stopReason: string;
@@ -31,8 +31,8 @@ export interface Message {
 
 /**
  * Decides the answer of a request.
- * @param cache null: nothing is looked up or kept, for a count.
- * @throws ProviderFault 404 for an unknown model, 400 where budget or context do not fit it.
+ * @param cache null: nothing is looked up or stored, for a count.
+ * @throws ProviderFault 404 for an unknown model, 400 if budget or context do not fit it.
  */
 export function composeMessage(
   ask: MessagesAsk,
@@ -40,31 +40,7 @@ export function composeMessage(
   behaviour: Behaviour,
   cache: PrefixCache | null,
 ): Message {
-  const { choices, truth } = compose(
-    {
-      model: ask.model,
-      stream: ask.stream,
-      includeUsage: false,
-      obfuscate: false,
-      spoken: false,
-      choices: 1,
-      budget: ask.budget,
-      stops: ask.stops,
-      serviceTier: null,
-      cacheKey: null,
-      tools: ask.tools,
-      toolChoice: ask.toolChoice,
-      schema: ask.schema,
-      prompt: ask.prompt,
-      transcript: '',
-      inputTokens: ask.inputTokens,
-      audioTokens: 0,
-      imageTokens: 0,
-    },
-    base,
-    behaviour,
-    new PrefixCache(),
-  );
+  const { choices, truth } = compose(ask, base, behaviour, new PrefixCache());
   const [choice] = choices;
   if (!choice) throw new Error('a message has one choice');
   const lateInput = ask.searches ? searchTokens : 0;

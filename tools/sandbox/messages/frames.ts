@@ -1,4 +1,5 @@
 import { textTokens } from '#tools/sandbox/content/tokens';
+import { argumentsIn } from '#tools/sandbox/content/tool-call';
 import type { Frame } from '#tools/sandbox/dialect';
 import type { Message } from '#tools/sandbox/messages/compose';
 import { messageUsage } from '#tools/sandbox/messages/usage';
@@ -21,20 +22,11 @@ export function blocksOf({ choice, searches }: Message): object[] {
     ...(choice.reasoning > 0 ? [{ type: 'thinking', thinking: thought, signature }] : []),
     ...(searches > 0 ? [{ ...searched, input: { query: 'sandbox' } }, results] : []),
     ...(choice.tool
-      ? [{ type: 'tool_use', id: choice.tool.id, name: choice.tool.name, input: parsed(text) }]
+      ? [{ type: 'tool_use', id: choice.tool.id, name: choice.tool.name, input: argumentsIn(text) }]
       : text === ''
         ? []
         : [{ type: 'text', text }]),
   ];
-}
-
-/** Arguments cut off by a budget are no JSON. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return {};
-  }
 }
 
 /** A stream's events in the order of the family: start, blocks with a ping among them, delta, stop. */

@@ -1,12 +1,11 @@
 import type { Message } from '#tools/sandbox/messages/compose';
 import type { UsageFigures } from '#tools/sandbox/scenario/behaviour';
-import { bends } from '#tools/sandbox/scenario/bend';
+import { reported } from '#tools/sandbox/scenario/bend';
 
 /**
- * The usage object as the provider reports it, honest or bent.
- * @param place whole answers and starts divide the cache writes, deltas do not; a start knows no output.
+ * The usage object as the provider reports it.
+ * @param place whole answers and starts divide the cache writes, deltas do not; a start does not know the output.
  * @param output tokens to report; the truth's unless said otherwise.
- * @returns undefined where there is none, null where it says null.
  */
 export function messageUsage(
   message: Message,
@@ -14,37 +13,34 @@ export function messageUsage(
   place: 'whole' | 'start' | 'delta',
   output: number = message.truth.outputTokens,
 ): object | null | undefined {
-  if (figures === 'none') return undefined;
-  if (figures === 'null') return null;
-  const bend = bends[figures];
-  const { truth, hour, searches } = message;
-  const late = place === 'start' ? message.lateInput : 0;
-  const input = truth.inputTokens - truth.cachedTokens - truth.cacheWriteTokens - late;
-  const written = bend(truth.cacheWriteTokens);
-  const told = {
-    input_tokens: bend(input),
-    cache_creation_input_tokens: written,
-    cache_read_input_tokens: bend(truth.cachedTokens),
-  };
-  const divided = {
-    cache_creation: {
-      ephemeral_5m_input_tokens: hour ? 0 : written,
-      ephemeral_1h_input_tokens: hour ? written : 0,
-    },
-  };
-  const named = {
-    service_tier: truth.serviceTier,
-    inference_geo: 'global',
-    ...(message.fast ? { speed: 'fast' } : {}),
-  };
-  if (place === 'start') return { ...told, ...divided, output_tokens: bend(Math.min(1, output)), ...named };
-  const end = {
-    output_tokens: bend(output),
-    output_tokens_details: { thinking_tokens: Math.min(truth.reasoningTokens, output) },
-    ...(searches > 0 ? { server_tool_use: { web_search_requests: searches, web_fetch_requests: 0 } } : {}),
-    ...(message.passes.length > 0 ? { iterations: message.passes.map(listed) } : {}),
-  };
-  return place === 'whole' ? { ...told, ...divided, ...end, ...named } : { ...told, ...end };
+  const { truth, hour, searches, passes } = message;
+  return reported(figures, (bend) => {
+    const late = place === 'start' ? message.lateInput : 0;
+    const written = bend(truth.cacheWriteTokens);
+    const told = {
+      input_tokens: bend(truth.inputTokens - truth.cachedTokens - truth.cacheWriteTokens - late),
+      cache_creation_input_tokens: written,
+      cache_read_input_tokens: bend(truth.cachedTokens),
+    };
+    const divided = {
+      cache_creation: {
+        ephemeral_5m_input_tokens: hour ? 0 : written,
+        ephemeral_1h_input_tokens: hour ? written : 0,
+      },
+      service_tier: truth.serviceTier,
+      inference_geo: 'global',
+      ...(message.fast ? { speed: 'fast' } : {}),
+    };
+    if (place === 'start') return { ...told, ...divided, output_tokens: bend(Math.min(1, output)) };
+    return {
+      ...told,
+      ...(place === 'whole' ? divided : {}),
+      output_tokens: bend(output),
+      output_tokens_details: { thinking_tokens: Math.min(truth.reasoningTokens, output) },
+      ...(searches > 0 ? { server_tool_use: { web_search_requests: searches, web_fetch_requests: 0 } } : {}),
+      ...(passes.length > 0 ? { iterations: passes.map(listed) } : {}),
+    };
+  });
 }
 
 function listed({ type, model, inputTokens, outputTokens }: Message['passes'][number]): object {

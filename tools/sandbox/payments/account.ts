@@ -28,7 +28,7 @@ const declined = {
   },
 } as const;
 
-/** One account of the stand-in, and what people and programs do in it. */
+/** One account of the stand-in, and what people and programs do with it. */
 export class Account extends Records {
   createCustomer(form: Form): Customer {
     const customer: Customer = {
@@ -91,14 +91,14 @@ export class Account extends Records {
     return session;
   }
 
-  /** The customer that a request names; '' for none. */
+  /** The customer that a request names; '': none. */
   private customerIn(form: Form): string {
     const named = textIn(form, 'customer');
     if (named !== '' && !this.customers.has(named)) throw new RangeError(`No such customer: '${named}'`);
     return named;
   }
 
-  /** A payment that nobody attends. @returns it; its `last_payment_error` says why it was not made. */
+  /** A payment without its cardholder. @returns it; its `last_payment_error` says why it failed. */
   chargeSaved(form: Form): Intent {
     const method = this.methods.get(textIn(form, 'payment_method'));
     if (!method?.customer || method.customer !== textIn(form, 'customer')) {
@@ -121,7 +121,7 @@ export class Account extends Records {
     return intent;
   }
 
-  /** The card is charged, and kept where that was asked for. */
+  /** The card is charged, and saved if the session asks for that. */
   pay(session: Session, mood: CardMood = 'pays'): void {
     const intent = this.intentOf(session);
     if (intent.setup_future_usage) intent.payment_method = this.addCard(intent.customer ?? '', mood).id;
@@ -155,7 +155,7 @@ export class Account extends Records {
     return [...this.methods.values()].filter((one) => one.customer === customer).toReversed();
   }
 
-  /** A method whose money arrives days later, or never. */
+  /** A payment method whose money arrives days later, or never. */
   payLater(session: Session): void {
     this.intentOf(session).status = 'processing';
     Object.assign(session, { status: 'complete', payment_status: 'unpaid', url: null });
@@ -178,7 +178,7 @@ export class Account extends Records {
     this.emit('checkout.session.expired', session);
   }
 
-  /** @param status `requires_action`: whoever paid must first say where the money shall go. */
+  /** @param status `requires_action`: the payer must first say where the money goes. */
   refund(intentId: string, cents: number, status: 'requires_action' | 'succeeded' = 'succeeded'): Refund {
     const charge = this.chargeOf(intentId);
     const amount = Math.min(cents, charge.amount - charge.amount_refunded);
@@ -200,8 +200,8 @@ export class Account extends Records {
   }
 
   /**
-   * A refund ends without its money having arrived, weeks after it succeeded where a bank sends it back: the money is
-   * the account's again. One that waits for an answer is canceled.
+   * A refund fails, even weeks after it succeeded if a bank sends the money back: the money belongs to the account
+   * again. A refund that waits for an answer is canceled.
    */
   failRefund(refund: Refund): void {
     if (refund.status === 'failed' || refund.status === 'canceled') return;
@@ -216,7 +216,7 @@ export class Account extends Records {
     this.emit('charge.refund.updated', refund);
   }
 
-  /** A dispute of a charge, whole without another amount, which ends as `won`, `lost`, or not yet (null). */
+  /** A dispute of a charge that ends as `won` or `lost`; null: not yet. @param cents the whole charge if absent. */
   dispute(intentId: string, end: 'won' | 'lost' | null, cents?: number): void {
     const charge = this.chargeOf(intentId);
     charge.disputed = true;

@@ -6,7 +6,7 @@ import type { StripeEvent } from '#tools/sandbox/payments/objects';
 const MOST_TRIES = 8;
 const FIRST_PAUSE_MS = 250;
 
-/** Sends each event of the account to a webhook as it happens, signed, and again until it is taken. */
+/** Sends each event of the account to a webhook as it happens, signed, and again until it is accepted. */
 export function deliverTo(account: Account, webhookUrl: string, secret: string): void {
   account.onEvent = (event) => void deliver(event, webhookUrl, secret);
 }
@@ -21,7 +21,7 @@ async function deliver(event: StripeEvent, webhookUrl: string, secret: string): 
   }
 }
 
-/** As Stripe signs: HMAC-SHA-256 over the moment and the body. */
+/** As Stripe signs: HMAC-SHA-256 over the time and the body. */
 function signatureOf(payload: string, secret: string): string {
   const at = Math.floor(Date.now() / 1000);
   return `t=${at},v1=${createHmac('sha256', secret).update(`${at}.${payload}`).digest('hex')}`;

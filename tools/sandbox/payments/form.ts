@@ -1,6 +1,6 @@
 export type Form = { [name: string]: Form | string };
 
-/** Reads a body as Stripe's clients send it: "line_items[0][price_data][currency]=usd". */
+/** Reads a body in the format of Stripe's clients: "line_items[0][price_data][currency]=usd". */
 export function readForm(body: string): Form {
   const form: Form = {};
   for (const [name, value] of new URLSearchParams(body)) {
@@ -17,7 +17,7 @@ export function readForm(body: string): Form {
   return form;
 }
 
-/** A part of a form by its names; "" when it is not there. */
+/** A value in a form by its names; "" if it is not there. */
 export function textIn(form: Form, ...path: readonly string[]): string {
   let at: Form | string | undefined = form;
   for (const name of path) at = typeof at === 'object' ? at[name] : undefined;
@@ -30,7 +30,7 @@ export function listIn(form: Form, name: string): Form[] {
   return typeof inner === 'object' ? Object.values(inner).filter((one) => typeof one === 'object') : [];
 }
 
-/** The texts of an inner form: "metadata[order]=1". */
+/** The strings in an inner form: "metadata[order]=1". */
 export function textsIn(form: Form, ...path: readonly string[]): Record<string, string> {
   let at: Form | string | undefined = form;
   for (const name of path) at = typeof at === 'object' ? at[name] : undefined;

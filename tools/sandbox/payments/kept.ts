@@ -13,7 +13,7 @@ const kinds = [
   'portals',
 ] as const;
 
-/** What an account keeps on the disk, so that a new start knows the cards and payments of the last one. */
+/** Keeps an account on disk, so that its cards and payments survive a restart. */
 export function keepIn(file: string, account: Records): { save(): void } {
   load(file, account);
   return {
@@ -27,7 +27,7 @@ export function keepIn(file: string, account: Records): { save(): void } {
   };
 }
 
-/** A file that is not there, or that nobody can read, is an empty account: it is play money. */
+/** A file that is missing or cannot be read is an empty account: it is only simulated money. */
 function load(file: string, account: Records): void {
   try {
     const kept = JSON.parse(readFileSync(file, 'utf8'));

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** Objects of the stand-in: what it decides of them. `shown.ts` adds what else Stripe's objects carry. */
+/** Objects of the stand-in: the members that it decides. `shown.ts` adds the other members of Stripe's objects. */
 export interface Session {
   id: string;
   object: 'checkout.session';
@@ -73,7 +73,7 @@ export interface Customer {
   default_payment_method: string | null;
 }
 
-/** How a card takes a payment that nobody attends. */
+/** What a card does when it is charged without its holder. */
 export type CardMood = 'pays' | 'declines' | 'asks';
 
 export interface PaymentMethod {
@@ -82,7 +82,7 @@ export interface PaymentMethod {
   created: number;
   customer: string | null;
   last4: string;
-  /** Not Stripe's: what becomes of a payment without its holder. */
+  /** Not one of Stripe's members. */
   mood: CardMood;
 }
 

@@ -4,7 +4,7 @@ import type { PortalSession, Session } from '#tools/sandbox/payments/objects';
 /** A page to show, or where to go next. */
 export type Page = { readonly html: string } | { readonly location: string } | null;
 
-/** The pages on which people pay and keep their cards. @returns null: there is no such page. */
+/** The pages for paying and for managing cards. @returns null: there is no such page. */
 export function page(account: Account, method: string, path: string, body: string): Page {
   const [, kind, id = ''] = /^\/(pay|portal|receipts|invoices)\/([\w-]+)(?:\/pdf)?$/.exec(path) ?? [];
   const how = method === 'POST' ? new URLSearchParams(body).get('how') : null;
@@ -19,7 +19,7 @@ export function page(account: Account, method: string, path: string, body: strin
   return null;
 }
 
-/** @returns where the browser goes then. */
+/** @returns where the browser goes next. */
 function paid(account: Account, session: Session, how: string): string {
   if (session.status === 'open') {
     if (how === 'pay') account.pay(session);
@@ -34,10 +34,10 @@ function paid(account: Account, session: Session, how: string): string {
 
 function payPage(account: Account, session: Session): Page {
   if (session.status !== 'open')
-    return { html: html('Test payment', '<p>This page was used already, or has expired.</p>') };
+    return { html: html('Test payment', '<p>This page has expired or was already used.</p>') };
   const intent = account.intents.get(session.payment_intent ?? '');
   const saves = intent?.setup_future_usage
-    ? '<p>The card is saved, and may be charged later without you, as you agreed.</p>'
+    ? '<p>Your card is saved and can be charged later without you, as you agreed.</p>'
     : '';
   const refused = intent?.last_payment_error
     ? `<p role="alert">${intent.last_payment_error.message}</p>`
@@ -67,12 +67,12 @@ function changeCards(account: Account, { customer }: PortalSession, how: string)
 
 function portalPage(account: Account, portal: PortalSession): Page {
   const cards = account.cardsOf(portal.customer).map(({ last4 }) => `<li>Visa •••• ${last4}</li>`);
-  const list = cards.length > 0 ? `<ul>${cards.join('')}</ul>` : '<p>No card is saved.</p>';
+  const list = cards.length > 0 ? `<ul>${cards.join('')}</ul>` : '<p>No saved cards</p>';
   const back = portal.return_url ? `<p><a href="${escaped(portal.return_url)}">Back</a></p>` : '';
   const buttons = [
     button('pays', 'Add a card that pays'),
     button('declines', 'Add a card that is declined'),
-    button('asks', 'Add a card that asks for 3-D Secure'),
+    button('asks', 'Add a card that needs 3-D Secure'),
     button('remove', 'Remove all cards'),
   ];
   return { html: html('Test cards', `${list}<form method="post">${buttons.join('\n')}</form>${back}`) };
@@ -85,7 +85,7 @@ function receiptPage(account: Account, kind: 'receipts' | 'invoices', id: string
   const cents = kind === 'receipts' ? charge?.amount : account.invoices.get(id)?.amount_paid;
   if (cents === undefined) return null;
   const title = kind === 'receipts' ? 'Test receipt' : 'Test invoice';
-  return { html: html(title, `<p>${dollars(cents)} of play money.</p>`) };
+  return { html: html(title, `<p>${dollars(cents)} of simulated money</p>`) };
 }
 
 function html(title: string, content: string): string {

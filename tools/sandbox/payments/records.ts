@@ -14,7 +14,7 @@ import {
 } from '#tools/sandbox/payments/objects';
 import { shown } from '#tools/sandbox/payments/shown';
 
-/** What one account of the stand-in holds. */
+/** The objects of one account of the stand-in. */
 export class Records {
   readonly sessions = new Map<string, Session>();
   readonly intents = new Map<string, Intent>();

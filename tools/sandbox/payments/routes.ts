@@ -27,7 +27,7 @@ function ok(body: object | null): Answered | null {
   return body && { status: 200, body };
 }
 
-/** What a path names: a collection, one of it, and what is below that one. */
+/** What a path names: a collection, one object in it, and what is below that object. */
 interface Place {
   readonly kind: string;
   readonly id: string | null;
@@ -51,13 +51,13 @@ function write(account: Account, { kind, id, below }: Place, { body }: Asked): A
   return intent.last_payment_error ? refusedCard(intent) : ok(shown(intent));
 }
 
-/** Stripe answers a card that is declined with its error, in which the payment stands. */
+/** For a declined card, Stripe answers with an error that contains the payment. */
 function refusedCard(intent: Intent): Answered {
   const { last_payment_error: error } = intent;
   return { status: 402, body: { error: { ...error, payment_intent: intentOf(intent) } } };
 }
 
-/** Stripe ends a page that is open, and refuses any other. */
+/** Stripe ends an open page, and refuses any other. */
 function expireSession(account: Account, id: string): Answered | null {
   const session = account.sessions.get(id);
   if (!session) return null;
@@ -85,27 +85,20 @@ function read(account: Account, { kind, id, below }: Place, { path, query }: Ask
   return one ? show(one) : null;
 }
 
+const collections = {
+  'checkout/sessions': 'sessions',
+  payment_intents: 'intents',
+  charges: 'charges',
+  customers: 'customers',
+  payment_methods: 'methods',
+  refunds: 'refunds',
+  disputes: 'disputes',
+  invoices: 'invoices',
+} as const;
+
 function collectionOf(account: Account, kind: string): ReadonlyMap<string, Created> | null {
-  switch (kind) {
-    case 'checkout/sessions':
-      return account.sessions;
-    case 'payment_intents':
-      return account.intents;
-    case 'charges':
-      return account.charges;
-    case 'customers':
-      return account.customers;
-    case 'payment_methods':
-      return account.methods;
-    case 'refunds':
-      return account.refunds;
-    case 'disputes':
-      return account.disputes;
-    case 'invoices':
-      return account.invoices;
-    default:
-      return null;
-  }
+  const name = Object.entries(collections).find(([path]) => path === kind)?.[1];
+  return name ? account[name] : null;
 }
 
 type Created = StandInObject & { readonly created: number };
@@ -134,7 +127,7 @@ function pageOf<One extends { readonly id: string }>(
   return { object: 'list', url, has_more: to < all.length, data: all.slice(from, to).map(show) };
 }
 
-/** With what `expand[]` asks for in place of ids. */
+/** With objects in place of the ids that `expand[]` names. */
 function expanded(account: Account, one: StandInObject, query: URLSearchParams): object {
   const named = [...query].flatMap(([name, value]) => (name.startsWith('expand[') ? [value] : []));
   const asks = (name: string) => named.includes(name) || named.includes(`data.${name}`);

@@ -6,15 +6,15 @@ import { keepIn } from '#tools/sandbox/payments/kept';
 import { type Page, page } from '#tools/sandbox/payments/pages';
 import { type Answered, answer } from '#tools/sandbox/payments/routes';
 
-/** The stand-in as whoever started it drives it. */
+/** The running stand-in, and how tests control it. */
 export interface StripeServer {
   readonly url: string;
   readonly account: Account;
   /** Requests that arrived, by method and path. */
   readonly asked: string[];
-  /** While true, every request of the API is answered 503. */
+  /** While true, every request to the API gets 503. */
   down: boolean;
-  /** What a request of the API waits for before and after it takes effect. */
+  /** What a request to the API waits for before and after it takes effect. */
   before: (what: string) => Promise<void> | void;
   after: (what: string) => Promise<void> | void;
   close(): Promise<void>;
@@ -22,7 +22,7 @@ export interface StripeServer {
 
 export interface StandInOptions {
   readonly port?: number;
-  /** Where its account is kept; without it, it is forgotten. */
+  /** The file that keeps its account; absent: it is not kept. */
   readonly file?: string;
   nowSeconds?(): number;
 }
@@ -34,8 +34,7 @@ interface Kept {
 }
 
 /**
- * A stand-in for Stripe: real sockets, its idempotency keys, the pages on which people pay. Its only client is the
- * official one.
+ * A stand-in for Stripe: real sockets, its idempotency keys, the pages for paying. Its only client is the official one.
  */
 export async function startStripe({
   port = 0,
@@ -94,7 +93,7 @@ export async function startStripe({
     else await once(response, key, `${method} ${pathname} ${body}`, take);
   }
 
-  /** As Stripe keeps it: the first answer to a key, errors included; other parameters and a second at once are refused. */
+  /** As at Stripe: a key keeps its first answer, even an error; other parameters and concurrent requests are refused. */
   async function once(response: ServerResponse, key: string, print: string, take: () => Promise<Answered>) {
     const known = answers.get(key);
     if (known && known.print !== print) {
@@ -145,7 +144,7 @@ function missing(path: string): Answered {
 }
 
 function showPage(response: ServerResponse, shown: Page): void {
-  if (shown === null) response.writeHead(404, { 'content-type': 'text/plain' }).end('There is no such page.');
+  if (shown === null) response.writeHead(404, { 'content-type': 'text/plain' }).end('Page not found.');
   else if ('location' in shown) response.writeHead(303, { location: shown.location }).end();
   else response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(shown.html);
 }

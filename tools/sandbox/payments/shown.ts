@@ -16,8 +16,8 @@ const place = { city: null, country: null, line1: null, line2: null, postal_code
 const holder = { address: place, email: null, name: null, phone: null, tax_id: null };
 
 /**
- * An object as Stripe's API shows it. The return types are those of Stripe's own client, which are made from its
- * OpenAPI description: a member that Stripe always sends and that is missing here does not compile.
+ * An object as Stripe's API shows it. The return types are those of Stripe's own client, which are generated from its
+ * OpenAPI description: if a member that Stripe always sends is missing here, this does not compile.
  */
 export function shown(object: StandInObject): object {
   switch (object.object) {
@@ -237,7 +237,7 @@ function disputeOf(dispute: Dispute): Omit<Stripe.Dispute, 'evidence'> {
   };
 }
 
-/** What the gateway reads of an invoice; Stripe's carries much more. */
+/** What the gateway reads of an invoice; Stripe's has many more members. */
 type ShownInvoice = Pick<
   Stripe.Invoice,
   | 'id'

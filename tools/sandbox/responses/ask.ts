@@ -1,29 +1,20 @@
-import { schemaOf } from '#tools/sandbox/chat/ask';
+import { schemaOf, type TextAsk } from '#tools/sandbox/chat/ask';
 import { textTokens } from '#tools/sandbox/content/tokens';
-import { record, type Tool, type ToolChoice } from '#tools/sandbox/content/tool-call';
+import { readJson, record, type ToolChoice } from '#tools/sandbox/content/tool-call';
 import { type Input, type Lookup, readInput } from '#tools/sandbox/responses/input';
 import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
 
 /** What a request for a response asks for, read leniently as providers do. */
-export interface ResponsesAsk extends Input {
-  readonly model: string;
-  readonly stream: boolean;
+export interface ResponsesAsk extends Input, TextAsk {
+  readonly transcript: string;
   readonly background: boolean;
   readonly store: boolean;
   readonly previousId: string | null;
-  /** Output tokens, reasoning included; null: silent. */
-  readonly budget: number | null;
-  readonly serviceTier: string | null;
-  readonly cacheKey: string | null;
-  /** The answer's reasoning comes with its encrypted content. */
+  /** The answer includes the encrypted content of its reasoning. */
   readonly sealsReasoning: boolean;
-  /** Pictures told before the finished one. */
+  /** Partial images sent before the finished one. */
   readonly partialImages: number;
-  readonly tools: readonly Tool[];
-  readonly toolChoice: ToolChoice;
-  /** The JSON schema that its text must follow; null: any text. */
-  readonly schema: object | null;
-  /** The image tool is declared, and the prompt says "draw": its model, "" where none is named. */
+  /** The image tool is declared, and the prompt says "draw": its model, "" if none is named. */
   readonly imageModel: string | null;
   /** A web search is declared, and the prompt says "search". */
   readonly searches: boolean;
@@ -33,7 +24,7 @@ export interface ResponsesAsk extends Input {
 
 /** @throws ProviderFault 400 in the family's words, 404 for an unknown item. */
 export function readResponsesAsk(body: Buffer, lookup: Lookup): ResponsesAsk {
-  const asked = parseBody(body);
+  const asked = readJson(body);
   if (typeof asked.model !== 'string') throw invalid("Missing required parameter: 'model'.", 'model');
   const store = asked.store !== false;
   if (asked.background === true && !store) throw invalid("Background mode requires 'store'.", 'background');
@@ -70,14 +61,6 @@ export function readResponsesAsk(body: Buffer, lookup: Lookup): ResponsesAsk {
     searches: typed('web_search') !== undefined && input.prompt.includes('search'),
     asked,
   };
-}
-
-function parseBody(body: Buffer): Record<string, unknown> {
-  try {
-    return record(JSON.parse(body.toString('utf8')));
-  } catch {
-    throw new ProviderFault(400, 'We could not parse the JSON body of your request.');
-  }
 }
 
 function invalid(message: string, param: string, code = 'missing_required_parameter'): ProviderFault {

@@ -4,11 +4,9 @@ import type { Truth } from '#tools/sandbox/dialect';
 import type { ResponsesAsk } from '#tools/sandbox/responses/ask';
 import type { Behaviour } from '#tools/sandbox/scenario/behaviour';
 
-/** A one-pixel picture, and what a picture costs: tokens of the image model. */
+/** A one-pixel picture. */
 const PICTURE =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
-const imageInput = { text: 40, image: 0 };
-const imageOutput = { text: 8, image: 272 };
 /** What the results of a search add to the input. */
 const searchTokens = 1_000;
 
@@ -31,17 +29,17 @@ export type OutputItem =
     }
   | { readonly kind: 'message'; readonly id: string; readonly choice: Choice };
 
-/** An answer, ready to be told whole or in events. */
+/** An answer, to be sent whole or in events. */
 export interface Composition {
   readonly items: readonly OutputItem[];
   /** The budget cut it short. */
   readonly incomplete: boolean;
   readonly truth: Truth;
-  /** What tools used, beside the truth: as the answer reports it. */
+  /** What tools used, besides the truth, as the answer reports it. */
   readonly toolUsage: object;
 }
 
-/** What decides an answer beside its request. */
+/** What decides an answer besides its request. */
 export interface Circumstances {
   /** The model, without its directives. */
   readonly base: string;
@@ -53,7 +51,7 @@ export interface Circumstances {
  * Decides the answer of a request.
  * @param previous what it continues: its tokens are input again.
  * @param suffix of every item's id.
- * @throws ProviderFault 404 for an unknown model, 400 where budget or context do not fit it.
+ * @throws ProviderFault 404 for an unknown model, 400 if budget or context do not fit it.
  */
 export function composeResponse(
   ask: ResponsesAsk,
@@ -64,17 +62,10 @@ export function composeResponse(
   const { choices, truth } = compose(
     {
       ...ask,
-      includeUsage: false,
-      obfuscate: true,
-      spoken: false,
-      choices: 1,
-      stops: [],
-      // Where a tool answered last, its words are echoed.
+      // If a tool answered last, its words are echoed.
       prompt: ask.answersTool ? (ask.transcript.split('\n').at(-1) ?? '') : ask.prompt,
       transcript: `${previous?.transcript ?? ''}${ask.transcript}`,
       inputTokens: ask.inputTokens + (previous?.tokens ?? 0),
-      audioTokens: 0,
-      imageTokens: 0,
     },
     base,
     behaviour,
@@ -110,19 +101,16 @@ export function composeResponse(
   };
 }
 
+/** A picture costs 40 tokens of text in, and 8 tokens of text and 272 of image out. */
 function toolUsage({ imageModel, searches }: ResponsesAsk): object {
   const draws = imageModel === null ? 0 : 1;
-  const input = { text_tokens: imageInput.text * draws, image_tokens: imageInput.image * draws };
-  const output = { text_tokens: imageOutput.text * draws, image_tokens: imageOutput.image * draws };
-  const inputTokens = input.text_tokens + input.image_tokens;
-  const outputTokens = output.text_tokens + output.image_tokens;
   return {
     image_gen: {
-      input_tokens: inputTokens,
-      input_tokens_details: input,
-      output_tokens: outputTokens,
-      output_tokens_details: output,
-      total_tokens: inputTokens + outputTokens,
+      input_tokens: 40 * draws,
+      input_tokens_details: { text_tokens: 40 * draws, image_tokens: 0 },
+      output_tokens: 280 * draws,
+      output_tokens_details: { text_tokens: 8 * draws, image_tokens: 272 * draws },
+      total_tokens: 320 * draws,
     },
     web_search: { num_requests: searches ? 1 : 0 },
   };

@@ -1,6 +1,6 @@
 import type { ProviderMemory } from '#tools/sandbox/content/memory';
 import type { PrefixCache } from '#tools/sandbox/content/prefix-cache';
-import { type Answer, freeOfCharge, type Opened, type ReceivedRequest } from '#tools/sandbox/dialect';
+import { type Answer, freeOfCharge, type Opened, type ReceivedRequest, whole } from '#tools/sandbox/dialect';
 import { getModel } from '#tools/sandbox/models';
 import { type ResponsesAsk, readResponsesAsk } from '#tools/sandbox/responses/ask';
 import { type Circumstances, composeResponse } from '#tools/sandbox/responses/compose';
@@ -11,7 +11,7 @@ import { type JobCourse, jobCourse } from '#tools/sandbox/scenario/job';
 import { findDirective, parseName } from '#tools/sandbox/scenario/name';
 import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
 
-/** Opens a request that makes a response. */
+/** Opens a request that creates a response. */
 export function openCreate(seen: ReceivedRequest, cache: PrefixCache, memory: ProviderMemory): Opened {
   const ask = readResponsesAsk(seen.body, {
     item: (id) => keptItems.find(memory, id),
@@ -82,20 +82,17 @@ function keep(
   return kept;
 }
 
-/** A stream in the background is over when its last event is out, if its name does not say otherwise. */
+/** A stream in the background is over when its last event is sent, unless its name says otherwise. */
 function courseOf(ask: ResponsesAsk, streamMs: number, startedAtMs: number): JobCourse {
   const name = parseName(findDirective(ask.prompt) ?? ask.model);
   const course = jobCourse(name, startedAtMs);
   return ask.stream && !name.params.has('job_ms') ? { ...course, lastsMs: streamMs } : course;
 }
 
-/** What runs in the background has cost nothing yet; all else is told as it is made. */
+/** What runs in the background has cost nothing yet. */
 function answerOf(kept: KeptResponse, ask: ResponsesAsk, nowMs: number): Answer {
   const { truth } = kept.composition;
   if (ask.stream) return { truth, content: { kind: 'stream', frames: responseFrames(kept, nowMs) } };
   const { body, usage } = viewOf(kept, statusOf(kept, nowMs));
-  return {
-    truth: ask.background ? freeOfCharge : truth,
-    content: { kind: 'whole', text: JSON.stringify(body), usage },
-  };
+  return whole(body, usage, ask.background ? freeOfCharge : truth);
 }

@@ -4,7 +4,7 @@ import type { OutputItem } from '#tools/sandbox/responses/compose';
 import type { KeptResponse } from '#tools/sandbox/responses/kept';
 import { itemView, type Status, statusOf, textPart, viewOf } from '#tools/sandbox/responses/view';
 
-/** One event before it has its number. */
+/** One event before it is numbered. */
 interface Told {
   readonly type: string;
   readonly fields: object;
@@ -14,10 +14,10 @@ interface Told {
 }
 
 /**
- * A stream's events in the order of the family: created, (queued,) in_progress, each item with all that
- * happens to it, then exactly one end. Numbered from 0.
+ * A stream's events in the order of the family: created, (queued,) in_progress, each item with all its events, then
+ * exactly one end. Numbered from 0.
  * @param after events up to this number were seen before; -1: none.
- * @param nowMs when it was asked for, ms since the epoch.
+ * @param nowMs when it was requested, ms since the epoch.
  */
 export function* responseFrames(kept: KeptResponse, nowMs: number, after = -1): Generator<Frame> {
   let number = 0;
@@ -110,7 +110,7 @@ function* imageEvents(item: Extract<OutputItem, { kind: 'image' }>, place: objec
   yield { type: `${type}.completed`, fields: place };
 }
 
-/** An item before anything of it has been told. */
+/** An item before any of its content has been sent. */
 function opening(item: OutputItem): object {
   const { id } = item;
   switch (item.kind) {

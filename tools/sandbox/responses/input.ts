@@ -1,6 +1,6 @@
 import { audioTokens, imageTokens, textTokens } from '#tools/sandbox/content/tokens';
 import { record } from '#tools/sandbox/content/tool-call';
-import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
+import { missingParameter, ProviderFault } from '#tools/sandbox/scenario/provider-fault';
 
 type Fields = Record<string, unknown>;
 
@@ -10,7 +10,7 @@ export interface KeptItem {
   readonly tokens: number;
 }
 
-/** What the provider looks up for an input: items by their id, and seals that only it can open. */
+/** What the provider looks up for an input: items by their id, and reasoning that only it can decrypt. */
 export interface Lookup {
   item(id: string): KeptItem | null;
   opens(sealed: string): boolean;
@@ -18,19 +18,19 @@ export interface Lookup {
 
 /** An input, read item by item. */
 export interface Input {
-  /** As `input_items` lists them, new ids apart: messages in their long form, the rest as sent. */
+  /** As `input_items` lists them, except for new ids: messages in their long form, the rest as sent. */
   readonly items: readonly KeptItem[];
   /** The last user message's text. */
   readonly prompt: string;
-  /** It ends in the result of a tool: what follows is text. */
+  /** It ends with the result of a tool: the answer is text. */
   readonly answersTool: boolean;
   readonly transcript: string;
   readonly inputTokens: number;
 }
 
 /**
- * 4 tokens around each item, then what its parts weigh.
- * @throws ProviderFault 404 for an item that is not kept, 400 for reasoning that another account sealed.
+ * 4 tokens around each item, plus the tokens of its parts.
+ * @throws ProviderFault 404 for an unknown item, 400 for reasoning that another account encrypted.
  */
 export function readInput(input: unknown, lookup: Lookup): Input {
   const given = typeof input === 'string' ? [{ role: 'user', content: input }] : listOf(input);
@@ -53,10 +53,10 @@ export function readInput(input: unknown, lookup: Lookup): Input {
 
 function listOf(input: unknown): readonly unknown[] {
   if (Array.isArray(input)) return input;
-  throw new ProviderFault(400, "Missing required parameter: 'input'.", 'missing_required_parameter', 'input');
+  throw missingParameter('input');
 }
 
-/** A message with its parts written out; a reference as the item that it stands for. */
+/** A message with its parts written out; a reference as the item that it refers to. */
 function longForm(item: Fields, lookup: Lookup): Fields {
   const type = item.type ?? ('role' in item ? 'message' : 'item_reference');
   if (type === 'item_reference') return keptItem(item, lookup).item;
@@ -83,7 +83,7 @@ function reasoning(item: Fields, lookup: Lookup): Fields {
   throw new ProviderFault(400, message, 'invalid_encrypted_content', 'input');
 }
 
-/** The words of an item; of a tool's call its arguments, of its result what it gave. */
+/** The text of an item: a tool call's arguments, a tool result's output. */
 function textOf(item: Fields): string {
   if (typeof item.output === 'string') return item.output;
   if (typeof item.arguments === 'string') return item.arguments;

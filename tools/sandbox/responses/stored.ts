@@ -1,5 +1,5 @@
 import type { ProviderMemory } from '#tools/sandbox/content/memory';
-import { type Answer, freeOfCharge, type Opened, type ReceivedRequest } from '#tools/sandbox/dialect';
+import { type Answer, freeOfCharge, type Opened, type ReceivedRequest, whole } from '#tools/sandbox/dialect';
 import { responseFrames } from '#tools/sandbox/responses/frames';
 import { type KeptResponse, keptResponses } from '#tools/sandbox/responses/kept';
 import { statusOf, viewOf } from '#tools/sandbox/responses/view';
@@ -8,7 +8,7 @@ import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
 
 const storedPath = /^\/responses\/([^/]+)(\/cancel|\/input_items)?$/;
 
-/** Whether the family has such an operation on what is kept. */
+/** Whether the family has such an operation on what is stored. */
 export function handlesStored(method: string, path: string): boolean {
   const [, , end] = storedPath.exec(path) ?? [null, null, null];
   if (end === null) return false;
@@ -17,9 +17,9 @@ export function handlesStored(method: string, path: string): boolean {
 }
 
 /**
- * Opens a request on a kept response: read (whole or, resumed, as a stream), its input, its cancelling
- * and its end.
- * @throws ProviderFault 404 for an id that is not kept.
+ * Opens a request on a stored response: read it (whole or, resumed, as a stream), list its input, cancel it
+ * or delete it.
+ * @throws ProviderFault 404 for an unknown id.
  */
 export function openStored(seen: ReceivedRequest, memory: ProviderMemory): Opened {
   const [, encoded = '', end] = storedPath.exec(seen.path) ?? [];
@@ -34,24 +34,20 @@ export function openStored(seen: ReceivedRequest, memory: ProviderMemory): Opene
     prompt: '',
     answer() {
       if (resumes) return resumed(kept, seen);
-      if (end === '/input_items') return told(inputItems(kept, seen.query));
+      if (end === '/input_items') return whole(inputItems(kept, seen.query));
       if (end === '/cancel') return cancelled(kept, seen.atMs);
       if (seen.method === 'DELETE') {
         keptResponses.remove(memory, id);
-        return told({ id, object: 'response', deleted: true });
+        return whole({ id, object: 'response', deleted: true });
       }
       return viewed(kept, seen.atMs);
     },
   };
 }
 
-function told(body: object, usage: unknown = null): Answer {
-  return { truth: freeOfCharge, content: { kind: 'whole', text: JSON.stringify(body), usage } };
-}
-
 function viewed(kept: KeptResponse, nowMs: number): Answer {
   const { body, usage } = viewOf(kept, statusOf(kept, nowMs));
-  return told(body, usage);
+  return whole(body, usage);
 }
 
 function cancelled(kept: KeptResponse, nowMs: number): Answer {

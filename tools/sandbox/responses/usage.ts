@@ -1,16 +1,9 @@
 import type { Truth } from '#tools/sandbox/dialect';
 import type { UsageFigures } from '#tools/sandbox/scenario/behaviour';
-import { bends } from '#tools/sandbox/scenario/bend';
+import { reported } from '#tools/sandbox/scenario/bend';
 
-/**
- * The usage object as the provider reports it, honest or bent.
- * @returns undefined where there is none, null where it says null.
- */
 export function responseUsage(truth: Truth, figures: UsageFigures): object | null | undefined {
-  if (figures === 'none') return undefined;
-  if (figures === 'null') return null;
-  const bend = bends[figures];
-  return {
+  return reported(figures, (bend) => ({
     input_tokens: bend(truth.inputTokens),
     input_tokens_details: {
       cached_tokens: bend(truth.cachedTokens),
@@ -19,5 +12,5 @@ export function responseUsage(truth: Truth, figures: UsageFigures): object | nul
     output_tokens: bend(truth.outputTokens),
     output_tokens_details: { reasoning_tokens: Math.min(truth.reasoningTokens, truth.outputTokens) },
     total_tokens: bend(truth.inputTokens + truth.outputTokens),
-  };
+  }));
 }

@@ -6,7 +6,7 @@ import { parseName } from '#tools/sandbox/scenario/name';
 
 export type Status = JobStand['state'] | 'incomplete' | 'cancelled';
 
-/** What a request's answer repeats of it. */
+/** The request's fields that its answer repeats. */
 const repeated = {
   background: false,
   instructions: null,
@@ -46,7 +46,7 @@ export function headOf(
   };
 }
 
-/** How a kept response stands now. */
+/** The current status of a stored response. */
 export function statusOf({ composition, course, cancelledAtMs }: KeptResponse, nowMs: number): Status {
   if (cancelledAtMs !== null) return 'cancelled';
   const state = course === null ? 'completed' : standOf(course, nowMs).state;

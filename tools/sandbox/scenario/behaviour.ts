@@ -1,28 +1,28 @@
-/** How the simulated provider behaves in one request: plain data that faults override. */
+/** How the simulated provider behaves in one request: data that faults override. */
 export interface Behaviour {
   /** Between content chunks, ms. */
   readonly gapMs: number;
-  /** Text tokens of a choice that no budget stops; null: as the prompt has it. */
+  /** Text tokens of a choice, unless a budget stops it; null: the prompt decides. */
   readonly tokens: number | null;
-  /** Never ends by itself, whatever the budget. */
+  /** Never ends, whatever the budget. */
   readonly endless: boolean;
   /** Reasoning tokens before the text, part of the output. */
   readonly reasoning: number;
-  /** The service tier that the answer names; null: by what was asked. */
+  /** The service tier that the answer names; null: the request decides. */
   readonly tier: string | null;
   /** Silence before the status line, ms. */
   readonly firstByteMs: number;
   readonly instead: Instead | null;
   readonly usage: UsageFigures;
   readonly usagePlace: UsagePlace;
-  /** Bytes that each event of a chat stream is longer by. */
+  /** Bytes added to each event of a chat stream. */
   readonly paddingBytes: number;
-  /** Further events: see the table in faults.ts. */
+  /** Additional events: see the table in faults.ts. */
   readonly extra: Extra | null;
   /** Line ending of the event stream; null: the family's own. */
   readonly newline: '\n' | '\r\n' | '\r' | null;
   readonly stop: Stop | null;
-  /** Bytes a write; null: an event or a body at once. */
+  /** Bytes per write; null: an event or a body at once. */
   readonly sliceBytes: number | null;
   /** Announced minus true content-length, bytes; null: honest framing. */
   readonly lengthOffset: number | null;
@@ -33,23 +33,23 @@ export interface Behaviour {
 /** `none`: no usage anywhere. `fraction`: figures that are not whole numbers. */
 export type UsageFigures = 'honest' | 'none' | 'null' | 'negative' | 'absurd' | 'fraction';
 
-/** Where a stream's usage stands; `own-chunk` is what was asked for, the others come unasked. */
+/** Where a stream's usage is; `own-chunk` is what was requested, the others are not. */
 export type UsagePlace = 'own-chunk' | 'twice' | 'finish-chunk' | 'every-chunk' | 'x-groq';
 
 export type Extra = 'moderation' | 'comments' | 'done-twice' | 'trailing-bytes';
 
-/** An answer that is not the family's. */
+/** What replaces an answer of the family. */
 export type Instead =
   | { readonly kind: 'status'; readonly status: number; readonly body: 'error' | 'xai-key' | 'html' | 'json' }
   | { readonly kind: 'silence' }
   | { readonly kind: 'close' }
   | { readonly kind: 'reset' };
 
-/** What happens after `after` content chunks of a stream; a whole body breaks at its half. */
+/** What happens after `after` content chunks of a stream, or halfway through a whole body. */
 export interface Stop {
   readonly by: 'stall' | 'fin' | 'inside' | 'reset' | 'end' | 'error-event' | 'malformed';
   readonly after: number;
-  /** A stall ends after so long, ms; null: never. */
+  /** How long a stall lasts, ms; null: for ever. */
   readonly resumeMs: number | null;
 }
 

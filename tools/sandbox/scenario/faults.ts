@@ -3,12 +3,12 @@ import { type ModelName, numberParam } from '#tools/sandbox/scenario/name';
 
 /**
  * Every fault of the simulated provider, chosen by model name: `fault/NAME[@N][?key=value&…]`.
- * N counts the content chunks sent before; a whole JSON body breaks at its half instead.
+ * N is how many content chunks are sent before it; a whole JSON body breaks halfway instead.
  * Parameters of every name: `tokens=` output length, `reasoning=`, `tier=`, `ms=` (see each), and
- * `times=K`: strikes the first K requests of that very name only.
+ * `times=K`: the fault strikes only the first K requests with exactly this name.
  */
 export interface Fault {
-  /** One line for people. */
+  /** A description in one line. */
   readonly about: string;
   readonly behave: (name: ModelName) => Partial<Behaviour>;
 }
@@ -45,7 +45,7 @@ export const faults: Readonly<Record<string, Fault>> = {
     }),
   },
   stall: {
-    about: 'silence before headers; @N: after N chunks (@0: after headers); ?ms= goes on after that',
+    about: 'silence before headers; @N: after N chunks (@0: after headers); ?ms= it then goes on',
     behave: stopOrInstead('stall', 'silence'),
   },
   reset: { about: 'TCP reset before headers; @N: after N chunks', behave: stopOrInstead('reset', 'reset') },
@@ -71,7 +71,7 @@ export const faults: Readonly<Record<string, Fault>> = {
   cr: { about: 'lone CR line endings', behave: () => ({ newline: '\r' }) },
   comments: { about: 'SSE comments between events', behave: () => ({ extra: 'comments' }) },
   'long-events': {
-    about: 'events of a chat stream that are longer by ?bytes= (8192)',
+    about: 'events of a chat stream with ?bytes= (8192) more',
     behave: (name) => ({ paddingBytes: numberParam(name, 'bytes', 8_192) }),
   },
   'done-twice': { about: '[DONE] twice', behave: () => ({ extra: 'done-twice' }) },
@@ -88,25 +88,25 @@ export const faults: Readonly<Record<string, Fault>> = {
   'null-usage': { about: 'usage: null in its place', behave: () => ({ usage: 'null' }) },
   'negative-usage': { about: 'negative figures', behave: () => ({ usage: 'negative' }) },
   'absurd-usage': { about: 'figures of 10^12', behave: () => ({ usage: 'absurd' }) },
-  'fraction-usage': { about: 'figures that are not whole', behave: () => ({ usage: 'fraction' }) },
+  'fraction-usage': { about: 'figures that are not whole numbers', behave: () => ({ usage: 'fraction' }) },
   'usage-twice': {
     about: 'the usage chunk twice, the first with half of the output',
     behave: () => ({ usagePlace: 'twice' }),
   },
   'usage-in-finish-chunk': {
-    about: 'usage unasked, on the chunk with finish_reason',
+    about: 'unrequested usage, on the chunk with finish_reason',
     behave: () => ({ usagePlace: 'finish-chunk' }),
   },
   'usage-every-chunk': {
-    about: 'usage unasked, growing, on every chunk',
+    about: 'unrequested usage, growing, on every chunk',
     behave: () => ({ usagePlace: 'every-chunk' }),
   },
-  'x-groq-usage': { about: 'usage unasked, in x_groq.usage', behave: () => ({ usagePlace: 'x-groq' }) },
+  'x-groq-usage': { about: 'unrequested usage, in x_groq.usage', behave: () => ({ usagePlace: 'x-groq' }) },
   'wrong-length': {
     about: 'content-length off by ?by= (10): positive too long, negative too short',
     behave: (name) => ({ lengthOffset: Math.trunc(Number(name.params.get('by') ?? 10)) || 10 }),
   },
-  gzip: { about: 'gzip, although identity was asked', behave: () => ({ gzip: true }) },
+  gzip: { about: 'gzip, although identity was requested', behave: () => ({ gzip: true }) },
   'huge-headers': {
     about: 'a header of ?bytes= (65536)',
     behave: (name) => ({ headers: { 'x-filler': 'a'.repeat(numberParam(name, 'bytes', 65_536)) } }),
@@ -120,7 +120,7 @@ export function findFault(name: ModelName): Partial<Behaviour> | null {
   return (Object.hasOwn(faults, name.fault ?? '') ? faults[name.fault ?? ''] : null)?.behave(name) ?? null;
 }
 
-/** What `fault/` may be followed by, for people who mistyped it. */
+/** What may follow `fault/`, for the message about an unknown fault. */
 export function faultNames(): string[] {
   return ['status-400…599', ...Object.keys(faults)];
 }

@@ -1,9 +1,8 @@
 import { type ModelName, numberParam } from '#tools/sandbox/scenario/name';
 
 /**
- * How a job of the simulated provider goes, by its model's name: `?job_ms=` until it ends (300),
- * `?job=failed`, `?job=never` or `?job=gone` (nobody knows it any more) for the other ends; a quarter of
- * the time it is still queued.
+ * The course of a job, by its model's name: `?job_ms=` until it ends (300); `?job=failed`, `?job=never` or
+ * `?job=gone` (the provider has lost it) if it does not complete. For a quarter of the time it is queued.
  */
 export interface JobCourse {
   readonly startedAtMs: number;
@@ -16,19 +15,19 @@ const ends: readonly JobEnd[] = ['completed', 'failed', 'never', 'gone'];
 
 export interface JobStand {
   readonly state: 'queued' | 'in_progress' | 'completed' | 'failed';
-  /** Per cent, 0 to 100. */
+  /** Percent, 0 to 100. */
   readonly progress: number;
 }
 
 const usualMs = 300;
 
-/** @param lastsMs of a job whose name says nothing. */
+/** @param lastsMs if the name does not say how long. */
 export function jobCourse(name: ModelName, startedAtMs: number, lastsMs = usualMs): JobCourse {
   const end = ends.find((one) => one === name.params.get('job')) ?? 'completed';
   return { startedAtMs, lastsMs: numberParam(name, 'job_ms', lastsMs), end };
 }
 
-/** @param nowMs when somebody looks, ms since the epoch. */
+/** The state of a job. @param nowMs ms since the epoch. */
 export function standOf(course: JobCourse, nowMs: number): JobStand {
   const { end } = course;
   const part = partOf(course, nowMs);

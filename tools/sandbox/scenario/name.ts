@@ -3,10 +3,10 @@
  *
  *   [sandbox/] [pace/MS/CHUNKS/] ( fault/NAME[@N] | BASE ) [?key=value&…]
  *
- * A prompt may carry the same in double brackets, which then decides: "Say hello [[pace/5/200]]".
+ * A prompt may contain such a name in double brackets, which then decides: "Say hello [[pace/5/200]]".
  */
 export interface ModelName {
-  /** A plain model, "echo" where the name holds none. */
+  /** A plain model; "echo" if the name has none. */
   readonly base: string;
   readonly fault: string | null;
   /** The N of `@N`: content chunks sent before the fault strikes. */
@@ -24,7 +24,7 @@ export interface Pace {
 const shape = /^(?:sandbox\/)?(?:pace\/(\d+)\/(\d+)(?:\/|(?=\?|$)))?([^?]*)(?:\?(.*))?$/s;
 const faultShape = /^fault\/([a-z0-9-]+)(?:@(\d+))?$/;
 
-/** @returns the parts; a name outside the grammar comes back as a base that no model has. */
+/** @returns the parts; a name outside the grammar becomes a base that no model has. */
 export function parseName(text: string): ModelName {
   const [, gapMs, chunks, rest = '', query = ''] = shape.exec(text) ?? [];
   const pace = gapMs && chunks ? { gapMs: Number(gapMs), chunks: Number(chunks) } : null;
@@ -39,7 +39,7 @@ export function parseName(text: string): ModelName {
 
 const directive = /\[\[([^[\]]{1,200})\]\]/;
 
-/** The name that a prompt carries in double brackets; null for none. */
+/** The name in double brackets in a prompt; null: none. */
 export function findDirective(prompt: string): string | null {
   return directive.exec(prompt)?.[1]?.trim() ?? null;
 }
@@ -49,15 +49,15 @@ export function withoutDirective(prompt: string): string {
   return prompt.replace(directive, '').trim();
 }
 
-/** A non-negative whole number among the parameters, else the default. */
+/** A non-negative whole number among the parameters, otherwise the default. */
 export function numberParam(name: ModelName, key: string, otherwise: number): number {
   const value = Number(name.params.get(key));
   return name.params.has(key) && Number.isInteger(value) && value >= 0 ? value : otherwise;
 }
 
 /**
- * How a request on something kept goes, by the name of the model that made it: its parameter `get`,
- * `post` or `delete` holds a name in turn ("echo?get=fault/status-500"), else nothing happens.
+ * The name that decides about a request on something stored, from the name of the model that created it: its
+ * parameter `get`, `post` or `delete` is a name in turn ("echo?get=fault/status-500"); otherwise nothing happens.
  */
 export function keptName(model: string, method: string): string {
   return parseName(model).params.get(method.toLowerCase()) ?? 'echo';

@@ -9,20 +9,20 @@ export interface Scenario {
   readonly behaviour: Behaviour;
 }
 
-/** Makes scenarios out of model names; remembers how often each name was called, for `times=`. */
+/** Turns model names into scenarios; counts the calls of each name, for `times=`. */
 export class Scenarios {
   readonly #calls = new Map<string, number>();
   readonly #paceMs: number;
 
-  /** @param paceMs between content chunks where a name says nothing. */
+  /** @param paceMs between content chunks, if a name does not say. */
   constructor(paceMs: number) {
     this.#paceMs = paceMs;
   }
 
   /**
-   * @param model as asked, or the prompt's directive.
-   * @param paceHeader `x-sandbox-pace`: "MS/CHUNKS" or "MS", where the name says nothing.
-   * @throws ProviderFault 404 for a fault that does not exist; it names those that do.
+   * @param model as requested, or the prompt's directive.
+   * @param paceHeader `x-sandbox-pace`: "MS/CHUNKS" or "MS", if the name does not say.
+   * @throws ProviderFault 404 for an unknown fault; it names the known ones.
    */
   plan(model: string, paceHeader: string | undefined): Scenario {
     const name = parseName(model);

@@ -1,7 +1,7 @@
-/** An error answer of the simulated provider, on its way to the family's own error shape. */
+/** An error of the simulated provider, before its family gives it a body. */
 export class ProviderFault extends Error {
   readonly status: number;
-  /** The provider's machine-readable code; null where it gives none. */
+  /** The provider's machine-readable code; null: none. */
   readonly code: string | null;
   /** The request field that it complains about. */
   readonly param: string | null;
@@ -15,6 +15,23 @@ export class ProviderFault extends Error {
   }
 }
 
+export function missingParameter(name: string): ProviderFault {
+  return new ProviderFault(400, `Missing required parameter: '${name}'.`, 'missing_required_parameter', name);
+}
+
+export function unknownParameter(name: string): ProviderFault {
+  return new ProviderFault(400, `Unknown parameter: '${name}'.`, 'unknown_parameter', name);
+}
+
+export function invalidValue(name: string, value: string): ProviderFault {
+  return new ProviderFault(400, `Invalid value: '${value}'.`, 'invalid_value', name);
+}
+
+/** The error object of api.openai.com. @param type of a refusal. */
+export function errorObject({ status, message, code, param }: ProviderFault, type: string): object {
+  return { message, type: status >= 500 ? 'server_error' : type, param, code };
+}
+
 const known: Readonly<Record<number, readonly [message: string, code: string | null]>> = {
   400: ['The simulated provider refuses this request.', null],
   401: ['Incorrect API key provided: sk-sand****box.', 'invalid_api_key'],
@@ -26,7 +43,7 @@ const known: Readonly<Record<number, readonly [message: string, code: string | n
   529: ['Overloaded.', 'overloaded'],
 };
 
-/** The error that providers give with a status. */
+/** The usual error with a status. */
 export function faultOf(status: number): ProviderFault {
   const [message, code] = known[status] ?? ['The server had an error while processing your request.', null];
   return new ProviderFault(status, message, code);

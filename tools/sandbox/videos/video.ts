@@ -2,11 +2,11 @@ import { Collection, type ProviderMemory } from '#tools/sandbox/content/memory';
 import { isGone, type JobCourse, standOf } from '#tools/sandbox/scenario/job';
 import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
 
-/** A video as the simulated provider keeps it. */
+/** A video as the simulated provider stores it. */
 export interface Video {
   readonly id: string;
   readonly model: string;
-  /** The name that decides how requests on it go: the prompt's directive, else the model. */
+  /** The name that decides about requests on it: the prompt's directive, otherwise the model. */
   readonly asked: string;
   readonly prompt: string;
   readonly seconds: string;
@@ -19,14 +19,14 @@ export interface Video {
 
 export const videos = new Collection<Video>();
 
-/** @throws ProviderFault 404 for an id that it does not know, or not any more. */
+/** @throws ProviderFault 404 for an id that is unknown or gone. */
 export function getVideo(memory: ProviderMemory, id: string, nowMs: number): Video {
   const video = videos.find(memory, id);
   if (video !== null && !isGone(video.course, nowMs)) return video;
   throw new ProviderFault(404, `Video with id '${id}' not found.`, null, 'id');
 }
 
-/** The object that create, retrieve and list show. */
+/** The object in the answers of create, retrieve and list. */
 export function shownVideo(video: Video, nowMs: number): object {
   const { state, progress } = standOf(video.course, nowMs);
   const { startedAtMs, lastsMs } = video.course;

@@ -1,8 +1,8 @@
 import type { ReceivedRequest } from '#tools/sandbox/dialect';
 
 /**
- * What providers send beside the answer, good and bad: an echo of the credential, a cookie, the
- * account's own limits. A gateway passes few of them on.
+ * The headers that providers send, good and bad: an echo of the credential, a cookie, the account's own
+ * limits. A gateway passes on only a few of them.
  */
 export function answerHeaders(seen: ReceivedRequest): Record<string, string> {
   const credential =

@@ -7,7 +7,7 @@ import { type Wording, wordingOf } from '#tools/sandbox/wire/wording';
 
 /** What went out, for the truth log. */
 export interface Delivery {
-  /** Generated until it ended, whether or not the client got it. */
+  /** Generated until the end, whether or not the client received it. */
   outputTokens: number;
   chunksSent: number;
   usageReported: unknown;
@@ -24,7 +24,7 @@ interface Manner {
   readonly headers: Headers;
 }
 
-/** Sends an answer under a behaviour. Resolves when it is out, broken or the client gone. */
+/** Sends an answer under a behaviour. Resolves when it is sent or broken, or the client is gone. */
 export async function deliver(
   outlet: Outlet,
   answer: Answer,
@@ -68,8 +68,8 @@ export async function deliver(
 }
 
 /**
- * A whole answer with reasoning takes its pace: it comes when all of it was made.
- * @returns false when its client left before; the tokens made by then are counted.
+ * A whole answer with reasoning takes as long as its pace says.
+ * @returns false if its client left before that; the tokens generated until then are counted.
  */
 async function think(
   outlet: Outlet,
@@ -107,11 +107,11 @@ async function sendWhole(
   }
   await outlet.write(stop ? body.subarray(half.length) : body, sliceBytes);
   delivery.faulted = lengthOffset !== null;
-  // Fewer bytes than announced: ending properly would leave the client waiting for them.
+  // Fewer bytes than announced: after a proper end, the client would wait for them.
   return lengthOffset !== null && lengthOffset > 0 ? outlet.fin() : outlet.end();
 }
 
-/** Bytes that are made as they are sent; a piece counts as a chunk. */
+/** Bytes that are generated while they are sent; a piece counts as a chunk. */
 async function sendFlow(
   outlet: Outlet,
   pieces: Iterable<Buffer>,
@@ -135,9 +135,9 @@ async function sendFlow(
 interface StreamParts {
   readonly frames: Iterable<Frame>;
   readonly wording: Wording;
-  /** Sent where the behaviour ends the stream with an error. */
+  /** Sent if the behaviour ends the stream with an error. */
   readonly error: Frame;
-  /** Tokens of reasoning, made before the first frame. */
+  /** Tokens of reasoning, generated before the first frame. */
   readonly reasoning: number;
 }
 
@@ -167,7 +167,7 @@ async function sendStream(
       await outlet.sleep(startMs + (delivery.chunksSent + 1) * behaviour.gapMs - performance.now());
     }
     if (outlet.gone) {
-      // Reasoning stands on an event before the text, but is made at the pace of the text.
+      // Reasoning is counted on an event before the text, but is generated at the pace of the text.
       const unmade = reasoning - Math.floor((performance.now() - beganMs) / (behaviour.gapMs || 1));
       if (behaviour.gapMs > 0 && unmade > 0)
         delivery.outputTokens = Math.max(0, delivery.outputTokens - unmade);
@@ -184,7 +184,7 @@ async function sendStream(
   return outlet.end();
 }
 
-/** After N chunks, at the latest before the finish; `cut-inside` waits for a character to cut. */
+/** After N chunks, and before the finish at the latest; `cut-inside` waits for a character that it can cut. */
 function strikes(stop: Stop, frame: Frame, bytes: Buffer, chunks: number): boolean {
   const over = chunks > 0 && !frame.content;
   if (stop.by === 'inside' && !over && !bytes.some((byte) => byte >= 0xc0)) return false;

@@ -1,14 +1,14 @@
 import type { ServerResponse } from 'node:http';
 
-/** Body bytes of an answer that are kept for the truth log. */
+/** The most bytes of an answer's body that the truth log gets. */
 const MOST_KEPT = 65_536;
 
-/** The way to one client: back-pressure, slices, and the ways to break a connection. */
+/** The connection to one client: back-pressure, slices, and ways to break it. */
 export class Outlet {
-  /** null until the status line was sent. */
+  /** null until the status line is sent. */
   status: number | null = null;
   bytesSent = 0;
-  /** When the client went before the answer was over, ms since the epoch; null: it did not. */
+  /** When the client left before the end of the answer, ms since the epoch; null: it did not. */
   goneAtMs: number | null = null;
   readonly #response: ServerResponse;
   readonly #kept: Buffer[] = [];
@@ -26,7 +26,7 @@ export class Outlet {
     response.on('error', () => this.#wake?.());
   }
 
-  /** The body as it was handed to the socket; its first 64 KiB. */
+  /** The first 64 KiB of the body as given to the socket. */
   get sent(): Buffer {
     return Buffer.concat(this.#kept).subarray(0, MOST_KEPT);
   }
@@ -42,7 +42,7 @@ export class Outlet {
     this.#response.flushHeaders();
   }
 
-  /** @param sliceBytes bytes a write; null: all at once. Resolves when the socket takes more. */
+  /** @param sliceBytes bytes per write; null: all at once. Resolves when the socket accepts more. */
   async write(bytes: Buffer, sliceBytes: number | null): Promise<void> {
     const step = sliceBytes ?? bytes.length;
     for (let at = 0; at < bytes.length && !this.gone; at += step) {
@@ -50,28 +50,28 @@ export class Outlet {
       if (this.bytesSent < MOST_KEPT) this.#kept.push(slice);
       this.bytesSent += slice.length;
       if (!this.#response.write(slice)) await this.#pause(null);
-      // Without a turn of the loop the slices would leave in one packet.
+      // Without a turn of the event loop, the slices would leave in one packet.
       else if (sliceBytes !== null) await new Promise((resolve) => setImmediate(resolve));
     }
   }
 
-  /** Waits, or until the client is gone. */
+  /** Waits for so long, or until the client is gone. */
   async sleep(ms: number): Promise<void> {
     if (!this.gone && ms > 0) await this.#pause(ms);
   }
 
-  /** Waits until it is released, or `ms` are over (null: never), or the client is gone; once released, not at all. */
+  /** Waits until it is released, `ms` are over (null: never) or the client is gone; once released, it never waits. */
   async stall(ms: number | null): Promise<void> {
     if (!this.#released) await this.sleep(ms ?? Infinity);
   }
 
-  /** Ends its stall, and those to come. */
+  /** Ends the current stall and prevents later ones. */
   release(): void {
     this.#released = true;
     this.#wake?.();
   }
 
-  /** Ends the body as the protocol wants it; resolves when the client has it or is gone. */
+  /** Ends the body properly; resolves when the client has it or is gone. */
   async end(): Promise<void> {
     if (this.gone) return;
     this.#response.end();
@@ -80,13 +80,13 @@ export class Outlet {
     }
   }
 
-  /** FIN after what was written, without the last chunk. */
+  /** Sends FIN after what was written, without the last chunk. */
   fin(): void {
     this.#broken = true;
     this.#response.socket?.destroySoon();
   }
 
-  /** RST, once what was written has had time to leave. */
+  /** Sends RST once what was written has had time to leave. */
   async reset(): Promise<void> {
     await this.sleep(20);
     this.#broken = true;

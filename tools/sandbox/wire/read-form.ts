@@ -1,25 +1,39 @@
+import { readJson } from '#tools/sandbox/content/tool-call';
 import type { ReceivedRequest } from '#tools/sandbox/dialect';
-import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
+import { missingParameter, ProviderFault, unknownParameter } from '#tools/sandbox/scenario/provider-fault';
 
-/** A part with a file name. */
-export interface FormFile {
-  readonly name: string;
-  readonly filename: string;
-  readonly type: string;
-  readonly bytes: Buffer;
+interface Form {
+  readonly texts: ReadonlyMap<string, string>;
+  /** Parts with a file name. */
+  readonly files: readonly { readonly name: string; readonly bytes: Buffer }[];
 }
 
-export interface Form {
-  /** Text parts in order, by name; a name may stand several times. */
-  readonly texts: readonly (readonly [name: string, value: string])[];
-  readonly files: readonly FormFile[];
+/** The fields of a request for media, whichever way its body was written. */
+export interface Fields {
+  /** Values as text. */
+  readonly texts: ReadonlyMap<string, string>;
+  readonly prompt: string;
+  /** Files of a form. */
+  readonly files: Form['files'];
+  /** Members of a JSON body. */
+  readonly members: Readonly<Record<string, unknown>>;
 }
 
-/**
- * The parts of a multipart request; null when it is none.
- * @throws ProviderFault 400 when its delimiters cannot be found.
- */
-export function readForm({ headers, body }: ReceivedRequest): Form | null {
+/** @throws ProviderFault 400 for a body that cannot be read, a field that is not known, or no prompt. */
+export function readFields(seen: ReceivedRequest, known: ReadonlySet<string>): Fields {
+  const form = readForm(seen);
+  const members = form ? {} : readJson(seen.body);
+  const given = Object.entries(members).filter(([, value]) => value !== null);
+  const texts = form?.texts ?? new Map(given.map(([name, value]) => [name, String(value)]));
+  const strange = [...texts.keys()].find((name) => !known.has(name.replace(/\[.*/, '')));
+  if (strange !== undefined) throw unknownParameter(strange);
+  const prompt = texts.get('prompt');
+  if (!prompt) throw missingParameter('prompt');
+  return { texts, prompt, files: form?.files ?? [], members };
+}
+
+/** The parts of a multipart request; null: it is none. @throws ProviderFault 400 if its delimiters cannot be found. */
+function readForm({ headers, body }: ReceivedRequest): Form | null {
   const type = headers['content-type'] ?? '';
   if (!/^multipart\/form-data/i.test(type)) return null;
   const boundary = /boundary="?([^";]+)"?/i.exec(type)?.[1];
@@ -27,8 +41,8 @@ export function readForm({ headers, body }: ReceivedRequest): Form | null {
   const delimiter = `\r\n--${boundary}`;
   // The first delimiter has no line before it.
   const bytes = Buffer.concat([Buffer.from('\r\n'), body]);
-  const texts: [string, string][] = [];
-  const files: FormFile[] = [];
+  const texts = new Map<string, string>();
+  const files: { name: string; bytes: Buffer }[] = [];
   let at = bytes.indexOf(delimiter);
   while (at >= 0 && bytes.toString('latin1', at + delimiter.length, at + delimiter.length + 2) !== '--') {
     const headStart = at + delimiter.length + 2;
@@ -37,10 +51,9 @@ export function readForm({ headers, body }: ReceivedRequest): Form | null {
     if (headEnd < 0 || next < 0) throw new ProviderFault(400, 'The multipart body ends too early.');
     const head = bytes.toString('utf8', headStart, headEnd);
     const name = /\bname="([^"]*)"/.exec(head)?.[1] ?? '';
-    const filename = /\bfilename="([^"]*)"/.exec(head)?.[1];
     const value = bytes.subarray(headEnd + 4, next);
-    if (filename === undefined) texts.push([name, value.toString('utf8')]);
-    else files.push({ name, filename, type: /^content-type:\s*(\S+)/im.exec(head)?.[1] ?? '', bytes: value });
+    if (/\bfilename="/.test(head)) files.push({ name, bytes: value });
+    else texts.set(name, value.toString('utf8'));
     at = next;
   }
   if (at < 0) throw new ProviderFault(400, 'The multipart body has no closing delimiter.');

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { ReceivedRequest } from '#tools/sandbox/dialect';
 
-/** Reads a request to its end. @returns `whole: false` when the client left before that. */
+/** Reads a request to its end. @returns `whole: false` if the client left before that. */
 export async function readSeen(request: IncomingMessage): Promise<{ seen: ReceivedRequest; whole: boolean }> {
   const atMs = Date.now();
   const parts: Buffer[] = [];

@@ -3,7 +3,7 @@ import type { Instead } from '#tools/sandbox/scenario/behaviour';
 import { faultOf } from '#tools/sandbox/scenario/provider-fault';
 import type { Outlet } from '#tools/sandbox/wire/outlet';
 
-/** Sends what stands in the place of an answer: an error, garbage, silence or a closed door. */
+/** Sends what replaces an answer: an error, garbage, silence or a closed connection. */
 export async function sendInstead(
   outlet: Outlet,
   instead: Instead,

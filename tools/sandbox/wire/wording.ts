@@ -1,12 +1,12 @@
 import type { Dialect, Frame } from '#tools/sandbox/dialect';
 import type { Behaviour } from '#tools/sandbox/scenario/behaviour';
 
-/** How the frames of one answer become text. */
+/** How the frames of one answer are written as text. */
 export interface Wording {
   readonly contentType: string;
-  /** @param first nothing of the body has been written yet. */
+  /** @param first whether nothing of the body has been written yet. */
   text(frame: Frame, first: boolean): string;
-  /** What ends a body that ends well. */
+  /** The end of a body that is complete. */
   readonly ending: string;
 }
 
