@@ -12,14 +12,14 @@ interface CodeDialogProps {
   onClose(): void;
 }
 
-/** What was sent, as code for each SDK of its protocol. */
+/** The request as code for each SDK of its protocol. */
 export function CodeDialog({ request, examples, onClose }: CodeDialogProps) {
   return (
     <Dialog
       open
       onOpenChange={(open) => !open && onClose()}
       title="Code"
-      description="The body is the very one that was sent. GATEWAY_API_KEY holds an API key of your workspace."
+      description="The body is exactly what was sent. Set GATEWAY_API_KEY to an API key of your workspace."
       className="max-w-3xl"
     >
       <DialogBody>

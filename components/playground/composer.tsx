@@ -16,19 +16,19 @@ import type { Attachment, Settings } from '#lib/console/playground/draft';
 interface ComposerProps {
   settings: Settings;
   makes: ReadonlySet<Making>;
-  /** Media types that may go along; "" for none. */
+  /** Media types that may be attached; "": none. */
   accepted: string;
   running: boolean;
-  /** Why nothing can be asked; null: it can. */
+  /** Why no call can be made; null: it can. */
   locked: string | null;
-  /** What Run calls, with its price in words; null: no simple one. */
+  /** The models that Run calls, each with its price in words; null: it has no simple price. */
   prices: readonly { readonly model: string; readonly price: string | null }[];
   onSettings(settings: Settings): void;
   onAsk(question: { text: string; files: readonly Attachment[] }): void;
   onStop(): void;
 }
 
-/** The box that asks: the prompt, what goes along with it, and what is set. */
+/** The form for a prompt with its attachments and settings. */
 export function Composer(props: ComposerProps) {
   const { settings, makes, accepted, running, locked, prices, onSettings, onAsk, onStop } = props;
   const [text, setText, box] = useTyped<HTMLTextAreaElement>('');
@@ -134,7 +134,7 @@ export function Composer(props: ComposerProps) {
           size="small"
           tone="quiet"
           disabled={locked !== null || accepted === ''}
-          title={accepted === '' ? 'The chosen model and protocol take no files.' : undefined}
+          title={accepted === '' ? 'This model and protocol do not accept files.' : undefined}
           onClick={() => chooser.current?.click()}
         >
           <Paperclip />
@@ -160,7 +160,7 @@ export function Composer(props: ComposerProps) {
               className="min-w-0 text-right [overflow-wrap:anywhere]"
             >
               {prices.length > 1 ? `${model}: ` : ''}
-              {price ?? 'see its price under Models'}
+              {price ?? 'see Models for its price'}
             </li>
           ))}
         </ul>

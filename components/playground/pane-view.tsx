@@ -10,7 +10,7 @@ import type { PlaygroundModel } from '#lib/console/playground/choices';
 import type { Example } from '#lib/console/playground/code';
 import type { PlaygroundFamily } from '#lib/console/playground/draft';
 
-/** What is there only once something was asked. */
+/** Not needed until something was asked. */
 const RunView = later(() => import('#components/playground/run-view').then((all) => all.RunView));
 const CodeDialog = later(() => import('#components/playground/code-dialog').then((all) => all.CodeDialog));
 
@@ -21,18 +21,18 @@ interface PaneViewProps {
   workspace: string;
   pane: Pane;
   models: readonly PlaygroundModel[];
-  /** null: none is chosen yet. */
+  /** null: none chosen yet. */
   model: PlaygroundModel | null;
   family: PlaygroundFamily;
   familyNames: Readonly<Record<PlaygroundFamily, string>>;
   examples: readonly Example[];
   onModel(id: string): void;
   onFamily(family: string): void;
-  /** None: it stays. */
+  /** Absent: it cannot be removed. */
   onRemove?: () => void;
 }
 
-/** One model, how it is spoken to, and what it said. */
+/** One model with its protocol and its answers. */
 export function PaneView(props: PaneViewProps) {
   const {
     label,
@@ -91,7 +91,7 @@ export function PaneView(props: PaneViewProps) {
           <p className="place-self-center py-12 text-center text-muted">
             {model
               ? 'Responses appear here.'
-              : 'Choose a model to compare with. Until then only the first one runs.'}
+              : 'Choose a model to compare. Until then, only the first one runs.'}
           </p>
         ) : (
           <Suspense fallback={null}>

@@ -18,23 +18,23 @@ import { acceptedFiles, makesVideos } from '#lib/console/playground/request';
 interface PlaygroundProps {
   /** Slug. */
   workspace: string;
-  /** Those that can be called; at least one. */
+  /** The callable models; at least one. */
   models: readonly PlaygroundModel[];
   familyNames: Readonly<Record<PlaygroundFamily, string>>;
   examples: readonly Example[];
-  /** Why nothing can be asked; null: it can. */
+  /** Why no call can be made; null: it can. */
   locked: string | null;
   open: OpenPlayground;
   children: ReactNode;
 }
 
-/** One model, or two side by side, asked the same. */
+/** One model, or two side by side with the same prompt. */
 export function Playground(props: PlaygroundProps) {
   const { workspace, models, familyNames, examples, locked, open, children } = props;
   const [settings, setSettings] = useState(firstSettings);
   const getKey = useKey(workspace, open);
   const first = useChoice('', models, usualModel(models));
-  // Nothing runs that was not chosen: a second model costs money too.
+  // No second model is preselected, because it costs money too.
   const second = useChoice('2', models, null);
   const beside = second.asked === null ? null : second;
   const common = { workspace, settings, getKey };
@@ -110,7 +110,7 @@ function usualModel(models: readonly PlaygroundModel[]): PlaygroundModel | null 
   return models.find(({ output }) => output.includes('text')) ?? models[0] ?? null;
 }
 
-/** A model and its protocol as the address names them. @param usual the model where it names none that is there. */
+/** The model and protocol in the address. @param usual the model if the address names no existing one. */
 function useChoice(suffix: string, models: readonly PlaygroundModel[], usual: PlaygroundModel | null) {
   const [asked, setModel] = useQueryState(`model${suffix}`);
   const [spoken, setFamily] = useQueryState(`protocol${suffix}`);
@@ -140,7 +140,7 @@ function makingOf({ model, family }: Chosen): Making {
     : 'text';
 }
 
-/** What all of the chosen ones take. */
+/** The types that all chosen models accept. */
 function commonTypes(lists: readonly string[]): string {
   const [first = '', ...others] = lists.map((list) => list.split(','));
   return [...first].filter((type) => others.every((types) => types.includes(type))).join(',');

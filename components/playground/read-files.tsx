@@ -1,9 +1,9 @@
 import type { Attachment } from '#lib/console/playground/draft';
 
-/** A third more in Base64, below what the gateway takes of a body. */
+/** With a third more for Base64, this is below the gateway's limit for bodies. */
 const mostBytes = 20 * 1024 * 1024;
 
-/** Reads chosen files into memory. @returns `refused`: a sentence about what was left out; null: nothing was. */
+/** Reads chosen files into memory. @returns `refused`: a sentence about files that were left out; null: none were. */
 export async function readFiles(
   chosen: readonly File[],
   accepted: string,
@@ -13,11 +13,11 @@ export async function readFiles(
   const fitting = chosen.filter(({ type }) => types.includes(type));
   const bytes = held.reduce((sum, { base64 }) => sum + base64.length * 0.75, 0);
   const all = fitting.reduce((sum, { size }) => sum + size, bytes);
-  if (all > mostBytes) return { files: [], refused: 'Attachments have at most 20 MB together.' };
+  if (all > mostBytes) return { files: [], refused: 'Attachments can have at most 20 MB in total.' };
   const files = await Promise.all(fitting.map(readFile));
   const strange = chosen.find(({ type }) => !types.includes(type));
   const refused = strange
-    ? `${strange.name} was left out: the chosen model and protocol take ${types.join(', ') || 'no files'}.`
+    ? `${strange.name} was left out: this model and protocol accept ${types.join(', ') || 'no files'}.`
     : null;
   return { files, refused };
 }

@@ -43,18 +43,20 @@ export function RunView({ run, workspace }: RunViewProps) {
           <p className="flex items-center gap-2 text-muted">
             <span aria-hidden className="size-1.5 rounded-full bg-accent motion-safe:animate-pulse" />
             {job
-              ? `Working on it${job.progress === null ? '' : `, ${job.progress} %`}…`
+              ? `Working on it${job.progress === null ? '' : `, ${job.progress}%`}…`
               : 'Waiting for the first byte…'}
           </p>
         ) : null}
         {state === 'done' && silent && answer.links.length === 0 && !answer.fault && !answer.cut ? (
-          <p className="text-muted">The answer holds nothing that can be shown here.</p>
+          <p className="text-muted">This answer contains nothing that can be shown here.</p>
         ) : null}
-        {answer.cut ? <p className="text-muted text-xs">The output budget ended the answer here.</p> : null}
+        {answer.cut ? (
+          <p className="text-muted text-xs">The answer was cut off by its output budget.</p>
+        ) : null}
         {state === 'stopped' ? (
           <p className="flex items-center gap-1.5 text-muted text-xs">
             <CircleStop aria-hidden className="size-3.5" />
-            Stopped. What the provider made until then is charged.
+            Stopped. You are charged for what the provider produced until then.
           </p>
         ) : null}
         <Trouble run={run} workspace={workspace} />
@@ -134,12 +136,12 @@ function Films({ films }: { films: readonly string[] }) {
   ));
 }
 
-/** Why there is no answer, or no more of it, as the gateway says it; and where it is mended. */
+/** The error of a call, and where to fix its cause. */
 function Trouble({ run: { refusal, answer }, workspace }: RunViewProps) {
   const told = refusal ?? (answer.fault && { status: null, signedOut: false, ...answer.fault });
   if (!told) return null;
   const found = findRefusalHelp(told.code);
-  // There is nothing to set about the key of a playground.
+  // The key of a playground has no settings.
   const help = found?.mend === 'key' ? null : found;
   return (
     <div role="alert" className="grid min-w-0 gap-2">

@@ -3,7 +3,7 @@ import type { PlaygroundAnswer } from '#lib/console/playground/answers/read';
 import type { Attachment, PlaygroundRequest } from '#lib/console/playground/draft';
 import type { CallFigures } from '#lib/console/playground/figures';
 
-/** What the headers of an answer say. */
+/** The headers of an answer. */
 export interface CallHead {
   readonly status: number;
   readonly requestId: string;
@@ -17,11 +17,11 @@ export interface Refusal {
   readonly status: number | null;
   readonly code: string | null;
   readonly message: string;
-  /** Nobody is signed in any more. */
+  /** The session has ended. */
   readonly signedOut: boolean;
 }
 
-/** A question that was sent, and what became of it. */
+/** A question and its answer. */
 export interface Run {
   readonly id: string;
   readonly question: { readonly text: string; readonly files: readonly Attachment[] };
@@ -29,12 +29,12 @@ export interface Run {
   readonly state: 'running' | 'done' | 'stopped' | 'refused' | 'broken';
   readonly answer: PlaygroundAnswer;
   readonly head: CallHead | null;
-  /** From the press of the button to the first byte of the answer, as seen here. */
+  /** From the click to the first byte of the answer, as measured in the browser. */
   readonly firstByteMs: number | null;
   readonly job: JobState | null;
-  /** What a job made: addresses inside this page. */
+  /** The results of a job: addresses inside this page. */
   readonly films: readonly string[];
   readonly refusal: Refusal | null;
-  /** What the log says of it; null: not yet. */
+  /** The log's figures; null: not there yet. */
   readonly figures: CallFigures | null;
 }

@@ -6,7 +6,7 @@ import { classNames } from '#components/ui/class-names';
 import { Input, inputStyle } from '#components/ui/input';
 import type { Settings } from '#lib/console/playground/draft';
 
-/** What the chosen models make. */
+/** What a model produces. */
 export type Making = 'text' | 'pictures' | 'videos';
 
 interface SettingsFieldsProps {
@@ -15,7 +15,7 @@ interface SettingsFieldsProps {
   onChange(settings: Settings): void;
 }
 
-/** What goes along with every question; an empty box leaves its field out. */
+/** Settings for every question; an empty box leaves its field out. */
 export function SettingsFields({ settings, makes, onChange }: SettingsFieldsProps) {
   const set = (change: Partial<Settings>) => onChange({ ...settings, ...change });
   const box = (

@@ -10,10 +10,10 @@ export type OpenPlayground = (
   input: unknown,
 ) => Promise<ActionResult<{ key: string; expiresAt: string }>>;
 
-/** Before its end a key is replaced, so that a call never begins with one that has just run out. */
+/** A key is replaced so long before its end that no call begins with an expired one. */
 const spareMs = 60_000;
 
-/** The key that this page calls with: in its memory alone, and asked for when the first call is made. */
+/** The key of this page: only in memory, and requested by the first call. */
 export function useKey(workspace: string, open: OpenPlayground): GetKey {
   const held = useRef<{ key: string; endsAtMs: number } | null>(null);
   const asking = useRef<Promise<string> | null>(null);

@@ -6,17 +6,17 @@ import { isCallable, sortModels } from '#lib/control/catalogue/search';
 /** A model that can be called here. */
 export interface PlaygroundModel {
   readonly id: string;
-  /** The protocols of its offers, in the catalogue's order. */
+  /** The protocols of its offers, in the order of the catalogue. */
   readonly families: readonly PlaygroundFamily[];
   readonly input: readonly string[];
   readonly output: readonly string[];
-  /** "$1.00 in, $4.00 out per million tokens"; null: it is priced in another way. */
+  /** "$1.00 in, $4.00 out per million tokens"; null: priced in another way. */
   readonly price: string | null;
-  /** It answers with a fault of the simulated provider. */
+  /** It simulates a fault. */
   readonly fault: boolean;
 }
 
-/** What the playground has to choose from, by vendor and name, simulated faults at the end. Pure. */
+/** The models of the playground, by vendor and name, with simulated faults at the end. Pure. */
 export function playgroundModels(models: readonly ListedModel[]): PlaygroundModel[] {
   return sortModels(models.filter(isCallable), null)
     .map((model) => {
@@ -40,7 +40,7 @@ function isFault(id: string): boolean {
   return id.startsWith('sandbox/fault-');
 }
 
-/** Of the cheapest offer, which routing need not choose: "from" says so where there are others. */
+/** The price of the cheapest offer; with "from" if routing may choose another one. */
 function priceOf(model: ListedModel): string | null {
   const { input, output } = modelRowOf(model, '');
   if (output === null) return null;

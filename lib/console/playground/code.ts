@@ -1,6 +1,6 @@
 import type { Json, PlaygroundRequest } from '#lib/console/playground/draft';
 
-/** An example of the guide: its address, its client and how the answer is read. */
+/** An example from the guide: its address, its client, and how it reads the answer. */
 export interface Example {
   readonly name: string;
   /** "OpenAI, Python". */
@@ -15,15 +15,15 @@ export interface Code {
   readonly code: string;
 }
 
-/** What an SDK calls its methods for what the guide has no example of. */
+/** The SDK methods for which the guide has no example. */
 const otherMethods: Readonly<Record<string, string>> = {
   '/v1/images/generations': 'images.generate',
   '/v1/videos': 'videos.create',
 };
 
 /**
- * A request as code for each SDK of its protocol, made of the guide's examples: their client, with the very body that
- * is sent. A form that an SDK has no method for is left to curl. Pure.
+ * A request as code for each SDK of its protocol: the client of the guide's example, with exactly the body that is
+ * sent. If an SDK has no method for it, there is only curl. Pure.
  */
 export function codeOf(request: PlaygroundRequest, examples: readonly Example[]): Code[] {
   const curl = examples.find(({ name }) => name === 'curl');
@@ -50,7 +50,7 @@ function curlOf({ path, body }: PlaygroundRequest, example: string): string {
   ].join('\n');
 }
 
-/** The example's call with other arguments; null where the SDK has no method of the same body. */
+/** The example's call with other arguments; null: the SDK has no method with the same body. */
 function sdkOf(request: PlaygroundRequest, { name, code }: Example): string | null {
   const python = name.endsWith('-python');
   const call = /^(?:const )?answer = (?:await )?client\.([\w.]+)\(/m.exec(code);
@@ -73,13 +73,13 @@ function methodOf(request: PlaygroundRequest, method: string, python: boolean): 
   const { family, path, job } = request;
   if (family === 'images' || family === 'videos') return otherMethods[path] ?? null;
   if (family !== 'generate-content') return method;
-  // The SDK writes a prediction's body by itself, and not as it was sent.
+  // The SDK would write a different body for a prediction.
   if (job) return null;
   if (!request.streamed) return method;
   return python ? 'models.generate_content_stream' : 'models.generateContentStream';
 }
 
-/** That SDK takes what stands in the address and in the body apart: a model, contents and a config. */
+/** That SDK takes the parts of address and body as a model, contents and a config. */
 function contentCall(name: string, { path, body }: PlaygroundRequest, python: boolean) {
   const { contents = [], generationConfig = {}, systemInstruction } = body;
   const [, slug = ''] = /\/models\/(.+):/.exec(path) ?? [];
@@ -94,7 +94,7 @@ function contentCall(name: string, { path, body }: PlaygroundRequest, python: bo
   return { name, given };
 }
 
-/** How the example reads its answer; of a stream, event by event. */
+/** How the example reads its answer; a stream is read event by event. */
 function readingOf({ streamed, family, path }: PlaygroundRequest, example: string, python: boolean): string {
   if (streamed) {
     return python
@@ -156,7 +156,7 @@ function isList(value: readonly Json[] | { readonly [name: string]: Json }): val
   return Array.isArray(value);
 }
 
-/** Base64 takes pages: what is shown of long texts. What is copied is whole. */
+/** The code as shown: long Base64 is cut. What is copied is complete. */
 export function shortened(code: string): string {
   return code.replace(/[A-Za-z0-9+/=]{200,}/g, (data) => `${data.slice(0, 48)}… (${data.length} characters)`);
 }

@@ -1,4 +1,4 @@
-/** The protocols that the playground speaks. */
+/** The protocols of the playground. */
 export const playgroundFamilies = [
   'chat',
   'responses',
@@ -9,7 +9,7 @@ export const playgroundFamilies = [
 ] as const;
 export type PlaygroundFamily = (typeof playgroundFamilies)[number];
 
-/** A file that goes along with a prompt. */
+/** A file that is sent with a prompt. */
 export interface Attachment {
   readonly name: string;
   /** "image/png". */
@@ -17,12 +17,12 @@ export interface Attachment {
   readonly base64: string;
 }
 
-/** What was said before, the oldest first. */
+/** The conversation, oldest first. */
 export type Turn =
   | { readonly role: 'user'; readonly text: string; readonly files: readonly Attachment[] }
   | { readonly role: 'assistant'; readonly text: string };
 
-/** What is set beside the prompt; empty: the field is left out, so that the provider's own default holds. */
+/** Settings besides the prompt; empty: the field is left out, so the provider's default applies. */
 export interface Settings {
   readonly system: string;
   readonly temperature: string;
@@ -46,10 +46,10 @@ export const firstSettings: Settings = {
   seconds: '',
 };
 
-/** A question as a person put it, before it is written for a protocol. */
+/** A question before it is written in a protocol. */
 export interface Draft {
   readonly model: string;
-  /** What the model writes: "text", "image", "video". */
+  /** What the model produces: "text", "image", "video". */
   readonly output: readonly string[];
   /** Ends with the question. */
   readonly turns: readonly Turn[];
@@ -58,7 +58,7 @@ export interface Draft {
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
 
-/** What is sent: the playground sends exactly this, and "view code" shows exactly this. */
+/** What the playground sends, and what "View code" shows. */
 export interface PlaygroundRequest {
   readonly family: PlaygroundFamily;
   /** "/v1/chat/completions". */
@@ -66,7 +66,7 @@ export interface PlaygroundRequest {
   readonly body: { readonly [name: string]: Json };
   /** The answer is an event stream. */
   readonly streamed: boolean;
-  /** The answer names a job, whose end is asked for. */
+  /** The answer names a job, which is polled until it ends. */
   readonly job: boolean;
 }
 
@@ -74,7 +74,7 @@ export function isPlaygroundFamily(family: string): family is PlaygroundFamily {
   return playgroundFamilies.some((one) => one === family);
 }
 
-/** The question that a draft ends with. */
+/** The last question of a draft. */
 export function questionOf({ turns }: Draft): { text: string; files: readonly Attachment[] } {
   const last = turns.at(-1);
   return last?.role === 'user' ? last : { text: '', files: [] };
@@ -84,7 +84,7 @@ export function dataUrl({ mediaType, base64 }: Pick<Attachment, 'mediaType' | 'b
   return `data:${mediaType};base64,${base64}`;
 }
 
-/** A number that somebody typed; undefined leaves the field out. What is no number goes as it is: the gateway says so. */
+/** A typed number; undefined leaves the field out. Anything else is sent as it is, and the gateway says what is wrong. */
 export function typedNumber(text: string): number | string | undefined {
   const clean = text.trim();
   if (clean === '') return undefined;
@@ -92,7 +92,7 @@ export function typedNumber(text: string): number | string | undefined {
   return Number.isFinite(value) ? value : clean;
 }
 
-/** Without the members that are undefined. */
+/** The members that are not undefined. */
 export function given(members: Readonly<Record<string, Json | undefined>>): { [name: string]: Json } {
   const kept = Object.entries(members).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value]],

@@ -2,12 +2,12 @@ import { showSpan } from '#lib/console/show/time';
 import type { CallDetail } from '#lib/control/operations/call/detail';
 import { showCount, showMoney } from '#lib/core/show-money';
 
-/** What the log knows of a call, ready to read. */
+/** A call's figures from the log, as text. */
 export interface CallFigures {
-  /** "$0.00012"; null: a job that still runs is not charged yet. */
+  /** "$0.00012"; null: the job still runs and is not charged yet. */
   readonly cost: string | null;
   readonly exactCost: string;
-  /** Null where nothing was counted in tokens. */
+  /** null: nothing was counted in tokens. */
   readonly tokens: { readonly in: string; readonly out: string } | null;
   readonly firstByte: string | null;
   readonly latency: string;

@@ -12,7 +12,7 @@ import {
   questionOf,
 } from '#lib/console/playground/draft';
 
-/** Writes a question in a protocol. Pure: what is sent and what is shown as code are the same object. */
+/** Writes a question in a protocol. Pure: the same object is sent and shown as code. */
 export function requestOf(family: PlaygroundFamily, draft: Draft): PlaygroundRequest {
   const streamed = draft.settings.stream;
   const whole = { family, streamed: false, job: false };
@@ -36,7 +36,7 @@ export function requestOf(family: PlaygroundFamily, draft: Draft): PlaygroundReq
 
 function contentRequest(draft: Draft): PlaygroundRequest {
   const family = 'generate-content';
-  // Slashes of a slug stay: they are part of the address.
+  // The slashes of a slug are part of the address.
   const model = `/v1beta/models/${draft.model.split('/').map(encodeURIComponent).join('/')}`;
   if (makesVideos(draft.output)) {
     const body = predictionBody(draft);
@@ -48,12 +48,12 @@ function contentRequest(draft: Draft): PlaygroundRequest {
     : { family, path: `${model}:generateContent`, body, streamed: false, job: false };
 }
 
-/** What a model that writes nothing else makes. */
+/** Whether a model produces video and no text. */
 export function makesVideos(output: readonly string[]): boolean {
   return output.includes('video') && !output.includes('text');
 }
 
-/** What may go along with a prompt, as a file input names it; "" for nothing. @param input what the model reads. */
+/** The media types that may be sent with a prompt, for a file input; "": none. @param input what the model reads. */
 export function acceptedFiles(family: PlaygroundFamily, input: readonly string[]): string {
   const images = input.includes('image') ? ['image/png', 'image/jpeg', 'image/webp', 'image/gif'] : [];
   if (family === 'images' || family === 'videos') return images.slice(0, 3).join(',');

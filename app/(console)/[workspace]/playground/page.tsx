@@ -25,7 +25,7 @@ const familyNames = {
   videos: showFamily('videos'),
 };
 const purpose =
-  'Calls go through the gateway as those of your programs do: they are charged, logged, and held to limits and routing.';
+  'These are real calls, like those of your programs: they are charged and logged, and your limits and routing apply.';
 
 interface PlaygroundPageProps {
   params: Promise<{ workspace: string }>;
@@ -40,15 +40,15 @@ export default async function PlaygroundPage({ params }: PlaygroundPageProps) {
         <PageHead title="Playground">{purpose}</PageHead>
         <EmptyState
           icon={<FlaskConical />}
-          title="No model can be called yet"
+          title="No callable models yet"
           action={
             <Link href={`/${workspace.slug}/models`} className={buttonStyle()}>
               See the models
             </Link>
           }
         >
-          The catalogue has no offer with a price and a credential. The people who run this gateway set
-          providers up.
+          No model has an offer with a price and a credential. Ask the people who run this gateway to set up a
+          provider.
         </EmptyState>
       </>
     );
@@ -69,10 +69,10 @@ export default async function PlaygroundPage({ params }: PlaygroundPageProps) {
   );
 }
 
-/** Why nothing can be asked here; null: it can. */
+/** Why no call can be made here; null: it can. */
 function lockOf(role: Parameters<typeof may>[0], { demo, suspended }: { demo: boolean; suspended: boolean }) {
-  if (demo) return 'Nothing in the demo workspace can make calls; use another workspace.';
-  if (suspended) return 'This workspace is suspended, so it makes no calls.';
+  if (demo) return 'The demo workspace cannot make calls; use another workspace.';
+  if (suspended) return 'This workspace is suspended, so it cannot make calls.';
   return may(role, 'playground:use')
     ? null
     : `Your role is ${role}. Ask an ${rolesThatMay('playground:use')} to try models here.`;

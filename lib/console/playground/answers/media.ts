@@ -24,20 +24,20 @@ export function imagesPieces(value: unknown): Piece[] {
   return [...faultIn(value), ...drawn];
 }
 
-/** How far a job is. */
+/** The state of a job. */
 export interface JobState {
   readonly id: string;
   readonly state: 'running' | 'done' | 'failed';
-  /** 0 to 100; null: it does not say. */
+  /** 0 to 100; null: unknown. */
   readonly progress: number | null;
-  /** Where it is asked for again. */
+  /** The address to poll. */
   readonly address: string;
-  /** Where what it made is; empty until it is done. */
+  /** The addresses of its results; empty until it is done. */
   readonly results: readonly string[];
   readonly fault: Piece | null;
 }
 
-/** A job as its creation and every look at it tell it; null: this is none. */
+/** A job, from the answer to its creation or to a poll; null: it is none. */
 export function readJob(value: unknown): JobState | null {
   const job = members(value);
   const name = textOf(job.name);
@@ -59,7 +59,7 @@ function readVideo(job: Readonly<Record<string, unknown>>): JobState | null {
   };
 }
 
-/** "models/vendor/name/operations/id": the slashes are parts of its address. */
+/** "models/vendor/name/operations/id": the slashes are part of the address. */
 function readPrediction(job: Readonly<Record<string, unknown>>, name: string): JobState {
   const { generateVideoResponse } = members(job.response);
   const { generatedSamples, raiMediaFilteredReasons } = members(generateVideoResponse);
@@ -78,6 +78,6 @@ function readPrediction(job: Readonly<Record<string, unknown>>, name: string): J
     results: files,
     fault:
       fault ??
-      (empty ? { kind: 'fault', code: null, message: filtered || 'The provider made nothing.' } : null),
+      (empty ? { kind: 'fault', code: null, message: filtered || 'The provider returned no video.' } : null),
   };
 }

@@ -1,4 +1,4 @@
-/** A part of an answer, in the order in which it came. */
+/** A part of an answer, in the order of arrival. */
 export type Piece =
   | { readonly kind: 'text' | 'thought'; readonly text: string }
   | {
@@ -10,7 +10,7 @@ export type Piece =
       /** More of it is still to come. */
       readonly partial: boolean;
     }
-  /** Where a provider put a picture. */
+  /** The address of a picture at a provider. */
   | { readonly kind: 'link'; readonly href: string }
   /** The output budget ended the answer. */
   | { readonly kind: 'cut' }
@@ -18,7 +18,7 @@ export type Piece =
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** What is no object has no members. Answers are strangers' bytes: nothing is taken for granted. */
+/** What is not an object has no members: answers come from providers and may contain anything. */
 export function members(value: unknown): Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : {};
 }
@@ -31,7 +31,7 @@ export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Null for what is no JSON. */
+/** null: it is not JSON. */
 export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -40,13 +40,13 @@ export function parsed(text: string): unknown {
   }
 }
 
-/** No piece for an empty text. */
+/** An empty string gives no piece. */
 export function spoken(kind: 'text' | 'thought', value: unknown): Piece[] {
   const text = textOf(value);
   return text === '' ? [] : [{ kind, text }];
 }
 
-/** The error of a body or of an event, in whichever of the protocols' shapes; none where there is none. */
+/** The error of a body or an event, in the shape of any protocol; empty if there is none. */
 export function faultIn(value: unknown): Piece[] {
   const { error, detail } = members(value);
   if (typeof error === 'string') return [{ kind: 'fault', code: null, message: error }];
@@ -60,7 +60,7 @@ export function faultIn(value: unknown): Piece[] {
 
 const pictureTypes = ['png', 'jpeg', 'webp', 'gif'];
 
-/** Base64 of a picture, shown as what it is said to be where that is a picture that scripts cannot hide in. */
+/** A Base64 picture, shown as the type it claims if that type cannot contain scripts, otherwise as PNG. */
 export function picture(base64: unknown, type: unknown, place: number, partial = false): Piece[] {
   const data = textOf(base64);
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(data)) return [];
@@ -71,7 +71,7 @@ export function picture(base64: unknown, type: unknown, place: number, partial =
   return [{ kind: 'picture', source: `data:image/${format};base64,${data}`, place, partial }];
 }
 
-/** An address that a browser may be led to; nothing else. */
+/** A link, if the address is safe for a browser. */
 export function link(href: unknown): Piece[] {
   const text = textOf(href);
   return /^https?:\/\//i.test(text) && URL.canParse(text) ? [{ kind: 'link', href: text }] : [];

@@ -10,45 +10,30 @@ import {
 } from '#lib/console/playground/answers/text';
 import type { PlaygroundFamily } from '#lib/console/playground/draft';
 
+/** @param pictures how many finished ones came before. */
+type Reader = (value: unknown, pictures: number) => Piece[];
+
+/** How each protocol's events and whole answers are read. */
+const readers: Readonly<Record<PlaygroundFamily, { readonly event: Reader; readonly answer: Reader }>> = {
+  chat: { event: chatPieces, answer: chatPieces },
+  responses: { event: responsesEvent, answer: responsesPieces },
+  messages: { event: messagesEvent, answer: messagesPieces },
+  'generate-content': { event: contentPieces, answer: contentPieces },
+  images: { event: imagesEvent, answer: imagesPieces },
+  videos: { event: () => [], answer: faultIn },
+};
+
 /** The pieces of an event of a stream, by its `data`. @param pictures how many finished ones came before. */
 export function piecesOfEvent(family: PlaygroundFamily, data: string, pictures: number): Piece[] {
-  const value = parsed(data);
-  switch (family) {
-    case 'chat':
-      return chatPieces(value);
-    case 'responses':
-      return responsesEvent(value);
-    case 'messages':
-      return messagesEvent(value);
-    case 'generate-content':
-      return contentPieces(value, pictures);
-    case 'images':
-      return imagesEvent(value, pictures);
-    case 'videos':
-      return [];
-  }
+  return readers[family].event(parsed(data), pictures);
 }
 
 /** The pieces of a whole answer. */
 export function piecesOfAnswer(family: PlaygroundFamily, body: string): Piece[] {
-  const value = parsed(body);
-  switch (family) {
-    case 'chat':
-      return chatPieces(value);
-    case 'responses':
-      return responsesPieces(value);
-    case 'messages':
-      return messagesPieces(value);
-    case 'generate-content':
-      return contentPieces(value, 0);
-    case 'images':
-      return imagesPieces(value);
-    case 'videos':
-      return faultIn(value);
-  }
+  return readers[family].answer(parsed(body), 0);
 }
 
-/** Why a call was refused, by the body of an answer that is not 2xx. */
+/** Why a call was refused, from the body of an answer that is not 2xx. */
 export function refusalIn(status: number, body: string): { code: string | null; message: string } {
   const [fault] = faultIn(parsed(body));
   if (fault?.kind === 'fault') return { code: fault.code, message: fault.message };
@@ -59,7 +44,7 @@ export function refusalIn(status: number, body: string): { code: string | null; 
   };
 }
 
-/** What an answer is so far. */
+/** An answer so far. */
 export interface PlaygroundAnswer {
   readonly text: string;
   readonly thought: string;
@@ -105,7 +90,7 @@ function addPiece(answer: PlaygroundAnswer, piece: Piece): PlaygroundAnswer {
   }
 }
 
-/** How many pictures are finished: where the next one goes. */
+/** How many pictures are finished, which is the place of the next one. */
 export function finishedPictures({ pictures }: PlaygroundAnswer): number {
   return pictures.filter(({ partial }) => !partial).length;
 }

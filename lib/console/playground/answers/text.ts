@@ -8,7 +8,7 @@ import {
   textOf,
 } from '#lib/console/playground/answers/piece';
 
-/** A chunk of a stream, or a whole answer: the first choice of it. */
+/** A chunk of a stream or a whole answer; only the first choice. */
 export function chatPieces(value: unknown): Piece[] {
   const choice = members(items(members(value).choices)[0]);
   const message = members(choice.delta ?? choice.message);
@@ -42,7 +42,7 @@ export function responsesEvent(value: unknown): Piece[] {
     case 'response.incomplete':
       return endOf(event.response);
     case 'error':
-      // Some say it flat, some in an object.
+      // Some providers send it flat, some inside an object.
       return faultIn(event.error === undefined ? { error: event } : event);
     default:
       return [];

@@ -9,7 +9,7 @@ import {
 
 type Body = { readonly [name: string]: Json };
 
-/** With pictures it is an edit of them, which has its own address. */
+/** A request with pictures edits them, at an address of its own. */
 export function imagesBody(draft: Draft): Body {
   const { text, files } = questionOf(draft);
   const { size, count, stream } = draft.settings;
@@ -23,7 +23,7 @@ export function imagesBody(draft: Draft): Body {
   });
 }
 
-/** The first picture is where the video starts. */
+/** The video starts with the first picture. */
 export function videosBody(draft: Draft): Body {
   const { text, files } = questionOf(draft);
   const [start] = files;
@@ -36,7 +36,7 @@ export function videosBody(draft: Draft): Body {
   });
 }
 
-/** A video by the protocol of generate content: a prediction that takes its time. */
+/** A video in the generate-content protocol: a long-running prediction. */
 export function predictionBody(draft: Draft): Body {
   const { text, files } = questionOf(draft);
   const [start] = files;

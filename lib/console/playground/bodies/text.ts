@@ -4,6 +4,7 @@ import {
   dataUrl,
   given,
   type Json,
+  type Turn,
   typedNumber,
 } from '#lib/console/playground/draft';
 
@@ -12,25 +13,20 @@ type Body = { readonly [name: string]: Json };
 const isImage = ({ mediaType }: Attachment) => mediaType.startsWith('image/');
 const isAudio = ({ mediaType }: Attachment) => mediaType.startsWith('audio/');
 
-/** Plain text stays a plain text: what most people send. */
-function content(text: string, parts: readonly Json[], textPart: (text: string) => Json): Json {
-  if (parts.length === 0) return text;
-  return text === '' ? parts : [...parts, textPart(text)];
+/** The conversation as messages; text without files stays a string, which is what most clients send. */
+function messagesOf(turns: readonly Turn[], partOf: (file: Attachment) => Json, textType = 'text'): Json[] {
+  return turns.map((turn) => {
+    if (turn.role === 'assistant' || turn.files.length === 0) return { role: turn.role, content: turn.text };
+    const text = turn.text === '' ? [] : [{ type: textType, text: turn.text }];
+    return { role: 'user', content: [...turn.files.map(partOf), ...text] };
+  });
 }
 
 export function chatBody({ model, turns, settings }: Draft): Body {
   const system = settings.system.trim();
-  const messages = turns.map((turn) =>
-    turn.role === 'assistant'
-      ? { role: 'assistant', content: turn.text }
-      : {
-          role: 'user',
-          content: content(turn.text, turn.files.map(chatPart), (text) => ({ type: 'text', text })),
-        },
-  );
   return given({
     model,
-    messages: [...(system ? [{ role: 'system', content: system }] : []), ...messages],
+    messages: [...(system ? [{ role: 'system', content: system }] : []), ...messagesOf(turns, chatPart)],
     temperature: typedNumber(settings.temperature),
     max_completion_tokens: typedNumber(settings.maxTokens),
     ...(settings.stream ? { stream: true, stream_options: { include_usage: true } } : {}),
@@ -47,23 +43,12 @@ function chatPart(file: Attachment): Json {
 }
 
 export function responsesBody({ model, turns, settings }: Draft): Body {
-  const first = turns[0];
-  const plain = turns.length === 1 && first?.role === 'user' && first.files.length === 0;
-  const input = turns.map((turn) =>
-    turn.role === 'assistant'
-      ? { role: 'assistant', content: turn.text }
-      : {
-          role: 'user',
-          content: content(turn.text, turn.files.map(responsesPart), (text) => ({
-            type: 'input_text',
-            text,
-          })),
-        },
-  );
+  const [first, ...others] = turns;
+  const plain = first?.role === 'user' && first.files.length === 0 && others.length === 0;
   return given({
     model,
     instructions: settings.system.trim() || undefined,
-    input: plain ? (first?.text ?? '') : input,
+    input: plain ? first.text : messagesOf(turns, responsesPart, 'input_text'),
     temperature: typedNumber(settings.temperature),
     max_output_tokens: typedNumber(settings.maxTokens),
     stream: settings.stream || undefined,
@@ -76,7 +61,7 @@ function responsesPart(file: Attachment): Json {
     : { type: 'input_file', filename: file.name, file_data: dataUrl(file) };
 }
 
-/** The protocol demands an output budget. */
+/** The protocol requires an output budget. */
 const messagesBudget = 1024;
 
 export function messagesBody({ model, turns, settings }: Draft): Body {
@@ -84,14 +69,7 @@ export function messagesBody({ model, turns, settings }: Draft): Body {
     model,
     max_tokens: typedNumber(settings.maxTokens) ?? messagesBudget,
     system: settings.system.trim() || undefined,
-    messages: turns.map((turn) =>
-      turn.role === 'assistant'
-        ? { role: 'assistant', content: turn.text }
-        : {
-            role: 'user',
-            content: content(turn.text, turn.files.map(messagesPart), (text) => ({ type: 'text', text })),
-          },
-    ),
+    messages: messagesOf(turns, messagesPart),
     temperature: typedNumber(settings.temperature),
     stream: settings.stream || undefined,
   });
@@ -102,7 +80,7 @@ function messagesPart(file: Attachment): Json {
   return isImage(file) ? { type: 'image', source } : { type: 'document', source, title: file.name };
 }
 
-/** The model stands in the address. */
+/** The model is in the address. */
 export function generateContentBody({ turns, settings }: Draft): Body {
   const system = settings.system.trim();
   const config = given({

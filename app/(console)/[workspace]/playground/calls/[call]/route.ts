@@ -7,7 +7,7 @@ interface CallRoute {
   params: Promise<{ workspace: string; call: string }>;
 }
 
-/** What the log says of a call of the playground; null, to a member, until it is there. */
+/** The log's figures of a playground call; members get null until the call is in the log. */
 export async function GET(_: Request, { params }: CallRoute): Promise<Response> {
   const { workspace, call } = await params;
   const told = await readForRoute(await findRouteActor(), showCall, workspace, { id: call });
