@@ -8,7 +8,7 @@ import './globals.css';
 
 export const metadata: Metadata = {
   title: { default: 'Model Gateway', template: '%s · Model Gateway' },
-  description: 'One base address and one API key in front of every model provider.',
+  description: 'One base URL and one API key for every model provider.',
   robots: { index: false },
 };
 

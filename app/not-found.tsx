@@ -7,9 +7,9 @@ export const metadata = { title: 'Not found' };
 /** One page for what does not exist and for what belongs to others. */
 export default function NotFound() {
   return (
-    <MessagePage title="There is nothing here">
+    <MessagePage title="Page not found">
       <p className="text-muted leading-6">
-        The address may be wrong, or it belongs to a workspace that you are not a member of.
+        The address may be wrong, or you may not be a member of its workspace.
       </p>
       <Link href="/" className={buttonStyle({ tone: 'primary' })}>
         Go to your workspace

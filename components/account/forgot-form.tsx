@@ -33,8 +33,8 @@ export function ForgotForm({ request, mails }: ForgotFormProps) {
   if (answer?.ok) {
     return (
       <Alert tone="good">
-        If {asked} has an account, a link for a new password{' '}
-        {mails ? 'is on its way to it' : 'stands in the server’s log'}. It works once, for one hour.
+        If {asked} has an account, a link to reset the password{' '}
+        {mails ? 'is on its way' : 'is in the server log'}. It works once and expires after one hour.
       </Alert>
     );
   }
@@ -42,7 +42,7 @@ export function ForgotForm({ request, mails }: ForgotFormProps) {
     <Form onSend={send} className="grid gap-4" noValidate>
       {answer && answer.field === null ? <Alert tone="bad">{answer.message}</Alert> : null}
       <Field
-        label="E-mail"
+        label="Email"
         name="email"
         type="email"
         autoComplete="username"
@@ -52,7 +52,7 @@ export function ForgotForm({ request, mails }: ForgotFormProps) {
         error={answer?.field === 'email' ? answer.message : undefined}
       />
       <Button type="submit" tone="primary" disabled={pending}>
-        {pending ? 'Asking…' : mails ? 'Send a link' : 'Make a link'}
+        {pending ? 'Sending…' : mails ? 'Send link' : 'Create link'}
       </Button>
     </Form>
   );

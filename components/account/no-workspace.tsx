@@ -11,7 +11,7 @@ export function NoWorkspace({ email }: { email: string }) {
       <h1 className="font-semibold text-xl">You are not in a workspace yet</h1>
       <p className="text-muted leading-6">
         You are signed in as <strong className="text-ink">{email}</strong>. Ask an owner or admin of a
-        workspace to invite this address, or make one of your own.
+        workspace to invite this address, or create your own.
       </p>
       <Link href="/new" className={buttonStyle({ tone: 'primary' })}>
         New workspace

@@ -34,9 +34,9 @@ export function ResetForm({ token, reset }: ResetFormProps) {
     return (
       <div className="grid gap-4">
         <Alert tone="good">
-          The password of {email} is set. Every session of this account has ended.
+          The password for {email} is set. You have been signed out everywhere.
           {disabledKeys > 0
-            ? ` ${disabledKeys} API ${disabledKeys === 1 ? 'key' : 'keys'} made before this address was verified ${disabledKeys === 1 ? 'is' : 'are'} disabled: enable what is yours.`
+            ? ` ${disabledKeys} API ${disabledKeys === 1 ? 'key' : 'keys'} created before this address was verified ${disabledKeys === 1 ? 'is' : 'are'} disabled: enable the ones that are yours.`
             : ''}
         </Alert>
         <Link href="/sign-in" className={buttonStyle({ tone: 'primary' })}>
@@ -50,18 +50,18 @@ export function ResetForm({ token, reset }: ResetFormProps) {
     <Form onSend={send} className="grid gap-4" noValidate>
       {answer && answer.field !== 'password' ? (
         <Alert tone="bad">
-          {answer.message} {dead ? <TextLink href="/forgot-password">Ask for a new link</TextLink> : null}
+          {answer.message} {dead ? <TextLink href="/forgot-password">Request a new link</TextLink> : null}
         </Alert>
       ) : null}
       <PasswordField
         label="New password"
         name="password"
         autoComplete="new-password"
-        hint="At least 10 characters; three random words do."
+        hint="At least 10 characters. Three random words are enough."
         error={answer?.field === 'password' ? answer.message : undefined}
       />
       <Button type="submit" tone="primary" disabled={pending}>
-        {pending ? 'Setting…' : 'Set the password'}
+        {pending ? 'Setting…' : 'Set password'}
       </Button>
     </Form>
   );

@@ -17,9 +17,9 @@ export function SignInAgain() {
         rel="noreferrer"
         className="font-medium underline underline-offset-2"
       >
-        Sign in in a new tab
+        Sign in on a new tab
       </a>
-      , then press the button here again.
+      , then try again here.
     </>
   );
 }

@@ -9,17 +9,18 @@ import { Button } from '#components/ui/button';
 import { Field } from '#components/ui/field';
 
 const messages: Record<string, string> = {
-  CredentialsSignin: 'The e-mail or the password is not right. Check both and try again.',
-  Unavailable: 'The gateway cannot look this up just now. Try again in a moment.',
+  CredentialsSignin: 'Incorrect email or password. Check both and try again.',
+  Unavailable: 'Signing in is temporarily unavailable. Try again in a moment.',
   TooManyAttempts: 'Too many attempts. Wait 15 minutes, then try again.',
-  UnverifiedEmail: 'Your address is not verified there. Verify it with the provider, then try again.',
+  UnverifiedEmail:
+    'That account’s email address is not verified. Verify it with the provider, then try again.',
   AddressTaken:
-    'This address has an account here that is not verified yet. Sign in with its password and verify it, or have the password reset.',
+    'This address already has an account that is not verified. Sign in with its password and verify it, or reset the password.',
   SignUpClosed:
-    'There is no account for this address, and signing up is closed. Ask the people who run this gateway.',
-  AccessDenied: 'The provider did not let you in.',
+    'There is no account for this address, and sign-up is closed. Ask your gateway administrator for an account.',
+  AccessDenied: 'The provider denied access.',
 };
-const otherwise = 'Signing in did not work. Try again in a moment.';
+const otherwise = 'Could not sign in. Try again in a moment.';
 
 interface SignInFormProps {
   /** Path of this console to go to afterwards; already checked by the server. */
@@ -53,7 +54,7 @@ export function SignInForm({ target, error }: SignInFormProps) {
     <Form onSend={enter} className="grid gap-4">
       {message ? <Alert tone="bad">{message}</Alert> : null}
       <Field
-        label="E-mail"
+        label="Email"
         name="email"
         type="email"
         autoComplete="username"

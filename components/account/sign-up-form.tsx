@@ -51,7 +51,7 @@ export function SignUpForm({ signUp }: SignUpFormProps) {
     <Form onSend={send} className="grid gap-4" noValidate>
       {fault && !errorOf('email') && !errorOf('password') ? <Alert tone="bad">{fault.message}</Alert> : null}
       <Field
-        label="E-mail"
+        label="Email"
         name="email"
         type="email"
         autoComplete="username"
@@ -61,8 +61,8 @@ export function SignUpForm({ signUp }: SignUpFormProps) {
         error={
           taken ? (
             <>
-              This address has an account already. <TextLink href="/sign-in">Sign in</TextLink> or{' '}
-              <TextLink href="/forgot-password">set a new password</TextLink>.
+              This address already has an account. <TextLink href="/sign-in">Sign in</TextLink> or{' '}
+              <TextLink href="/forgot-password">reset your password</TextLink>.
             </>
           ) : (
             errorOf('email')
@@ -73,7 +73,7 @@ export function SignUpForm({ signUp }: SignUpFormProps) {
         label="Password"
         name="password"
         autoComplete="new-password"
-        hint="At least 10 characters; three random words do."
+        hint="At least 10 characters. Three random words are enough."
         error={errorOf('password')}
       />
       <Button type="submit" tone="primary" disabled={pending} className="mt-1">

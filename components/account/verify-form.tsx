@@ -33,7 +33,7 @@ export function VerifyForm({ token, verify }: VerifyFormProps) {
     return (
       <div className="grid gap-4">
         <Alert tone="good">
-          {email} is verified.{credit === null ? '' : ` Your workspace was given $${credit} to begin with.`}
+          {email} is verified.{credit === null ? '' : ` Your workspace got $${credit} of credit.`}
         </Alert>
         <Link href="/" className={buttonStyle({ tone: 'primary' })}>
           Go to the console
@@ -46,12 +46,12 @@ export function VerifyForm({ token, verify }: VerifyFormProps) {
       {answer ? <Alert tone="bad">{answer.message}</Alert> : null}
       {answer?.field === 'token' ? (
         <Link href="/account" className={buttonStyle({ tone: 'primary' })}>
-          Ask for a new link
+          Request a new link
         </Link>
       ) : (
         <Form onSend={press} className="grid">
           <Button type="submit" tone="primary" disabled={pending}>
-            {pending ? 'Verifying…' : 'Verify my address'}
+            {pending ? 'Verifying…' : 'Verify address'}
           </Button>
         </Form>
       )}

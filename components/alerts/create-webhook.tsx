@@ -22,17 +22,17 @@ export function CreateWebhook({ workspace, fields, create }: CreateWebhookProps)
     <CreateButton
       label="Add webhook"
       title="Add a webhook"
-      description="Each alert is sent there as a signed POST, again and again for 24 hours until it is taken."
+      description="Each alert is sent to this address as a signed POST. Failed deliveries are retried for 24 hours."
       fields={fields}
       verb={{ idle: 'Add webhook', pending: 'Adding…' }}
       create={(input) => create(workspace, input)}
       shown={(secret) => ({
-        title: 'Save the secret of the webhook now',
+        title: 'Save the webhook secret now',
         description:
-          'This is the only time it is shown. With it your server tells our events from those of others.',
+          'It is shown only once. Your server uses it to verify that events come from this gateway.',
         what: 'webhook secret',
         secret,
-        use: { node: { label: 'Node.js', code: check(secret), what: 'check of a signature' } },
+        use: { node: { label: 'Node.js', code: check(secret), what: 'signature check' } },
       })}
     />
   );

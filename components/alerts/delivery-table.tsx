@@ -19,7 +19,7 @@ interface DeliveryTableProps {
 export function DeliveryTable({ workspace, webhook, rows, mayChange, redeliver }: DeliveryTableProps) {
   const { pending, make } = useChange();
   const again = (delivery: string) =>
-    make(redeliver(workspace, { id: webhook, delivery }), 'It is sent again');
+    make(redeliver(workspace, { id: webhook, delivery }), 'Delivery queued again');
 
   return (
     <Table label="Deliveries">
@@ -28,7 +28,7 @@ export function DeliveryTable({ workspace, webhook, rows, mayChange, redeliver }
           <HeadCell>Event</HeadCell>
           <HeadCell>State</HeadCell>
           <HeadCell>Tries</HeadCell>
-          <HeadCell>Last answer</HeadCell>
+          <HeadCell>Last response</HeadCell>
           <HeadCell>Queued</HeadCell>
           <ActionsHeadCell />
         </tr>

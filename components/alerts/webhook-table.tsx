@@ -69,7 +69,7 @@ export function WebhookTable(props: WebhookTableProps) {
                       <Button
                         size="small"
                         disabled={pending}
-                        onClick={() => make(test(workspace, { id: hook.id }), 'A test event is on its way')}
+                        onClick={() => make(test(workspace, { id: hook.id }), 'Test event sent')}
                       >
                         Send test
                       </Button>
@@ -79,11 +79,11 @@ export function WebhookTable(props: WebhookTableProps) {
                         onClick={() =>
                           make(
                             set(workspace, { id: hook.id, enabled: !hook.enabled }),
-                            hook.enabled ? 'The webhook is off' : 'The webhook is on',
+                            hook.enabled ? 'Webhook turned off' : 'Webhook turned on',
                           )
                         }
                       >
-                        {hook.enabled ? 'Switch off' : 'Switch on'}
+                        {hook.enabled ? 'Turn off' : 'Turn on'}
                       </Button>
                       <Button size="small" tone="quiet" onClick={() => ask(hook)}>
                         Delete
@@ -103,12 +103,12 @@ export function WebhookTable(props: WebhookTableProps) {
         description={
           <>
             Nothing is sent to <code className="font-mono [overflow-wrap:anywhere]">{asked?.url}</code> any
-            more, and its log of deliveries goes with it.
+            more, and its delivery log is deleted.
           </>
         }
         verb={{ idle: 'Delete webhook', pending: 'Deleting…' }}
         act={() => remove(workspace, { id: asked?.id ?? '' })}
-        done="The webhook is deleted"
+        done="Webhook deleted"
       />
     </>
   );

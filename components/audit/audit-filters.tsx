@@ -63,7 +63,7 @@ export function AuditFilters({ path, texts, actions, actors, zone }: AuditFilter
         className="sm:w-48"
         value={chosen.actor ?? ''}
         options={choices(
-          'Everybody',
+          'Anyone',
           actors.map(({ actor, name }) => ({ value: actor, label: name })),
         )}
         onChange={(text) => choose('actor', text)}
@@ -71,8 +71,8 @@ export function AuditFilters({ path, texts, actions, actors, zone }: AuditFilter
       <input
         type="search"
         name="subject"
-        aria-label="Subject, by its id"
-        placeholder="Subject, by its id"
+        aria-label="Subject id"
+        placeholder="Subject id"
         value={chosen.subject ?? ''}
         onChange={(event) => set('subject')(event.currentTarget.value)}
         className={classNames(inputStyle, 'col-span-2 sm:w-48')}

@@ -9,8 +9,8 @@ export function AuditTable({ rows }: { rows: readonly AuditRow[] }) {
         <tr>
           <HeadCell>Time</HeadCell>
           <HeadCell>Who</HeadCell>
-          <HeadCell>What</HeadCell>
-          <HeadCell>Before and after</HeadCell>
+          <HeadCell>Action</HeadCell>
+          <HeadCell>Changes</HeadCell>
           <HeadCell>From</HeadCell>
         </tr>
       </thead>

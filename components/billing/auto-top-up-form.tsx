@@ -21,9 +21,9 @@ interface AutoTopUpFormProps {
 }
 
 const boxes = [
-  { name: 'threshold', label: 'At or below' },
-  { name: 'amount', label: 'Add' },
-  { name: 'monthlyCap', label: 'At most a month' },
+  { name: 'threshold', label: 'When the balance is at or below' },
+  { name: 'amount', label: 'Add this amount' },
+  { name: 'monthlyCap', label: 'Monthly maximum' },
 ] as const;
 
 /** Limits of automatic top-ups, and the switch that is the consent to them. */
@@ -78,7 +78,7 @@ export function AutoTopUpForm({ shown, workspace, set, resume }: AutoTopUpFormPr
       </div>
       <div className="-ml-2">
         <Checkbox name="enabled" checked={enabled} onChange={setEnabled}>
-          Charge the saved card by itself whenever the balance is at or below the threshold
+          Charge the saved card automatically when the balance is at or below the threshold
         </Checkbox>
       </div>
       {now || nowResumed ? (
@@ -101,7 +101,7 @@ export function AutoTopUpForm({ shown, workspace, set, resume }: AutoTopUpFormPr
           <Button
             tone="primary"
             disabled={pending}
-            onClick={() => send(resume, {}, 'Automatic top-ups go on')}
+            onClick={() => send(resume, {}, 'Automatic top-ups resumed')}
           >
             Resume
           </Button>

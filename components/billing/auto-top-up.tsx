@@ -19,13 +19,14 @@ interface AutoTopUpProps {
 }
 
 const reasons = {
-  declined: 'The card was declined. Save another card or ask the bank, then resume.',
+  declined: 'The card was declined. Save another card or contact the bank, then resume.',
   authentication_required:
-    'The bank asks the card holder to confirm each payment. Top up once by hand, where that is possible, then resume.',
-  dispute: 'A payment was disputed. Nothing is charged until somebody resumes.',
+    'The bank requires the cardholder to confirm the payment. Top up once manually, if possible, then resume.',
+  dispute: 'A payment was disputed. The card is not charged again until automatic top-ups are resumed.',
   no_card: 'There is no card to charge. Top up with “Save the card”, then resume.',
-  unreachable: 'Stripe did not answer for hours; nothing was charged. Resume when it does.',
-  mismatch: 'A payment did not match its order. Ask the people who run this gateway before you resume.',
+  unreachable:
+    'Stripe did not respond for hours; nothing was charged. Resume when Stripe is available again.',
+  mismatch: 'A payment did not match its order. Contact your gateway administrator before you resume.',
 } as const;
 
 /** The saved card, and what may be charged to it without anybody being there. */
@@ -41,8 +42,8 @@ export function AutoTopUp({ shown, workspace, zone, actions }: AutoTopUpProps) {
           </p>
         ) : waitsUntil ? (
           <p role="status" className="rounded-md bg-warn-soft px-3 py-2 text-warn leading-5">
-            The cap of this month is used up. They go on after {showMoment(Date.parse(waitsUntil), zone)}, or
-            as soon as the cap is raised.
+            This month’s maximum is used up. Top-ups continue after {showMoment(Date.parse(waitsUntil), zone)}
+            , or as soon as you raise the maximum.
           </p>
         ) : null}
         <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
@@ -54,7 +55,7 @@ export function AutoTopUp({ shown, workspace, zone, actions }: AutoTopUpProps) {
                 <span className="text-muted">expires {card.expires}</span>
               </>
             ) : (
-              <span className="text-muted">No card is saved. Top up once with “Save the card”.</span>
+              <span className="text-muted">No saved card. Top up once with “Save the card”.</span>
             )}
           </p>
           {actions ? <PortalButton workspace={workspace} open={actions.portal} /> : null}
@@ -65,7 +66,7 @@ export function AutoTopUp({ shown, workspace, zone, actions }: AutoTopUpProps) {
         <p className="text-muted text-xs leading-5">
           {showMoney(thisMonth)} of {showMoney(monthlyCap)} this month.
           {last
-            ? ` The last one, of ${showMoney(last.amount)} on ${showMoment(Date.parse(last.createdAt), zone)}, ${ends[last.status]}.`
+            ? ` The latest, ${showMoney(last.amount)} on ${showMoment(Date.parse(last.createdAt), zone)}, ${ends[last.status]}.`
             : ''}
         </p>
       </div>
@@ -74,9 +75,9 @@ export function AutoTopUp({ shown, workspace, zone, actions }: AutoTopUpProps) {
 }
 
 const ends = {
-  open: 'is under way',
+  open: 'is in progress',
   paid: 'was paid',
-  expired: 'was not made',
+  expired: 'was not completed',
   failed: 'failed',
   refunded: 'was refunded',
 } as const;

@@ -31,7 +31,7 @@ export function BalanceFacts({ funds, promos, ledger }: BalanceFactsProps) {
         </dl>
         {funds.simulated === '0' ? null : (
           <p className="text-muted leading-5">
-            Simulated money pays only models of the simulated provider; calls to others need other funds.
+            Simulated money pays only for the simulated provider’s models; other calls need other funds.
           </p>
         )}
         <PromoList promos={promos} />
@@ -49,7 +49,7 @@ function Word({ tone, text, ledger }: FundsWord & { ledger: string }) {
       <a className="font-medium underline underline-offset-2" href={ledger}>
         The ledger
       </a>{' '}
-      shows which line it was.
+      shows which line caused it.
     </p>
   );
 }

@@ -27,7 +27,7 @@ export function LatestLines({ lines, workspace, zone }: LatestLinesProps) {
       {lines.length > 0 ? (
         <LedgerTable framed={false} rows={lines.map((line) => ledgerRowOf(line, { workspace, zone }))} />
       ) : (
-        <p className="px-4 py-8 text-center text-muted">Nothing has moved the balance yet.</p>
+        <p className="px-4 py-8 text-center text-muted">No ledger lines yet.</p>
       )}
     </Section>
   );

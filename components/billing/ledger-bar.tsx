@@ -30,7 +30,7 @@ export function LedgerBar({ months, kinds }: LedgerBarProps) {
   const elsewhere = { after: null, from: null, to: null };
   return (
     <search
-      aria-label="Lines of the ledger"
+      aria-label="Filter ledger lines"
       aria-busy={pending}
       className="flex flex-wrap items-center gap-2"
     >

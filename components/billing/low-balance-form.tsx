@@ -37,19 +37,19 @@ export function LowBalanceForm({ workspace, threshold, send }: LowBalanceFormPro
   return (
     <Form onSend={submit} noValidate className="grid max-w-md gap-3">
       <Field
-        label="Mail below"
+        label="Email when below"
         ref={box}
         name="threshold"
         prefix="$"
         inputMode="decimal"
         autoComplete="off"
-        placeholder="No mail"
+        placeholder="No email"
         value={text}
         onValueChange={(value) => {
           setText(String(value));
           setSaved(false);
         }}
-        hint="One mail to owners, admins and billing members each time the balance falls below it."
+        hint="Owners, admins and billing members get one email each time the balance falls below this amount."
         error={fault?.message}
       />
       {fault?.signedOut ? <SignInAgain /> : null}

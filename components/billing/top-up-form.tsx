@@ -56,12 +56,12 @@ export function TopUpForm({ workspace, send }: TopUpFormProps) {
         autoComplete="off"
         value={amount}
         onValueChange={(value) => setAmount(String(value))}
-        hint="5 to 10,000 dollars. A processing fee, if there is one, is shown before you pay."
+        hint="$5 to $10,000. Any processing fee is shown before you pay."
         error={fault?.message}
       />
       <div className="-ml-2">
         <Checkbox name="saveCard" checked={saveCard} onChange={setSaveCard}>
-          Save the card, so that automatic top-ups can charge it
+          Save the card for automatic top-ups
         </Checkbox>
       </div>
       {fault?.signedOut ? <SignInAgain /> : null}

@@ -52,11 +52,11 @@ function said({ status, amount, test }: ShownTopUp): string {
   const much = showMoney(amount);
   switch (status) {
     case 'paid':
-      return `${much} was added to the balance. ${test ? 'It was a test payment: no card was charged. ' : ''}Calls can spend it now.`;
+      return `${much} was added to your balance. ${test ? 'This was a test payment: no card was charged. ' : ''}Calls can use it now.`;
     case 'open':
-      return `Waiting for word of the payment of ${much}. This page shows it by itself; if you did not pay, nothing is charged.`;
+      return `Waiting for confirmation of the ${much} payment. This page updates automatically; if you did not pay, you are not charged.`;
     case 'expired':
-      return `The payment page of ${much} has expired; nothing was charged.`;
+      return `The payment page for ${much} has expired; nothing was charged.`;
     case 'failed':
       return `The payment of ${much} failed; nothing was charged. Try another card.`;
     case 'refunded':

@@ -17,7 +17,7 @@ export function TopUpTable({ topUps, zone }: { topUps: readonly ShownTopUp[]; zo
     <Table label="Top-ups">
       <thead>
         <tr>
-          <HeadCell>Ordered</HeadCell>
+          <HeadCell>Created</HeadCell>
           <HeadCell>Status</HeadCell>
           <HeadCell className="text-right">Amount</HeadCell>
           <HeadCell className="text-right">Fee</HeadCell>

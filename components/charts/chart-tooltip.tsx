@@ -38,7 +38,7 @@ export function ChartTooltip({ chart, drawn, compared, at }: ChartTooltipProps) 
       ) : null}
       {compared ? (
         <p className="mt-1 flex justify-between gap-4 text-muted">
-          <span>Period before</span>
+          <span>Previous period</span>
           <span className="tabular-nums">{showFigure(chart.kind, before)}</span>
         </p>
       ) : null}

@@ -7,7 +7,7 @@ interface DeltaBadgeProps {
   moreIsWorse?: boolean;
 }
 
-/** The change against the period before; the sign tells it, the colour only supports it. */
+/** The change compared with the previous period; the sign tells it, the colour only supports it. */
 export function DeltaBadge({ delta, moreIsWorse }: DeltaBadgeProps) {
   if (delta === null) return null;
   const worse = moreIsWorse === true && delta.direction !== 0 ? delta.direction > 0 : null;
@@ -19,7 +19,7 @@ export function DeltaBadge({ delta, moreIsWorse }: DeltaBadgeProps) {
       )}
     >
       {delta.text}
-      <span className="sr-only"> against the period before</span>
+      <span className="sr-only"> compared with the previous period</span>
     </span>
   );
 }

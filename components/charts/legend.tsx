@@ -14,7 +14,7 @@ export function Legend({ groups, only, onOnly }: LegendProps) {
   if (groups.length < 2) return null;
   return (
     <ul
-      aria-label="Groups of the chart"
+      aria-label="Chart legend"
       className="flex gap-x-1 gap-y-0.5 overflow-x-auto px-2 sm:flex-wrap sm:px-3"
     >
       {groups.map((group, index) => (

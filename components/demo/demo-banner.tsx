@@ -28,8 +28,8 @@ export function DemoBanner({ workspace, remove }: DemoBannerProps) {
         toast.error(answer.message);
         return;
       }
-      toast.success('The demo data is gone', {
-        description: `${answer.value.calls} made-up calls were deleted.`,
+      toast.success('Demo data removed', {
+        description: `${answer.value.calls} sample calls were deleted.`,
       });
       router.push('/');
     });
@@ -42,8 +42,8 @@ export function DemoBanner({ workspace, remove }: DemoBannerProps) {
     >
       <FlaskConical aria-hidden className="size-4 shrink-0 text-muted" />
       <p className="min-w-0 flex-1 basis-60 text-muted">
-        <strong className="font-medium text-ink">Demo data.</strong> These calls and amounts are made up, and
-        no key of this workspace can call.
+        <strong className="font-medium text-ink">Demo data.</strong> These calls and amounts are samples. This
+        workspace’s keys cannot make calls.
       </p>
       {remove ? (
         <Button size="small" onClick={send} disabled={pending}>

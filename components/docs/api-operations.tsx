@@ -43,8 +43,8 @@ function Operation({
       </summary>
       <div className="grid min-w-0 gap-3 border-t bg-sunken/40 px-4 py-3">
         <p className="text-muted text-xs">{who}</p>
-        <Fields title="Takes" fields={takes} />
-        <Fields title="Answers" fields={answers} />
+        <Fields title="Request" fields={takes} />
+        <Fields title="Response" fields={answers} />
       </div>
     </details>
   );
@@ -64,7 +64,7 @@ function Fields({ title, fields }: { title: string; fields: readonly ApiField[] 
                 <span className="text-muted text-xs">
                   {' '}
                   {place}
-                  {required ? ', needed' : ''}
+                  {required ? ', required' : ''}
                 </span>
               )}
             </dt>

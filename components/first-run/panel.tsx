@@ -35,7 +35,7 @@ export function FirstRunPanel({ workspace, first, read, facts, funds, createKey 
     <Section title="Get started" note={state.answered ? 'Done' : 'Three steps'}>
       <ol className="divide-y">
         <Step number={1} title="Funds" done={state.funds !== null}>
-          {state.funds === null ? funds : `${state.funds} to spend.`}
+          {state.funds === null ? funds : `${state.funds} available.`}
         </Step>
         <Step number={2} title="API key" done={state.keys}>
           {state.keys ? (
@@ -44,19 +44,19 @@ export function FirstRunPanel({ workspace, first, read, facts, funds, createKey 
             </>
           ) : (
             <div className="grid justify-items-start gap-3">
-              <p>Your programs call the gateway with it. It is shown once.</p>
+              <p>Your programs use it to call the gateway. It is shown only once.</p>
               {createKey}
             </div>
           )}
         </Step>
         <Step number={3} title="Call" done={state.answered}>
           {state.answered ? (
-            'Your other programs call it the same way.'
+            'Your other programs can call it the same way.'
           ) : (
             <div className="grid min-w-0 gap-3">
               <p>
-                Keep the SDK that you use: only its base address and its key change.{' '}
-                <code className="font-mono">GATEWAY_API_KEY</code> holds the key.
+                Keep your SDK; change only its base URL and key.{' '}
+                <code className="font-mono">GATEWAY_API_KEY</code> contains the key.
               </p>
               <Suspense fallback={<CodeBlock code={facts.snippets[0]?.code ?? ''} what="example" />}>
                 <Tabs
@@ -82,12 +82,12 @@ export function FirstRunPanel({ workspace, first, read, facts, funds, createKey 
 /** What became of the first answered call, or of the latest one before it. */
 function Outcome({ workspace, state }: { workspace: string; state: FirstRunState }) {
   const { answered, call } = state;
-  const link = call ? <TextLink href={`/${workspace}/logs/${call.id}`}>Open it in the log</TextLink> : null;
+  const link = call ? <TextLink href={`/${workspace}/logs/${call.id}`}>View in the log</TextLink> : null;
   if (answered) {
     return (
       <p className="flex flex-wrap items-center gap-x-2 gap-y-1 rounded-md bg-good-soft px-3 py-2 text-good leading-5">
         <Check aria-hidden className="size-4 shrink-0" />
-        <span className="font-medium">Your first call was answered</span>
+        <span className="font-medium">Your first call succeeded</span>
         {call ? <span className="[overflow-wrap:anywhere]">{call.facts}</span> : null}
         {link}
       </p>
@@ -106,14 +106,14 @@ function Outcome({ workspace, state }: { workspace: string; state: FirstRunState
         <p className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-2 rounded-md bg-bad-soft px-3 py-2 text-bad leading-5">
           <CircleAlert aria-hidden className="mt-0.5 size-4" />
           <span className="[overflow-wrap:anywhere]">
-            The latest one was refused: <strong className="font-medium">{call.facts}</strong>. {call.help}{' '}
+            The latest call was refused: <strong className="font-medium">{call.facts}</strong>. {call.help}{' '}
             {link}
           </span>
         </p>
       ) : (
         <p className="text-muted text-xs leading-5">
-          It appears here within 2 seconds. A call without a key of this workspace is in no log: then the
-          answer itself says what is wrong.
+          It appears here within 2 seconds. A call without one of this workspace’s keys is not logged; its
+          response says what is wrong.
         </p>
       )}
     </div>

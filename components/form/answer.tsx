@@ -14,7 +14,8 @@ export type FormAnswer<Value> =
 export type Send<Value> = (workspace: string, input: Record<string, unknown>) => Promise<FormAnswer<Value>>;
 
 /** What a page says when nothing answered: no network, a restart, a newer console. */
-export const noAnswer = 'No answer came. Reload the page and look first.';
+export const noAnswer =
+  'No response from the gateway. Reload the page to see whether the change was made, then try again.';
 
 /** What came, also when nothing did: an action that fails in a transition takes the whole page with it. */
 export function orNoAnswer<Value>(answer: Promise<FormAnswer<Value>>): Promise<FormAnswer<Value>> {

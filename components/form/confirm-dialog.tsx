@@ -51,7 +51,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
   function submit(event: FormEvent) {
     event.preventDefault();
     if (typed !== null && text.trim() !== typed) {
-      setFault({ message: `Type ${typed} exactly as it is written.`, signedOut: false });
+      setFault({ message: `Type ${typed} exactly as shown.`, signedOut: false });
       return;
     }
     closed.current = false;

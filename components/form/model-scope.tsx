@@ -28,7 +28,7 @@ export function ModelScope({ models, scope, onChange, error }: ModelScopeProps) 
           value={scope ? 'some' : 'all'}
           options={[
             { value: 'all', label: 'All models' },
-            { value: 'some', label: 'Only these' },
+            { value: 'some', label: 'Selected models' },
           ]}
           onChange={(choice) => onChange(choice === 'all' ? null : [])}
         />
@@ -53,10 +53,10 @@ export function ModelScope({ models, scope, onChange, error }: ModelScopeProps) 
                 <span className="break-all">{model}</span>
               </Checkbox>
             ))}
-            {shown.length === 0 ? <p className="p-3 text-muted">No model has this in its name.</p> : null}
+            {shown.length === 0 ? <p className="p-3 text-muted">No matching models.</p> : null}
           </div>
           <p className="border-t px-3 py-1.5 text-muted text-xs" aria-live="polite">
-            {scope.length} chosen
+            {scope.length} selected
           </p>
         </div>
       ) : null}

@@ -48,7 +48,7 @@ export function MomentField({ label, day, onChange, error }: MomentFieldProps) {
         />
         {expiry.choice === 'day' ? (
           <Field
-            label={<span className="sr-only">Last day, in the workspace’s zone</span>}
+            label={<span className="sr-only">Last day, in the workspace’s time zone</span>}
             name="lastDay"
             type="date"
             value={expiry.day}

@@ -42,7 +42,7 @@ const KeyPageContext = createContext<KeyPage | null>(null);
 export const unheard = {
   ok: false,
   message:
-    'No answer came, so this may have been done or not. Reload the page and look before you try again.',
+    'No response from the gateway. Reload the page to see whether the change was made, then try again.',
   field: null,
   signedOut: false,
 } as const;
@@ -72,6 +72,6 @@ export function KeyPageProvider({ children, actions, ...page }: KeyPage & { chil
 /** @throws Error outside a KeyPageProvider. */
 export function useKeyPage(): KeyPage {
   const page = useContext(KeyPageContext);
-  if (!page) throw new Error('key dialogs stand on a page that provides them');
+  if (!page) throw new Error('useKeyPage must be used inside a KeyPageProvider');
   return page;
 }

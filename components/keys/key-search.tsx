@@ -17,8 +17,8 @@ export function KeySearch() {
     <search aria-busy={pending}>
       <SearchBox
         className="max-w-sm"
-        label="Search keys by name, id or shown characters"
-        placeholder="Name, id or shown characters"
+        label="Search keys by name, id or visible characters"
+        placeholder="Name, id or visible characters"
         value={filters.q}
         onSearch={(text) => {
           void setFilters({ q: text === null ? null : withoutSecret(text), after: null });

@@ -57,7 +57,7 @@ export function KeyTable({ keys }: { keys: readonly KeyRow[] }) {
               {key.cap ? <CapMeter {...key.cap} /> : null}
               {key.limits.length > 0 || !key.cap ? (
                 <span className="block text-muted text-xs leading-5">
-                  {key.limits.join(' · ') || 'No limits of its own'}
+                  {key.limits.join(' · ') || 'No key limits'}
                 </span>
               ) : null}
             </Cell>

@@ -10,10 +10,10 @@ import { toast } from '#components/ui/toaster';
 type Verb = 'enable' | 'disable' | 'restore' | 'endOverlap';
 
 const done: Record<Verb, (name: string) => string> = {
-  enable: (name) => `${name} is enabled`,
-  disable: (name) => `${name} is disabled`,
-  restore: (name) => `${name} is restored`,
-  endOverlap: (name) => `The old secret of ${name} has stopped`,
+  enable: (name) => `${name} enabled`,
+  disable: (name) => `${name} disabled`,
+  restore: (name) => `${name} restored`,
+  endOverlap: (name) => `The old secret of ${name} no longer works`,
 };
 
 /** Changes of a key that need no form: done at once, told by a toast, undone by it where that is possible. */
@@ -28,7 +28,7 @@ export function useKeyChange({ id, name }: Pick<KeyRow, 'id' | 'name'>) {
       if (answer.ok) {
         const undo = verb === 'disable' ? { label: 'Undo', onClick: () => change('enable') } : undefined;
         toast.success(done[verb](name), {
-          description: 'In force here now, on other machines within 2 seconds.',
+          description: 'In effect here now, on other machines within 2 seconds.',
           ...(undo ? { action: undo } : {}),
         });
       } else if (answer.signedOut) {

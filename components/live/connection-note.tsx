@@ -14,7 +14,7 @@ export function ConnectionNote({ connection }: { connection: Connection }) {
         }
       />
       {connection === 'live' ? 'live' : null}
-      {connection === 'lost' ? <span className="text-warn">connection lost, trying again</span> : null}
+      {connection === 'lost' ? <span className="text-warn">connection lost, reconnecting</span> : null}
       {connection === 'signed-out' ? (
         <a href={signInAddress()} className="text-warn underline underline-offset-2">
           signed out: sign in again

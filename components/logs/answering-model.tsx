@@ -26,7 +26,7 @@ export function AnsweringModel({ requested, answering, provider, attempts }: Ans
         ) : null}
       </span>
       <span className="flex items-center gap-1.5 text-muted text-xs">
-        <span className="min-w-0 [overflow-wrap:anywhere]">{provider ?? 'no provider asked'}</span>
+        <span className="min-w-0 [overflow-wrap:anywhere]">{provider ?? 'no provider called'}</span>
         {attempts > 1 ? (
           <Badge tone="info" className="py-0">
             <GitFork aria-hidden />

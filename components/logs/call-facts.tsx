@@ -45,10 +45,10 @@ export function CallFacts({ call, keyHref }: CallFactsProps) {
         ),
     },
     { name: 'Protocol', value: `${call.family}, ${call.operation}` },
-    { name: 'Answer', value: call.streamed ? 'streamed' : 'in one piece' },
+    { name: 'Response', value: call.streamed ? 'streamed' : 'not streamed' },
     { name: 'Ended', value: call.endReason.replaceAll('_', ' ') },
     ...(call.clientRequestId
-      ? [{ name: 'Client’s own id', value: <Id value={call.clientRequestId} what="client's request id" /> }]
+      ? [{ name: 'Client request id', value: <Id value={call.clientRequestId} what="client request id" /> }]
       : []),
     ...(call.userAgent ? [{ name: 'User agent', value: call.userAgent }] : []),
     ...(call.priceVersion

@@ -9,7 +9,7 @@ interface CallStatusProps {
 }
 
 const endings: Record<string, { tone: BadgeTone; text: string }> = {
-  client_gone: { tone: 'warn', text: 'client left' },
+  client_gone: { tone: 'warn', text: 'client disconnected' },
   upstream_error: { tone: 'bad', text: 'provider error' },
   timeout: { tone: 'bad', text: 'timed out' },
   interrupted: { tone: 'bad', text: 'interrupted' },

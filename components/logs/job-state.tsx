@@ -28,7 +28,7 @@ const tones: Readonly<Record<string, 'good' | 'bad' | 'warn'>> = {
 export function JobState({ job }: JobStateProps) {
   const money =
     job.cost === null
-      ? { name: 'Held', value: job.hold ?? 'released: the provider never told its end' }
+      ? { name: 'Held', value: job.hold ?? 'released: the provider never reported the end of the job' }
       : { name: 'Charged', value: job.cost };
   return (
     <Section title="Job" note={job.settled ? `settled ${job.settled}` : 'charged when it completes'}>

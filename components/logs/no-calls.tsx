@@ -20,7 +20,7 @@ export function NoCalls({ workspace, searched, narrowed, faults }: NoCallsProps)
     return (
       <EmptyState
         icon={<SearchX />}
-        title="No call matches"
+        title="No matching calls"
         action={
           <Link href={`/${workspace}/logs`} className={buttonStyle()}>
             Clear filters
@@ -30,8 +30,8 @@ export function NoCalls({ workspace, searched, narrowed, faults }: NoCallsProps)
         {faults.length > 0
           ? `${faults.join('; ')}.`
           : searched
-            ? 'A call appears here within 2 seconds. Check the id: it stands in the X-Request-Id header of every answer.'
-            : 'No call of this workspace fits these filters.'}
+            ? 'A call appears here within 2 seconds. Check the id: it is in the X-Request-Id header of every response.'
+            : 'No calls in this workspace match these filters.'}
       </EmptyState>
     );
   }

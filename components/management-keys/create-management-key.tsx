@@ -20,7 +20,7 @@ export function CreateManagementKey({ workspace, api, fields, create }: CreateMa
       label="Create management key"
       tone="primary"
       title="Create a management key"
-      description="For scripts that manage this workspace by /api/v1. It ends with your role: when you lose it, the key is revoked."
+      description="For scripts that manage this workspace through /api/v1. If you lose the role that the key needs, the key is revoked."
       fields={fields}
       initial={{ role: 'viewer' }}
       verb={{ idle: 'Create key', pending: 'Creating…' }}
@@ -28,7 +28,7 @@ export function CreateManagementKey({ workspace, api, fields, create }: CreateMa
       shown={(secret, sent) => ({
         title: `Save the management key “${String(sent.name)}” now`,
         description:
-          'This is the only time it is shown. Whoever has it may do what its role may, without signing in.',
+          'It is shown only once. Anyone who has it can do what its role allows, without signing in.',
         what: 'management key',
         secret,
         use: { curl: { label: 'curl', code: curl(secret), what: 'curl command' } },

@@ -25,7 +25,7 @@ export function ManagementKeyTable({ workspace, keys, revoke }: ManagementKeyTab
             <HeadCell>Role</HeadCell>
             <HeadCell>Status</HeadCell>
             <HeadCell>Last used</HeadCell>
-            <HeadCell>Made by</HeadCell>
+            <HeadCell>Created by</HeadCell>
             <HeadCell>Created</HeadCell>
             <ActionsHeadCell sticky />
           </tr>
@@ -65,12 +65,12 @@ export function ManagementKeyTable({ workspace, keys, revoke }: ManagementKeyTab
         open={asked !== null}
         onOpenChange={(open) => (open ? undefined : ask(null))}
         title={`Revoke ${asked?.name ?? ''}?`}
-        description="Requests with it are refused from now on. This cannot be undone."
+        description="Requests with this key will be refused. This cannot be undone."
         typed={asked?.name ?? null}
         verb={{ idle: 'Revoke key', pending: 'Revoking…' }}
-        keep="Keep the key"
+        keep="Keep key"
         act={() => revoke(workspace, { id: asked?.id ?? '' })}
-        done={`${asked?.name ?? 'The key'} is revoked`}
+        done={`${asked?.name ?? 'The key'} revoked`}
       />
     </>
   );

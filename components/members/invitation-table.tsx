@@ -16,7 +16,7 @@ export function InvitationTable({ invitations }: { invitations: readonly Invitat
           <HeadCell>Address</HeadCell>
           <HeadCell>Role</HeadCell>
           <HeadCell>Sent</HeadCell>
-          <HeadCell>Ends</HeadCell>
+          <HeadCell>Expires</HeadCell>
           <ActionsHeadCell />
         </tr>
       </thead>
@@ -36,9 +36,7 @@ function Invitation({ row }: { row: InvitationRow }) {
 
   function change(verb: 'resend' | 'cancel') {
     const done =
-      verb === 'resend'
-        ? `A new mail is on its way to ${row.email}`
-        : `The invitation of ${row.email} is taken back`;
+      verb === 'resend' ? `Invitation sent again to ${row.email}` : `Invitation of ${row.email} canceled`;
     make(actions[verb](workspace, { id: row.id }), done);
   }
 

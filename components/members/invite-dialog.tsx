@@ -44,7 +44,7 @@ export function InviteButton() {
         open={open}
         onOpenChange={setOpen}
         title="Invite people"
-        description="Each address gets a mail with a link that works once, for 7 days, and for that address alone."
+        description="Each address gets an email with a link. The link works once, only for that address, and expires after 7 days."
       >
         <InviteForm roles={roles} onClose={() => setOpen(false)} />
       </Dialog>
@@ -65,7 +65,7 @@ function InviteForm({ roles, onClose }: { roles: readonly string[]; onClose(): v
     event.preventDefault();
     const emails = [...new Set(text.split(/[\s,;]+/).filter(Boolean))];
     if (emails.length === 0) {
-      setFaults([{ email: '', message: 'Write at least one e-mail address.', signedOut: false }]);
+      setFaults([{ email: '', message: 'Enter at least one email address.', signedOut: false }]);
       return;
     }
     startTransition(async () => {
@@ -73,13 +73,16 @@ function InviteForm({ roles, onClose }: { roles: readonly string[]; onClose(): v
       for (const email of emails) {
         const answer = await actions.invite(workspace, { email, role }).catch(() => null);
         if (answer?.ok) continue;
-        const { message = 'No answer came. Look at the list first.', signedOut = false } = answer ?? {};
+        const {
+          message = 'No response from the gateway. Check the list of invitations, then try again.',
+          signedOut = false,
+        } = answer ?? {};
         refused.push({ email, message, signedOut });
         if (signedOut) break;
       }
       const sent = emails.length - refused.length;
       if (sent > 0) {
-        toast.success(sent === 1 ? '1 invitation is on its way' : `${sent} invitations are on their way`);
+        toast.success(sent === 1 ? '1 invitation sent' : `${sent} invitations sent`);
         router.refresh();
       }
       if (refused.length === 0) return onClose();
@@ -93,7 +96,7 @@ function InviteForm({ roles, onClose }: { roles: readonly string[]; onClose(): v
       <DialogBody>
         <div className="grid gap-1.5">
           <label htmlFor={`${id}-emails`} className={labelStyle}>
-            E-mail addresses
+            Email addresses
           </label>
           <textarea
             id={`${id}-emails`}
@@ -109,7 +112,7 @@ function InviteForm({ roles, onClose }: { roles: readonly string[]; onClose(): v
             className={`${inputStyle} h-auto py-2 leading-5`}
           />
           <p id={`${id}-hint`} className="text-[0.8125rem] text-muted leading-5">
-            One or several, with commas or line breaks between them.
+            Separate addresses with commas or line breaks.
           </p>
           {faults.length > 0 ? (
             <ul role="alert" className="grid gap-1 text-[0.8125rem] text-bad leading-5">

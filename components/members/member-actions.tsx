@@ -50,6 +50,6 @@ export function MemberPageProvider({ children, ...page }: MemberPage & { childre
 /** @throws Error outside a MemberPageProvider. */
 export function useMemberPage(): MemberPage {
   const page = useContext(MemberPageContext);
-  if (!page) throw new Error('the dialogs of members stand on a page that provides them');
+  if (!page) throw new Error('useMemberPage must be used inside a MemberPageProvider');
   return page;
 }

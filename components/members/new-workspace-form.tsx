@@ -39,7 +39,7 @@ export function NewWorkspaceForm({ open }: NewWorkspaceFormProps) {
         autoComplete="off"
         maxLength={100}
         required
-        hint="Its address is made of it; both can be changed later."
+        hint="The workspace’s address is based on its name; you can change both later."
         error={
           fault ? (
             <>
@@ -50,7 +50,7 @@ export function NewWorkspaceForm({ open }: NewWorkspaceFormProps) {
         }
       />
       <Button type="submit" tone="primary" disabled={pending}>
-        {pending ? 'Making it…' : 'Create workspace'}
+        {pending ? 'Creating…' : 'Create workspace'}
       </Button>
     </Form>
   );

@@ -5,10 +5,10 @@ import type { RoleLine } from '#lib/console/team/role-matrix';
 /** What each role may do; made of the declarations that every request is checked against. */
 export function RoleMatrix({ roles, lines }: { roles: readonly string[]; lines: readonly RoleLine[] }) {
   return (
-    <Table label="What roles may do">
+    <Table label="What each role can do">
       <thead>
         <tr>
-          <HeadCell className="min-w-60">May</HeadCell>
+          <HeadCell className="min-w-60">Permission</HeadCell>
           {roles.map((role) => (
             <HeadCell key={role} className="w-24 text-center capitalize">
               {role}

@@ -19,7 +19,7 @@ export function StoppingKeys({ member, role }: StoppingKeysProps) {
     setFound(null);
     actions.whatStops(workspace, { member, ...(role ? { role } : {}) }).then(
       (answer) => wanted && setFound(answer.ok ? answer.value : answer.message),
-      () => wanted && setFound('Which keys stop could not be read. Try again.'),
+      () => wanted && setFound('The keys that would stop working could not be listed. Try again.'),
     );
     return () => {
       wanted = false;
@@ -34,11 +34,11 @@ export function StoppingKeys({ member, role }: StoppingKeysProps) {
     );
   }
   const { apiKeys, managementKeys, stopping } = found;
-  if (stopping.length === 0) return <p className="text-muted leading-5">No key stops with this.</p>;
+  if (stopping.length === 0) return <p className="text-muted leading-5">No keys stop working.</p>;
   const more = apiKeys + managementKeys - stopping.length;
   return (
     <div className="grid gap-1.5">
-      <p className="font-medium text-[0.8125rem]">These keys stop at once:</p>
+      <p className="font-medium text-[0.8125rem]">These keys stop working immediately:</p>
       <ul className="max-h-56 divide-y overflow-y-auto rounded-md border" tabIndex={-1}>
         {stopping.map(({ id, name, display, kind }) => (
           <li key={id} className="flex flex-wrap items-baseline justify-between gap-x-3 px-3 py-1.5">
@@ -53,7 +53,7 @@ export function StoppingKeys({ member, role }: StoppingKeysProps) {
       {more > 0 ? <p className="text-muted text-xs">and {more} more</p> : null}
       {apiKeys > 0 ? (
         <p className="text-muted text-xs leading-5">
-          API keys come back if this person becomes a member again; management keys do not.
+          If this person becomes a member again, their API keys work again; their management keys do not.
         </p>
       ) : null}
     </div>

@@ -35,7 +35,7 @@ export function Catalogue({ list, view, choices, mostCompared, total, empty }: C
       <ModelFilterBar choices={choices} />
       {faults.map((fault) => (
         <p key={fault} role="status" className="text-sm text-warn">
-          {fault}; this filter was left out.
+          {fault}; this filter was ignored.
         </p>
       ))}
       {compared.length > 0 ? (
@@ -53,10 +53,10 @@ export function Catalogue({ list, view, choices, mostCompared, total, empty }: C
             mostCompared={mostCompared}
             sortHref={(next) => address({ sort: next })}
           />
-          <nav aria-label="Pages of the catalogue" className="flex flex-wrap items-center gap-3">
+          <nav aria-label="Catalogue pages" className="flex flex-wrap items-center gap-3">
             <p className="flex-1 basis-64 text-muted text-xs leading-5">
-              {found} {found === 1 ? 'model' : 'models'}, {callable} available here. Lowest list price of the
-              offers, in dollars.
+              {found} {found === 1 ? 'model' : 'models'}, {callable} available here. Prices are the lowest
+              list prices, in dollars.
             </p>
             {page > 1 ? (
               <Link className={buttonStyle({ size: 'small' })} href={pageHref(page - 1)}>
@@ -78,14 +78,14 @@ export function Catalogue({ list, view, choices, mostCompared, total, empty }: C
       ) : (
         <EmptyState
           icon={<SearchX />}
-          title="No model matches"
+          title="No matching models"
           action={
             <Link href={list} className={buttonStyle()}>
               Show all models
             </Link>
           }
         >
-          None of the {total} models of this gateway has all that the filters ask for.
+          None of this gateway’s {total} models match all filters.
         </EmptyState>
       )}
     </>

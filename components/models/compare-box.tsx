@@ -24,7 +24,7 @@ export function CompareBox({ id, name, most }: CompareBoxProps) {
     <input
       type="checkbox"
       aria-label={`Compare ${name}`}
-      title={full ? `At most ${most} models stand side by side` : `Compare ${name}`}
+      title={full ? `You can compare up to ${most} models` : `Compare ${name}`}
       className="size-4 accent-accent disabled:opacity-40"
       checked={checked}
       disabled={full}

@@ -17,9 +17,9 @@ const facts: readonly { readonly name: string; show(model: ModelRow): ReactNode 
   { name: 'Output / 1M', show: ({ output }) => output ?? '—' },
   { name: 'Context', show: ({ context }) => context ?? '—' },
   { name: 'Max output', show: ({ maxOutput }) => maxOutput ?? '—' },
-  { name: 'Reads', show: ({ reads }) => reads },
-  { name: 'Writes', show: ({ writes }) => writes },
-  { name: 'Known for', show: ({ capabilities }) => capabilities.join(', ') || '—' },
+  { name: 'Input types', show: ({ reads }) => reads },
+  { name: 'Output types', show: ({ writes }) => writes },
+  { name: 'Capabilities', show: ({ capabilities }) => capabilities.join(', ') || '—' },
   { name: 'Protocols', show: ({ families }) => families.join(', ') },
   { name: 'Offered by', show: ({ providers }) => providers.join(', ') },
   { name: 'Released', show: ({ released }) => released ?? '—' },
@@ -34,9 +34,9 @@ export function CompareTable({ models, most, clearHref }: CompareTableProps) {
       title={`Comparison of ${models.length}`}
       note={
         models.length < most ? (
-          `Check up to ${most - models.length} more in the table.`
+          `Select up to ${most - models.length} more in the table.`
         ) : (
-          <>The most that stand side by side.</>
+          <>This is the maximum.</>
         )
       }
     >

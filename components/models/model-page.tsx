@@ -62,13 +62,13 @@ export function ModelPage(props: ModelPageProps) {
       <Facts model={model} />
       <div className="grid min-w-0 gap-6">
         {snippets.length > 0 ? (
-          <Section title="Call it" note="With this gateway's address and this model filled in.">
+          <Section title="Call it" note="Examples with this gateway’s address and this model.">
             <div className="p-4">
               <ModelSnippets snippets={snippets} />
             </div>
           </Section>
         ) : null}
-        <Section title="Offers" note={measured ?? 'In the order in which calls are routed without a policy.'}>
+        <Section title="Offers" note={measured ?? 'In routing order when no policy is set.'}>
           {offers.length > 0 ? <OfferTable offers={offers} measured={measured !== null} /> : null}
           <Retired offers={retired} alone={offers.length === 0} />
         </Section>
@@ -77,8 +77,8 @@ export function ModelPage(props: ModelPageProps) {
           <Section title="Protocols and parameters">
             <Protocols protocols={protocols} />
             <p className="border-t px-4 py-2.5 text-muted text-xs leading-5">
-              Every parameter of a protocol passes to the provider as you send it; the catalogue does not know
-              which of them a model takes.
+              Parameters are passed to the provider as you send them; the catalogue does not say which ones a
+              model supports.
             </p>
           </Section>
         ) : null}
@@ -97,12 +97,12 @@ function Facts({ model }: { model: ModelFactsRow }) {
       value: model.output,
       unit: /\ba\b|\ban\b/.test(model.output ?? '') ? '' : 'per 1M tokens',
     },
-    { name: 'Reads', value: model.reads },
-    { name: 'Writes', value: model.writes },
+    { name: 'Input types', value: model.reads },
+    { name: 'Output types', value: model.writes },
     { name: 'Released', value: model.released },
     ...(model.retires ? [{ name: model.retired ? 'Retired' : 'Retires', value: model.retires }] : []),
-    { name: 'Known for', value: model.capabilities.join(', ') || null },
-    ...(model.aliases.length > 0 ? [{ name: 'Also called', value: model.aliases.join(', ') }] : []),
+    { name: 'Capabilities', value: model.capabilities.join(', ') || null },
+    ...(model.aliases.length > 0 ? [{ name: 'Aliases', value: model.aliases.join(', ') }] : []),
   ];
   return (
     <dl className="grid grid-cols-2 gap-x-6 gap-y-4 rounded-lg border bg-surface px-4 py-4 sm:grid-cols-4">
@@ -128,7 +128,7 @@ function Retired({ offers, alone }: { offers: readonly RetiredOffer[]; alone: bo
   if (offers.length === 0) return null;
   return (
     <p className="border-t px-4 py-2.5 text-muted text-xs leading-5">
-      {alone ? 'No provider serves this model any more, and calls of it are refused. ' : ''}
+      {alone ? 'No provider serves this model any more, and calls to it are refused. ' : ''}
       {offers.map(({ providerName, day }) => `${providerName} retired it on ${day}.`).join(' ')}
     </p>
   );
@@ -148,12 +148,12 @@ function Protocols({ protocols }: Pick<ModelPageProps, 'protocols'>) {
             <span className="text-muted text-xs leading-5">
               {budget ? (
                 <>
-                  Output budget: <code className="font-mono">{budget}</code>.{' '}
+                  Output limit: <code className="font-mono">{budget}</code>.{' '}
                 </>
               ) : null}
               {tiers.length > 0
-                ? `Priced service tiers and modes: ${tiers.join(', ')}.`
-                : 'Standard service only.'}
+                ? `Service tiers and modes with a price: ${tiers.join(', ')}.`
+                : 'Only the standard service.'}
             </span>
           </span>
         </li>

@@ -29,7 +29,7 @@ export function ModelSnippets({ snippets }: { snippets: readonly ShownSnippet[] 
                 </div>
               ))}
             <p className="text-muted text-xs">
-              <code className="font-mono">GATEWAY_API_KEY</code> holds an API key of your workspace.
+              <code className="font-mono">GATEWAY_API_KEY</code> contains your workspace’s API key.
             </p>
           </div>
         ),

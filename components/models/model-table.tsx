@@ -34,7 +34,7 @@ export function ModelTable({ rows, sort, sortHref, mostCompared }: ModelTablePro
           <HeadCell className="w-22 text-right">Max output</HeadCell>
           {head('input', 'Input / 1M', false, 'w-22 text-right')}
           {head('output', 'Output / 1M', false, 'w-24 text-right')}
-          <HeadCell className="w-34">Reads → writes</HeadCell>
+          <HeadCell className="w-34">Input → output</HeadCell>
           <HeadCell className="w-25">Offered by</HeadCell>
           {head('released', 'Released', true, 'w-27')}
         </tr>
@@ -73,7 +73,7 @@ export function ModelTable({ rows, sort, sortHref, mostCompared }: ModelTablePro
               {row.callable ? null : (
                 <span
                   className="block text-muted text-xs"
-                  title="No offer of it can be called on this gateway."
+                  title="No offer of this model can be called on this gateway."
                 >
                   Not available
                 </span>
@@ -91,7 +91,7 @@ function Figure({ children }: { children: string | null }) {
   return (
     <Cell className="text-right tabular-nums">
       {children ?? (
-        <span className="text-muted" title="Unknown, or it has none">
+        <span className="text-muted" title="Unknown or none">
           —
         </span>
       )}

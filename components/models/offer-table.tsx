@@ -81,8 +81,8 @@ function Figure({ children, none = '—' }: { children: ReactNode; none?: string
 function State({ offer: { available, availability, performance } }: { offer: OfferRow }) {
   if (available && performance && performance.state !== 'in service') {
     return (
-      <Badge tone="warn" dot title="It failed several times in a row; calls go to others first.">
-        {performance.state === 'probing' ? 'Being tried again' : 'Set aside'}
+      <Badge tone="warn" dot title="This offer failed several times in a row; calls try other offers first.">
+        {performance.state === 'probing' ? 'Being retried' : 'Set aside'}
       </Badge>
     );
   }

@@ -10,7 +10,7 @@ export function PriceTables({ tables }: { tables: readonly PriceTable[] }) {
       title={`Prices at ${provider}`}
       note={
         <>
-          In force since {since}, from{' '}
+          In effect since {since}, from{' '}
           {source ? (
             <a href={source.href} rel="noreferrer" className="underline underline-offset-2 hover:text-ink">
               {source.host}
@@ -18,7 +18,7 @@ export function PriceTables({ tables }: { tables: readonly PriceTable[] }) {
           ) : (
             'the catalogue of this gateway'
           )}
-          . Per million tokens where not said otherwise.
+          . Per million tokens unless stated otherwise.
         </>
       }
     >

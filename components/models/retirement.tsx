@@ -4,8 +4,8 @@ import { Badge } from '#components/ui/badge';
 export function Retirement({ day, past }: { day: string | null; past: boolean }) {
   if (day === null) return null;
   const title = past
-    ? 'No provider serves it any more, and calls are refused. Choose another model.'
-    : 'After that day (UTC) no provider serves it. Choose another model in time.';
+    ? 'No provider serves this model any more, and calls to it are refused. Choose another model.'
+    : 'No provider serves this model after that day (UTC). Switch to another model before then.';
   return (
     <Badge tone="warn" title={title}>
       {past ? 'Retired' : 'Retires'} {day}

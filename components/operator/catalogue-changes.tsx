@@ -36,7 +36,7 @@ export function CatalogueChanges({ comparison, apply, onApplied }: CatalogueChan
   return (
     <div className="grid gap-4 px-4 py-4">
       {changes.length === 0 ? (
-        <p className="text-muted leading-5">The gateway says what these files say.</p>
+        <p className="text-muted leading-5">These files match the gateway’s catalogue.</p>
       ) : (
         <ul className="grid gap-1 font-mono text-xs leading-5">
           {changes.map((line) => (
@@ -62,7 +62,7 @@ export function CatalogueChanges({ comparison, apply, onApplied }: CatalogueChan
       {leftOut.length > 0 ? (
         <div className="grid gap-2">
           <p className="leading-5">
-            The files leave these out of their providers; they stay offered unless you withdraw them:
+            These offers are missing from the files. They stay in the catalogue unless you withdraw them:
           </p>
           <ul className="grid gap-1 font-mono text-muted text-xs leading-5">
             {leftOut.map((line) => (
@@ -72,7 +72,7 @@ export function CatalogueChanges({ comparison, apply, onApplied }: CatalogueChan
             ))}
           </ul>
           <Checkbox checked={prune} onChange={setPrune}>
-            Withdraw them
+            Withdraw these offers
           </Checkbox>
         </div>
       ) : null}
@@ -87,11 +87,11 @@ export function CatalogueChanges({ comparison, apply, onApplied }: CatalogueChan
         open={asked}
         onOpenChange={ask}
         title={`Apply ${things}?`}
-        description="New calls use them at once on this machine, and within 2 seconds everywhere. Whatever else is in force stays."
+        description="New calls use the changes immediately on this machine and within 2 seconds everywhere. Everything else in the catalogue stays."
         verb={{ idle: 'Apply', pending: 'Applying…' }}
         tone="primary"
         act={() => apply({ prune })}
-        done="The catalogue is in force"
+        done="Catalogue applied"
         onDone={() => {
           ask(false);
           onApplied();

@@ -39,7 +39,7 @@ export function CatalogueFiles({ compare, apply }: CatalogueFilesProps) {
     if (chosen.length === 0) return;
     if (chosen.reduce((sum, { size }) => sum + size, 0) > mostBytes) {
       const message =
-        'Together they have more than 900 kB. Apply them with "gateway catalogue apply DIRECTORY".';
+        'These files exceed 900 kB in total. Apply them with "gateway catalogue apply DIRECTORY".';
       setAnswer({ ok: false, message, field: null, signedOut: false });
       return;
     }
@@ -49,7 +49,7 @@ export function CatalogueFiles({ compare, apply }: CatalogueFilesProps) {
   }
 
   return (
-    <Section title="Files of your own" note="YAML or JSON; compared first">
+    <Section title="Your files" note="YAML or JSON, compared before they are applied">
       <div className="grid gap-2 px-4 py-4">
         <label htmlFor={id} className="font-medium text-[0.8125rem]">
           Catalogue files

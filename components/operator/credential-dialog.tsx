@@ -29,8 +29,8 @@ export function CredentialDialog({ provider, fields, open, onOpenChange, send }:
     <Dialog
       open={open}
       onOpenChange={onOpenChange}
-      title={`Credential of ${provider.name}`}
-      description="In force at once on this machine, and within 2 seconds everywhere. It takes the place of the one before."
+      title={`Credential for ${provider.name}`}
+      description="Applies immediately on this machine and within 2 seconds everywhere. It replaces the current credential."
     >
       <OperationForm
         fields={fields}
@@ -40,19 +40,21 @@ export function CredentialDialog({ provider, fields, open, onOpenChange, send }:
         onCancel={() => onOpenChange(false)}
         onDone={() => {
           onOpenChange(false);
-          toast.success(`The credential of ${provider.name} is in force`);
+          toast.success(`Credential for ${provider.name} saved`);
           router.refresh();
         }}
       />
       {provider.credential.given ? (
         <div className="flex flex-wrap items-center justify-between gap-3 border-t px-5 py-3.5 sm:px-6">
-          <p className="text-[0.8125rem] text-muted leading-5">Without one, no call is sent to it.</p>
+          <p className="text-[0.8125rem] text-muted leading-5">
+            A provider without a credential gets no calls.
+          </p>
           <SureButton
             label="Remove credential"
             question={`Stop all calls to ${provider.name}?`}
             danger
             input={{ remove: true }}
-            done={`${provider.name} has no credential`}
+            done={`Credential for ${provider.name} removed`}
             act={remove}
           />
         </div>

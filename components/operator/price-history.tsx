@@ -30,7 +30,7 @@ export function PriceHistory({ provider, versions, withdraw }: PriceHistoryProps
             . Times in UTC.
           </>
         ) : (
-          'The catalogue names no page to compare with. Times in UTC.'
+          'The catalogue names no source for this price. Times in UTC.'
         )
       }
     >
@@ -60,18 +60,18 @@ export function PriceHistory({ provider, versions, withdraw }: PriceHistoryProps
                     {withdrawn && until === null ? <Badge tone="outline">Offer withdrawn</Badge> : null}
                     {state === 'in force' && !withdrawn ? (
                       <Badge tone="good" dot>
-                        In force
+                        In effect
                       </Badge>
                     ) : null}
                     {state === 'scheduled' ? (
                       <>
-                        <Badge tone="outline">To come</Badge>
+                        <Badge tone="outline">Scheduled</Badge>
                         <SureButton
                           label="Withdraw"
                           spoken={`Withdraw the price from ${since}`}
-                          question="Keep the price before it?"
+                          question="Keep the previous price?"
                           input={{ id }}
-                          done="The price is withdrawn"
+                          done="Price withdrawn"
                           act={withdraw}
                         />
                       </>

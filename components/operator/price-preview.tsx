@@ -38,7 +38,7 @@ export function PricePreview({ model, offers, preview, set }: PricePreviewProps)
   }
 
   return (
-    <Section title="Try another price" note="Changes nothing until you set it">
+    <Section title="Try another price" note="Nothing changes until you set the price">
       <Form onSend={submit} className="grid gap-3 px-4 py-4">
         {offers.length > 1 ? (
           <NativeSelect
@@ -54,7 +54,7 @@ export function PricePreview({ model, offers, preview, set }: PricePreviewProps)
           />
         ) : null}
         <label htmlFor={id} className="font-medium text-[0.8125rem]">
-          Price at {provider}, as its catalogue file writes it
+          Price at {provider}, in catalogue file format
         </label>
         <textarea
           id={id}
@@ -71,7 +71,7 @@ export function PricePreview({ model, offers, preview, set }: PricePreviewProps)
         />
         <div>
           <Button type="submit" tone="primary" disabled={pending}>
-            {pending ? 'Looking at last week…' : 'Preview'}
+            {pending ? 'Calculating…' : 'Preview'}
           </Button>
         </div>
         <div aria-live="polite" className="grid empty:hidden">

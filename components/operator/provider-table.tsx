@@ -121,13 +121,13 @@ function ProviderLine({ provider, test, onCredential }: ProviderLineProps) {
       <Cell className="text-right align-top tabular-nums">{offers}</Cell>
       <Cell className="w-px align-top">
         <span className="flex justify-end gap-2">
-          <Button size="small" aria-label={`Credential of ${name}`} onClick={onCredential}>
+          <Button size="small" aria-label={`Credential for ${name}`} onClick={onCredential}>
             Credential
           </Button>
           <Button
             size="small"
             aria-label={`Test ${name}`}
-            title="Makes one call to its cheapest offer, which you pay"
+            title="Makes one call to the cheapest offer, at your expense"
             disabled={pending}
             onClick={press}
           >

@@ -25,12 +25,12 @@ export function SecretsSection({ current, older, unreadable, rotate }: SecretsSe
           {older > 0 ? (
             <>
               , <span className="tabular-nums">{older}</span> with a key of <code>ENCRYPTION_KEY_OLD</code>,
-              which is needed until they are sealed anew.
+              which is needed until they are sealed again.
             </>
           ) : (
             <span className="text-muted">
-              . To change the key, restart with the new one and the old one as <code>ENCRYPTION_KEY_OLD</code>
-              , then rotate here.
+              . To change the key, restart with the new key, set the old one as{' '}
+              <code>ENCRYPTION_KEY_OLD</code>, then rotate here.
             </span>
           )}
         </p>
@@ -38,7 +38,7 @@ export function SecretsSection({ current, older, unreadable, rotate }: SecretsSe
           <Button
             size="small"
             disabled={pending}
-            onClick={() => make(rotate({}), 'Secrets are sealed with ENCRYPTION_KEY')}
+            onClick={() => make(rotate({}), 'Secrets sealed with ENCRYPTION_KEY')}
           >
             {pending ? 'Rotating…' : 'Rotate'}
           </Button>
@@ -46,8 +46,8 @@ export function SecretsSection({ current, older, unreadable, rotate }: SecretsSe
       </div>
       {unreadable.length > 0 ? (
         <p role="status" className="border-t px-4 py-3 text-bad leading-5 [overflow-wrap:anywhere]">
-          No key of this process opens these; set the key that sealed them, or store them anew:{' '}
-          {unreadable.join(', ')}.
+          None of this process’s keys can open these secrets. Set the key that sealed them, or store them
+          again: {unreadable.join(', ')}.
         </p>
       ) : null}
     </Section>

@@ -26,7 +26,7 @@ export function SetPrice({ model, provider, replaces, price, words, set }: SetPr
     <div className="flex flex-wrap items-end gap-3">
       <div className="grid gap-1.5">
         <label htmlFor={id} className="font-medium text-[0.8125rem]">
-          In force from, in UTC <span className="font-normal text-muted">(empty: at once)</span>
+          In effect from, in UTC <span className="font-normal text-muted">(leave empty for now)</span>
         </label>
         <Input
           id={id}
@@ -43,14 +43,14 @@ export function SetPrice({ model, provider, replaces, price, words, set }: SetPr
         title={`Set the price of ${model} at ${provider}?`}
         description={
           <>
-            {words}, {from === '' ? 'from now on' : `from ${from.replace('T', ', ')} UTC on`}. Calls that were
-            admitted before keep their price.
+            {words}, {from === '' ? 'from now on' : `from ${from.replace('T', ', ')} UTC`}. Calls admitted
+            before then keep their price.
           </>
         }
         verb={{ idle: 'Set price', pending: 'Setting…' }}
         tone="primary"
         act={() => set({ model, provider, price, replaces, effectiveAt: from === '' ? '' : `${from}:00Z` })}
-        done={from === '' ? 'The price is in force' : 'The price is set for its day'}
+        done={from === '' ? 'Price set' : 'Price scheduled'}
       />
     </div>
   );

@@ -32,7 +32,7 @@ export function GroupList({ chart, more }: { chart: ChartData; more: string }) {
         ))}
       </ul>
       <Link href={more} className="mt-auto pt-3 text-muted text-xs hover:text-ink hover:underline">
-        All of usage
+        View usage
       </Link>
     </div>
   );

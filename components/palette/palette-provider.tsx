@@ -28,7 +28,7 @@ const PaletteContext = createContext<{ open(): void } | null>(null);
 /** Opens the palette. @throws Error outside a PaletteProvider. */
 export function usePalette(): { open(): void } {
   const palette = useContext(PaletteContext);
-  if (!palette) throw new Error('the palette is opened inside the shell');
+  if (!palette) throw new Error('the palette must be used inside its provider');
   return palette;
 }
 

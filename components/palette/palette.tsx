@@ -69,7 +69,7 @@ function PaletteBody(props: PaletteProps) {
         {notice}
       </p>
       <Autocomplete.Empty className="px-4 py-8 text-center text-muted empty:hidden">
-        Nothing is called so.
+        No results.
       </Autocomplete.Empty>
       <Autocomplete.List className="max-h-[min(24rem,60vh)] overflow-y-auto overscroll-contain p-1.5 empty:hidden">
         {(group: EntryGroup) => (

@@ -5,9 +5,9 @@ import { Kbd } from '#components/ui/kbd';
 
 const shortcuts = [
   { keys: ['⌘ K', 'Ctrl K'], does: 'Search pages, keys, models and calls' },
-  { keys: ['/'], does: 'Go to the search box of the page' },
-  { keys: ['?'], does: 'Show this list' },
-  { keys: ['Esc'], does: 'Close what is open' },
+  { keys: ['/'], does: 'Go to the page’s search box' },
+  { keys: ['?'], does: 'Show keyboard shortcuts' },
+  { keys: ['Esc'], does: 'Close the open menu or dialog' },
 ] as const;
 
 interface ShortcutsProps {
@@ -21,7 +21,7 @@ export function Shortcuts({ open, onOpenChange }: ShortcutsProps) {
       open={open}
       onOpenChange={onOpenChange}
       title="Keyboard shortcuts"
-      description="Single keys work where you are not typing."
+      description="Single keys work while you are not typing."
     >
       <DialogBody>
         <dl className="grid gap-2.5 pb-2">

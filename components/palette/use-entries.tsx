@@ -27,7 +27,7 @@ import { showForeign } from '#lib/console/show/foreign';
 const themes = [
   { value: 'light', label: 'Light theme', icon: <Sun /> },
   { value: 'dark', label: 'Dark theme', icon: <Moon /> },
-  { value: 'system', label: 'Theme of the system', icon: <Monitor /> },
+  { value: 'system', label: 'System theme', icon: <Monitor /> },
 ] as const;
 
 interface Entries {
@@ -71,8 +71,8 @@ export function useEntries(
     setTold({
       id,
       notice: call
-        ? 'No call of this workspace has this id. A call is there 2 seconds after its end.'
-        : 'The console could not look just now. Try again.',
+        ? 'No call in this workspace has this id. Calls appear within 2 seconds of ending.'
+        : 'The search failed. Try again.',
     });
   }
 

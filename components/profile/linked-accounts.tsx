@@ -36,7 +36,7 @@ export function LinkedAccounts({ providers, linked, taken, start, unlink }: Link
   async function connect(provider: string) {
     setConnecting(true);
     if (await start().catch(() => false)) await signIn(provider, { callbackUrl: '/account' });
-    else toast.error('This did not work. Reload the page and try again.');
+    else toast.error('Something went wrong. Reload the page and try again.');
     setConnecting(false);
   }
 
@@ -44,7 +44,7 @@ export function LinkedAccounts({ providers, linked, taken, start, unlink }: Link
     <>
       {taken ? (
         <div className="p-4 pb-0">
-          <Alert tone="bad">That account is connected with another user of this gateway.</Alert>
+          <Alert tone="bad">That account is already connected to another user of this gateway.</Alert>
         </div>
       ) : null}
       <ul className="divide-y">
@@ -65,7 +65,7 @@ export function LinkedAccounts({ providers, linked, taken, start, unlink }: Link
                 disabled={pending}
                 onClick={() =>
                   own.length > 0
-                    ? make(unlink({ provider }), `${providerName(provider)} is disconnected`)
+                    ? make(unlink({ provider }), `${providerName(provider)} disconnected`)
                     : void connect(provider)
                 }
               >

@@ -33,14 +33,14 @@ export function NameForm({ email, name, verified, rename }: NameFormProps) {
       return;
     }
     setFault(null);
-    toast.success('Your name is changed');
+    toast.success('Name saved');
     router.refresh();
   }
 
   return (
     <Form onSend={send} className="grid gap-4 p-4" noValidate>
       <div className="grid gap-1">
-        <span className={labelStyle}>E-mail</span>
+        <span className={labelStyle}>Email</span>
         <p className="flex flex-wrap items-center gap-2 [overflow-wrap:anywhere]">
           {email}
           {verified === true ? <Badge tone="good">Verified</Badge> : null}
@@ -52,7 +52,7 @@ export function NameForm({ email, name, verified, rename }: NameFormProps) {
           label="Name"
           name="name"
           defaultValue={name ?? ''}
-          placeholder="As others see you"
+          placeholder="Display name"
           autoComplete="name"
           maxLength={100}
           error={

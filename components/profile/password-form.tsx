@@ -44,8 +44,8 @@ export function PasswordForm({ hasPassword, change }: PasswordFormProps) {
     const { ended } = answer.value;
     toast.success(
       ended === 0
-        ? 'Your password is changed'
-        : `Your password is changed; ${ended} other ${ended === 1 ? 'session' : 'sessions'} ended`,
+        ? 'Password changed'
+        : `Password changed; ${ended} other ${ended === 1 ? 'session' : 'sessions'} ended`,
     );
     router.refresh();
   }

@@ -53,7 +53,7 @@ export function SessionList({ sessions, end, endAll }: SessionListProps) {
                 size="small"
                 disabled={pending}
                 aria-label={`Sign out ${device}, ${facts}`}
-                onClick={() => make(end({ id }), 'That session has ended')}
+                onClick={() => make(end({ id }), 'Session ended')}
               >
                 Sign out
               </Button>
@@ -70,7 +70,7 @@ export function SessionList({ sessions, end, endAll }: SessionListProps) {
         open={asking}
         onOpenChange={setAsking}
         title="Sign out everywhere?"
-        description="Every session ends, this one too. API keys go on working."
+        description="All sessions end, including this one. API keys keep working."
       >
         <DialogFooter>
           <Button onClick={() => setAsking(false)}>Cancel</Button>

@@ -29,8 +29,8 @@ export function VerifyBanner({ email, mails, request }: VerifyBannerProps) {
     setSaid(
       answer?.ok
         ? mails
-          ? 'A new link is on its way.'
-          : 'A new link stands in the log.'
+          ? 'New link sent.'
+          : 'The new link is in the server log.'
         : (answer?.message ?? 'The gateway did not answer. Try again.'),
     );
   }
@@ -44,17 +44,17 @@ export function VerifyBanner({ email, mails, request }: VerifyBannerProps) {
       <span className="min-w-0 flex-1 basis-60 [overflow-wrap:anywhere]">
         {said ??
           (mails
-            ? `Verify your address: we sent a link to ${email}. Until then you can look around, but change nothing.`
-            : `Verify your address: this gateway sends no mail, so the link for ${email} stands in the server’s log. Until then you can look around, but change nothing.`)}
+            ? `Verify your address: we sent a link to ${email}. Until you verify it, you can look around but not make changes.`
+            : `Verify your address: this gateway does not send email, so the link for ${email} is in the server log. Until you verify it, you can look around but not make changes.`)}
       </span>
       <Button size="small" disabled={pending || rest.seconds > 0} onClick={() => void again()}>
         {pending
           ? 'Sending…'
           : rest.seconds > 0
-            ? `Again in ${rest.seconds} s`
+            ? `Send again in ${rest.seconds} s`
             : mails
               ? 'Send again'
-              : 'Make a new link'}
+              : 'Create a new link'}
       </Button>
     </div>
   );

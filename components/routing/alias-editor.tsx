@@ -63,7 +63,7 @@ export function AliasEditor() {
               />
               <FaultsOf faults={own} />
               <NamePicker
-                label={chain.length === 0 ? `The model that ${alias} stands for` : `Tried next for ${alias}`}
+                label={chain.length === 0 ? `Model for ${alias}` : `Add a fallback for ${alias}`}
                 names={models.filter((one) => !chain.includes(one))}
                 onPick={(one) => change([...chain, one])}
               />
@@ -72,7 +72,7 @@ export function AliasEditor() {
         })}
         <div className="flex gap-2">
           <Input
-            aria-label="Name of a new alias"
+            aria-label="New alias"
             placeholder="New alias, such as smart"
             className="h-8 font-mono text-[0.8125rem]"
             spellCheck={false}
@@ -88,7 +88,7 @@ export function AliasEditor() {
             <Plus /> Add alias
           </Button>
         </div>
-        {taken ? <p className="text-muted text-xs">{fresh} stands above already.</p> : null}
+        {taken ? <p className="text-muted text-xs">{fresh} already exists.</p> : null}
       </div>
     </PolicyKey>
   );

@@ -96,7 +96,8 @@ export function ExplainPanel({ workspace, place, draft, example, explain }: Expl
           className="w-full resize-y rounded-md border border-line-strong/70 bg-surface px-3 py-2 font-mono text-xs leading-5 placeholder:text-muted"
         />
         <p id="pasted-request-hint" className="text-muted text-xs leading-4">
-          A model or alias, a JSON body, or a whole request: its path with the body below, or a curl command.
+          A model or alias, a JSON body, or a complete request: its path followed by the body, or a curl
+          command.
         </p>
         <div className="flex flex-wrap items-center justify-between gap-2">
           {draft ? (
@@ -105,15 +106,15 @@ export function ExplainPanel({ workspace, place, draft, example, explain }: Expl
               value={by}
               options={[
                 { value: 'draft', label: 'Draft' },
-                { value: 'published', label: 'In force' },
+                { value: 'published', label: 'In effect' },
               ]}
               onChange={setBy}
             />
           ) : (
-            <span className="text-muted text-xs">By the policy in force</span>
+            <span className="text-muted text-xs">With the policy in effect</span>
           )}
           <Button type="submit" size="small" disabled={pending}>
-            {pending ? 'Asking…' : 'Explain'}
+            {pending ? 'Explaining…' : 'Explain'}
           </Button>
         </div>
       </Form>
@@ -127,7 +128,7 @@ export function ExplainPanel({ workspace, place, draft, example, explain }: Expl
 
 /** A draft that cannot be in force explains nothing. */
 function inDraft({ message, field }: { message: string; field: string | null }): string {
-  return field?.split('.')[0] === 'policy' ? `The draft has a fault: ${message}` : message;
+  return field?.split('.')[0] === 'policy' ? `The draft has an error: ${message}` : message;
 }
 
 function Explanation({ found }: { found: Explained }) {
@@ -135,13 +136,13 @@ function Explanation({ found }: { found: Explained }) {
     <div className="grid gap-3 border-t px-4 py-3 text-[0.8125rem] leading-5">
       <p className="text-muted text-xs leading-4">
         <span className="font-mono text-ink">{found.model}</span> in the {found.family} family
-        {found.health === 'live' ? null : '; every offer counts as healthy, because no process was asked'}
+        {found.health === 'live' ? null : '; all offers are treated as healthy, because no process answered'}
       </p>
       {found.failure ? (
         <p className="text-bad">
           {found.skipped.length > 0 ? (
             <>
-              No offer can take it: a call is answered with{' '}
+              No offer can serve this request: it is answered with{' '}
               <code className="break-all font-mono text-xs">{found.failure.code}</code>.
             </>
           ) : (
@@ -164,7 +165,7 @@ function Explanation({ found }: { found: Explained }) {
                 <span className="text-muted text-xs tabular-nums">{prices(one)}</span>
               </span>
               <span className="block break-all font-mono text-muted text-xs">{one.model}</span>
-              {one.openUntil ? <Badge tone="warn">Set aside, so tried late</Badge> : null}
+              {one.openUntil ? <Badge tone="warn">Set aside, so tried last</Badge> : null}
             </span>
           </li>
         ))}
@@ -175,7 +176,7 @@ function Explanation({ found }: { found: Explained }) {
           <ul aria-label="Skipped" className="mt-2 grid gap-2">
             {found.skipped.map((one) => (
               <li key={`${one.provider} ${one.model}`} className="text-xs leading-4">
-                <span className="font-medium">{one.provider === '*' ? 'Every offer' : one.provider}</span>{' '}
+                <span className="font-medium">{one.provider === '*' ? 'All offers' : one.provider}</span>{' '}
                 <span className="break-all font-mono text-muted">{one.model}</span>
                 <span className="block text-muted">{one.why}</span>
               </li>

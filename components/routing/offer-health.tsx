@@ -49,8 +49,8 @@ export function OfferHealth({ workspace, first, health }: OfferHealthProps) {
     return (
       <p className="rounded-lg border border-dashed bg-surface px-4 py-6 text-center text-muted leading-5">
         {processes === 0
-          ? 'No gateway process of this machine answered.'
-          : 'No offer has been called since the gateway started. Figures come with the first calls.'}
+          ? 'No gateway process on this machine answered.'
+          : 'No offers have been called since the gateway started. Figures appear with the first calls.'}
       </p>
     );
   }
@@ -59,7 +59,7 @@ export function OfferHealth({ workspace, first, health }: OfferHealthProps) {
     <div className="grid gap-2">
       {processes === 0 || lost ? (
         <p role="status" className="text-warn text-xs leading-5">
-          {lost ? 'No answer comes' : 'No gateway process of this machine answers'}: these are the last
+          {lost ? 'Connection lost' : 'No gateway process on this machine answers'}: these are the last known
           figures.
         </p>
       ) : null}
@@ -69,7 +69,7 @@ export function OfferHealth({ workspace, first, health }: OfferHealthProps) {
             <HeadCell>Offer</HeadCell>
             <HeadCell>State</HeadCell>
             <HeadCell className="text-right">First byte</HeadCell>
-            <HeadCell className="text-right">Whole answer</HeadCell>
+            <HeadCell className="text-right">Complete response</HeadCell>
             <HeadCell className="text-right">Tokens/s</HeadCell>
             <HeadCell className="text-right">Errors</HeadCell>
           </tr>
@@ -96,7 +96,7 @@ export function OfferHealth({ workspace, first, health }: OfferHealthProps) {
               <Cell className="text-right tabular-nums">
                 {offer.tokensPerSecond === null ? '–' : Math.round(offer.tokensPerSecond)}
               </Cell>
-              <Cell className="text-right tabular-nums">{Math.round(offer.errorRate * 100)} %</Cell>
+              <Cell className="text-right tabular-nums">{Math.round(offer.errorRate * 100)}%</Cell>
             </Row>
           ))}
         </tbody>

@@ -51,17 +51,17 @@ function join(from: Kept, now: Start, why: string): State {
     return { start: now, policy, notice: null };
   }
   const names = both.map((key) => labelOf(key).toLowerCase()).join(' and ');
-  const kept = both.length > 0 ? `Both of you changed ${names}: yours are kept below.` : joined;
-  return { start: now, policy, notice: `${why} ${kept} Check them, then go on.` };
+  const kept = both.length > 0 ? `You both changed ${names}. Your changes are kept below.` : joined;
+  return { start: now, policy, notice: `${why} ${kept} Check them before you continue.` };
 }
 
-const joined = 'Your changes are joined with theirs below.';
+const joined = 'Your changes and theirs are merged below.';
 const isSame = (one: Start, other: Start) => one.version === other.version && one.revision === other.revision;
 
 function restored({ start }: State, kept: Kept): State {
   if (!isSame(start, kept.start))
     return join(kept, start, 'This policy was changed since you edited it here.');
-  return { start, policy: kept.policy, notice: 'Changes that you had not saved are back.' };
+  return { start, policy: kept.policy, notice: 'Your unsaved changes were restored.' };
 }
 
 /**
@@ -90,7 +90,7 @@ export function usePolicyDraft(opened: OpenedPolicy, place: string) {
   useEffect(() => {
     const next = startOf(opened);
     setState((now) =>
-      isSame(now.start, next) ? now : join(now, next, 'Somebody changed this policy meanwhile.'),
+      isSame(now.start, next) ? now : join(now, next, 'Someone else changed this policy in the meantime.'),
     );
   }, [opened]);
 

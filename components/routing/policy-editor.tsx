@@ -94,7 +94,7 @@ export function PolicyEditor(props: PolicyEditorProps) {
       const answer = await orNoAnswer(actions.save(workspace, input));
       if (!answer.ok) return void (await refused(answer));
       draft.settled(version, answer.value.revision);
-      toast.success('Draft saved', { description: 'No call is routed by it until it is published.' });
+      toast.success('Draft saved', { description: 'It does not affect calls until you publish it.' });
       router.refresh();
     });
   }
@@ -118,8 +118,8 @@ export function PolicyEditor(props: PolicyEditorProps) {
       if (!answer.ok) return void (await refused(answer));
       setAsking(false);
       draft.settled(answer.value.version, 0);
-      toast.success(`Version ${answer.value.version} is in force`, {
-        description: 'Here at once, on other machines within 2 seconds.',
+      toast.success(`Version ${answer.value.version} is in effect`, {
+        description: 'In effect here now, on other machines within 2 seconds.',
       });
       router.refresh();
     });
@@ -141,12 +141,12 @@ export function PolicyEditor(props: PolicyEditorProps) {
             ]}
             onChange={(next) => {
               if (readable) setView(next);
-              else toast.error('This is no JSON yet: mend it, or undo it, before you go back to the form.');
+              else toast.error('Invalid JSON. Fix or undo your edit before you go back to the form.');
             }}
           />
           <span className="flex flex-1 flex-wrap items-center gap-2 text-muted text-xs" role="status">
-            {opened.version > 0 ? `Version ${opened.version} in force` : 'Nothing set'}
-            {dirty ? <Badge tone="warn">Not saved</Badge> : null}
+            {opened.version > 0 ? `Version ${opened.version} in effect` : 'No policy'}
+            {dirty ? <Badge tone="warn">Unsaved changes</Badge> : null}
             {!dirty && opened.draft ? (
               <Badge tone="info">Draft of {opened.draft.savedBy ?? 'a program'}</Badge>
             ) : null}
@@ -180,7 +180,7 @@ export function PolicyEditor(props: PolicyEditorProps) {
             <p className="min-w-0 flex-1 basis-60">
               {signedOut ? (
                 <>
-                  Your session has ended; your changes are kept in this browser.
+                  Your session has ended. Your changes are kept in this browser.
                   <SignInAgain />
                 </>
               ) : (

@@ -37,6 +37,6 @@ export function PolicyFormProvider({
 
 export function usePolicyForm(): PolicyForm {
   const form = useContext(Context);
-  if (form === null) throw new Error('this part of the form stands outside of its policy');
+  if (form === null) throw new Error('this part of the form must be inside a policy form');
   return form;
 }

@@ -10,10 +10,10 @@ import { NativeSelect } from '#components/ui/native-select';
 import { textOf } from '#lib/gateway/routing/pure/policy/read';
 
 const sorts = [
-  { value: 'order', label: 'As in the catalogue' },
+  { value: 'order', label: 'Catalogue order' },
   { value: 'price', label: 'Cheapest first' },
-  { value: 'latency', label: 'Fastest first byte first' },
-  { value: 'throughput', label: 'Most tokens a second first' },
+  { value: 'latency', label: 'Lowest latency first' },
+  { value: 'throughput', label: 'Highest throughput first' },
 ] as const;
 
 /** The keys of a policy as a form. @param model the one that it is for; null: the default of the workspace. */
@@ -21,7 +21,7 @@ export function PolicyForm({ model }: { model: string | null }) {
   const { policy, set, models, providers } = usePolicyForm();
   return (
     <div className="grid">
-      <Group title="Fallback chain" about="Tried in this order until one answers.">
+      <Group title="Fallback chain" about="Models are tried in this order until one answers.">
         <PolicyKey name="fallbackModels" label="Fallback models" titled empty={[]}>
           <p className="flex min-w-0 items-center gap-1.5 rounded-md border border-dashed px-2 py-1.5 text-[0.8125rem]">
             <span aria-hidden className="w-7 shrink-0" />
@@ -29,7 +29,7 @@ export function PolicyForm({ model }: { model: string | null }) {
               1
             </span>
             {model === null ? (
-              <span className="text-muted">The model that the call names</span>
+              <span className="text-muted">The requested model</span>
             ) : (
               <span className="break-all font-mono">{model}</span>
             )}
@@ -44,34 +44,54 @@ export function PolicyForm({ model }: { model: string | null }) {
         </PolicyKey>
         <Attempts />
       </Group>
-      <Group title="Providers" about="Which offers of a model are tried, and in which order.">
-        <PolicyKey name="order" label="Provider order" hint="Tried first, in this order." empty={[]}>
-          <OrderedNames name="order" label="Provider order" add="Add a provider" names={providers} />
+      <Group title="Providers" about="Which providers are tried, and in which order.">
+        <PolicyKey
+          name="order"
+          label="Provider order"
+          hint="These providers are tried first, in this order."
+          empty={[]}
+        >
+          <OrderedNames name="order" label="Provider order" add="Add to provider order" names={providers} />
         </PolicyKey>
-        <PolicyKey name="sort" label="Sort the others" empty="order">
+        <PolicyKey name="sort" label="Sort the rest" empty="order">
           <NativeSelect
-            label="Sort the others"
+            label="Sort the rest"
             value={textOf(policy.sort) || 'order'}
             onChange={(value) => set('sort', value)}
             options={sorts}
           />
         </PolicyKey>
         <div className="grid gap-5 sm:grid-cols-2">
-          <PolicyKey name="only" label="Only" hint="No other provider is tried." empty={[]}>
-            <NameSet name="only" label="Only" add="Allow a provider" names={providers} />
+          <PolicyKey name="only" label="Only these providers" hint="No other providers are tried." empty={[]}>
+            <NameSet
+              name="only"
+              label="Only these providers"
+              add="Add to only these providers"
+              names={providers}
+            />
           </PolicyKey>
-          <PolicyKey name="ignore" label="Ignore" hint="Never tried." empty={[]}>
-            <NameSet name="ignore" label="Ignore" add="Leave a provider out" names={providers} />
+          <PolicyKey
+            name="ignore"
+            label="Ignored providers"
+            hint="These providers are never tried."
+            empty={[]}
+          >
+            <NameSet
+              name="ignore"
+              label="Ignored providers"
+              add="Add to ignored providers"
+              names={providers}
+            />
           </PolicyKey>
         </div>
         <Weights />
       </Group>
-      <Group title="Limits" about="Of one call.">
+      <Group title="Limits" about="Limits for each call.">
         <HighestPrice />
         <TimeLimits />
       </Group>
       {model === null ? (
-        <Group title="Aliases" about="Names of your own that calls may use for a model or a chain.">
+        <Group title="Aliases" about="Your own names for a model or a fallback chain.">
           <AliasEditor />
         </Group>
       ) : null}

@@ -32,7 +32,7 @@ export function PolicyJson({ policy, faults, locked, onChange, onReadable }: Pol
       onReadable(isObject);
       if (isObject) onChange(recordOf(parsed));
     } catch (error) {
-      setFault(error instanceof Error ? error.message : 'This is no JSON.');
+      setFault(error instanceof Error ? error.message : 'This is not valid JSON.');
       onReadable(false);
     }
   }

@@ -26,7 +26,7 @@ export function Attempts() {
     <PolicyKey
       name="maxAttempts"
       label="Attempts"
-      hint="At most, of one call over the whole chain."
+      hint="Maximum for one call over the whole fallback chain."
       empty={4}
     >
       <NativeSelect
@@ -58,7 +58,7 @@ function useEntry(key: string) {
 export function HighestPrice() {
   const entry = useEntry('maxPrice');
   return (
-    <PolicyKey name="maxPrice" label="Highest price" hint="Dearer offers are not tried." empty={{}}>
+    <PolicyKey name="maxPrice" label="Highest price" hint="More expensive offers are not tried." empty={{}}>
       <div className="grid gap-3 sm:grid-cols-2">
         {(['input', 'output'] as const).map((name) => {
           const { value, put, ...fault } = entry(name);
@@ -87,7 +87,7 @@ export function TimeLimits() {
     <PolicyKey
       name="timeouts"
       label="Time limits"
-      hint="In milliseconds; empty for the default shown."
+      hint="In milliseconds. Leave empty for the default shown."
       empty={{}}
     >
       <div className="grid gap-3 sm:grid-cols-2">
@@ -121,7 +121,7 @@ export function Weights() {
     <PolicyKey
       name="weights"
       label="Weights"
-      hint="With weights, providers outside the order above are drawn in these shares instead of sorted; others weigh 1."
+      hint="If set, providers that are not in the order above are chosen at random by weight instead of sorted. The default weight is 1."
       empty={{}}
     >
       <div className="grid gap-1.5">
@@ -150,7 +150,7 @@ export function Weights() {
           );
         })}
         <NamePicker
-          label="Weigh a provider"
+          label="Add a provider weight"
           names={providers.filter((one) => !named.includes(one))}
           onPick={(provider) => entry(provider).put(1)}
         />

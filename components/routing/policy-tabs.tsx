@@ -45,7 +45,7 @@ export function PolicyTabs({ here, models, current, names, locked }: PolicyTabsP
       {locked ? null : (
         <div className="w-60 max-w-full">
           <NamePicker
-            label="Override for a model"
+            label="Add a model override"
             names={names.filter((name) => !all.includes(name))}
             onPick={(name) => router.push(addressOf(here, name))}
           />

@@ -25,8 +25,8 @@ export function PublishDialog(props: PublishDialogProps) {
       title={`Publish version ${version}?`}
       description={
         model === null
-          ? 'Calls of this workspace are routed by it from now on. You can roll back at any time.'
-          : `Calls for ${model} are routed by it from now on. You can roll back at any time.`
+          ? 'This workspace’s calls will be routed by this version. You can roll back at any time.'
+          : `Calls for ${model} will be routed by this version. You can roll back at any time.`
       }
     >
       <DialogBody>

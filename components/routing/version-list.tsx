@@ -38,7 +38,7 @@ export function VersionList({ workspace, place, versions, current, rollBack, loc
     startTransition(async () => {
       const answer = await rollBack(workspace, { model: place, to }).catch(() => null);
       if (answer?.ok) {
-        toast.success(`Version ${answer.value.version} is in force, as version ${to} was`, {
+        toast.success(`Version ${answer.value.version} is in effect, with the settings of version ${to}`, {
           action: { label: 'Undo', onClick: () => back(current) },
         });
       } else toast.error(answer?.message ?? noAnswer);
@@ -56,7 +56,7 @@ export function VersionList({ workspace, place, versions, current, rollBack, loc
           <div className="text-[0.8125rem] leading-5">
             <span className="flex items-center gap-2 font-medium">
               Version {one.version}
-              {one.version === current ? <Badge tone="good">In force</Badge> : null}
+              {one.version === current ? <Badge tone="good">In effect</Badge> : null}
             </span>
             <span className="block break-words text-muted text-xs leading-4" title={one.at}>
               {one.by}, {one.ago}
@@ -81,7 +81,7 @@ export function VersionList({ workspace, place, versions, current, rollBack, loc
 
 /** What a version changed of the one before. */
 export function ChangeList({ changes }: { changes: readonly string[] }) {
-  if (changes.length === 0) return <p className="text-[0.8125rem] text-muted">Nothing differs.</p>;
+  if (changes.length === 0) return <p className="text-[0.8125rem] text-muted">No differences.</p>;
   return (
     <ul className="grid gap-1 text-[0.8125rem] leading-5">
       {changes.map((change, at) => {

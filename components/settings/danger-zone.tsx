@@ -21,8 +21,8 @@ export function DangerZone({ workspace, name, losses, blocked, remove }: DangerZ
   return (
     <div className="grid justify-items-start gap-3 p-4">
       <p className="max-w-2xl text-muted leading-6">
-        Deleting ends the workspace for everybody in it, at once and for good. Its call log and ledger stay in
-        the books of the people who run this gateway.
+        This deletes the workspace for all members, immediately and permanently. The gateway’s operators keep
+        its call log and ledger.
       </p>
       {blocked ? <p className="text-warn leading-5">{blocked}</p> : null}
       <Button tone="danger" disabled={blocked !== null} onClick={() => setOpen(true)}>
@@ -35,9 +35,9 @@ export function DangerZone({ workspace, name, losses, blocked, remove }: DangerZ
         description="This cannot be undone. What is lost:"
         typed={workspace}
         verb={{ idle: 'Delete workspace', pending: 'Deleting…' }}
-        keep="Keep it"
+        keep="Keep workspace"
         act={() => remove(workspace, { confirm: workspace })}
-        done="The workspace is deleted"
+        done="Workspace deleted"
         onDone={() => window.location.assign('/')}
       >
         <ul className="ml-4 grid list-disc gap-1 text-sm leading-5">

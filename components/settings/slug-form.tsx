@@ -27,7 +27,7 @@ export function SlugForm({ workspace, field, locked, rename, children }: SlugFor
       initial={{ slug: workspace }}
       locked={locked}
       send={send}
-      saved="The slug is saved"
+      saved="Slug saved"
     >
       {children}
     </SettingsForm>

@@ -26,7 +26,7 @@ export function ZoneForm({ workspace, zone, zones, locked, send }: ZoneFormProps
     setChosen(next);
     startTransition(async () => {
       const answer = await send(workspace, { timeZone: next }).catch(() => null);
-      if (answer?.ok) toast.success(`Days begin in ${next} now`);
+      if (answer?.ok) toast.success(`Time zone changed to ${next}`);
       else {
         setChosen(zone);
         toast.error(answer?.message ?? noAnswer);
@@ -39,7 +39,7 @@ export function ZoneForm({ workspace, zone, zones, locked, send }: ZoneFormProps
     <div className="grid gap-1.5 p-4 sm:max-w-[50%]">
       <NativeSelect label="Time zone" value={chosen} options={zones} onChange={choose} />
       <p className="text-[0.8125rem] text-muted leading-5">
-        Days of caps, usage, the log and files begin in it.
+        Days start at midnight in this time zone: in caps, usage, the log and exported files.
       </p>
     </div>
   );

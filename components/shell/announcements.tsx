@@ -40,7 +40,7 @@ export function Announcements({ announcements, onPutAway }: AnnouncementsProps) 
           <button
             type="button"
             data-removes
-            aria-label={`Put away: ${text.slice(0, 60)}`}
+            aria-label={`Dismiss: ${text.slice(0, 60)}`}
             onClick={(event) => {
               handFocusOn(event.currentTarget);
               putAway(id);

@@ -32,7 +32,7 @@ export const operatorDestinations: readonly DestinationGroup[] = [
     ],
   },
   {
-    label: 'Operation',
+    label: 'Operations',
     pages: [
       { path: 'health', label: 'Health of offers', icon: <Activity /> },
       { path: 'fleet', label: 'Processes', icon: <Server /> },

@@ -15,5 +15,5 @@ export async function copyText(text: string, beside: HTMLElement = document.body
   const done = document.execCommand('copy');
   area.remove();
   if (focused instanceof HTMLElement) focused.focus();
-  if (!done) throw new Error('The browser refused to copy');
+  if (!done) throw new Error('The browser blocked copying');
 }

@@ -54,9 +54,7 @@ export function NameBox({ label, names, onPick, typed, focused, startOpen }: Nam
         <Combobox.Positioner sideOffset={6} align="start" className="z-60 outline-none">
           <Combobox.Popup className={classNames(popupStyle, 'w-(--anchor-width) min-w-56')}>
             <Combobox.Empty>
-              <p className="px-2 py-1.5 text-muted text-xs empty:hidden">
-                Nothing in the catalogue has this name.
-              </p>
+              <p className="px-2 py-1.5 text-muted text-xs empty:hidden">Not in the catalogue.</p>
             </Combobox.Empty>
             <Combobox.List className="max-h-64 overflow-y-auto">
               {(name: string) => (

@@ -136,7 +136,7 @@ export function SortableList({ label, items, onChange, from = 1, note }: Sortabl
         ))}
       </ol>
       <p id={hint} hidden>
-        Arrow keys move it up and down.
+        Use the arrow keys to move it up and down.
       </p>
       <p role="status" className="sr-only">
         {said}

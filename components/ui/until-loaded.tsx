@@ -16,9 +16,9 @@ export async function untilLoaded<Part>(load: () => Promise<Part>): Promise<Part
       if (waitMs > firstWaitMs) toast.dismiss(id);
       return part;
     } catch {
-      toast.error('A part of this page did not load', {
+      toast.error('Part of this page did not load', {
         id,
-        description: 'It comes once there is an answer. If it does not, reload the page.',
+        description: 'Trying again. If this message stays, reload the page.',
         duration: Number.POSITIVE_INFINITY,
       });
     }

@@ -60,7 +60,7 @@ export function ChartPanel({ chart, heading, head, action }: ChartPanelProps) {
         />
         <div className="flex flex-wrap items-center gap-2">
           <Checkbox checked={compare} onChange={(next) => setView({ compare: next })}>
-            Period before
+            Previous period
           </Checkbox>
           {action}
         </div>

@@ -20,7 +20,7 @@ export function GroupTable({ chart, heading }: { chart: ChartData; heading: stri
           <HeadCell className="text-right">{chart.title}</HeadCell>
           {shares ? <HeadCell className="text-right">Share</HeadCell> : null}
           <HeadCell className="text-right">Calls</HeadCell>
-          {costs ? <HeadCell className="text-right">Their cost</HeadCell> : null}
+          {costs ? <HeadCell className="text-right">Cost</HeadCell> : null}
         </tr>
       </thead>
       <tbody>
@@ -51,7 +51,7 @@ export function GroupTable({ chart, heading }: { chart: ChartData; heading: stri
             </Cell>
             {shares ? (
               <Cell className="whitespace-nowrap text-right text-muted tabular-nums">
-                {Math.round(((group.total ?? 0) / total) * 1000) / 10} %
+                {Math.round(((group.total ?? 0) / total) * 1000) / 10}%
               </Cell>
             ) : null}
             <Cell className="text-right tabular-nums">{showCount(group.totalCalls)}</Cell>

@@ -10,10 +10,10 @@ interface LedgerNoteProps {
 export function LedgerNote({ usage, posted, difference }: LedgerNoteProps) {
   return (
     <p className="max-w-3xl text-muted text-xs leading-5">
-      Usage counts a call when it is admitted, the ledger charges it when it has ended.{' '}
+      Usage counts a call when it is admitted; the ledger charges it when it ends.{' '}
       {difference === null
-        ? `In this range both come to ${usage}.`
-        : `In this range the ledger charged ${posted} (${difference.startsWith('−') ? '' : '+'}${difference}): calls and jobs that began before an edge of the range and ended behind it.`}
+        ? `In this range, both are ${usage}.`
+        : `In this range the ledger charged ${posted} (${difference.startsWith('−') ? '' : '+'}${difference}): the difference is calls and jobs that began before one end of the range and ended after it.`}
     </p>
   );
 }

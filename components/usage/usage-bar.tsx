@@ -36,11 +36,11 @@ const ranges: Readonly<Record<RangeName | 'custom', string>> = {
   'last-month': 'Last month',
   '90d': 'Last 90 days',
   '12m': 'Last 12 months',
-  custom: 'Other days',
+  custom: 'Custom range',
 };
 
 const stepNames: Readonly<Record<Step, string>> = {
-  quarter: 'By quarter of an hour',
+  quarter: 'By 15 minutes',
   hour: 'By hour',
   day: 'By day',
   week: 'By week',
@@ -63,7 +63,7 @@ export function UsageBar({ range, days, step, steps, models, providers, keys }: 
       : set({ range: next, from: null, to: null, step: null });
   const narrowed = [model, provider, key].filter(Boolean).length;
   return (
-    <search className="grid gap-2" aria-busy={pending} aria-label="What is shown">
+    <search className="grid gap-2" aria-busy={pending} aria-label="Chart options">
       <div className="grid grid-cols-2 gap-2 sm:flex sm:flex-wrap sm:items-center">
         <NativeSelect
           label="Metric"
@@ -118,7 +118,7 @@ export function UsageBar({ range, days, step, steps, models, providers, keys }: 
         className={more ? 'grid grid-cols-2 gap-2 sm:flex sm:flex-wrap sm:items-center' : ''}
       >
         <NativeSelect
-          label="Step"
+          label="Interval"
           className="sm:w-44"
           value={step}
           options={steps.map((value) => ({ value, label: stepNames[value] }))}

@@ -25,7 +25,7 @@ export function readListAddress(fields: Fields, query: Query, zone: string): Lis
     const value = inputOf(field, text, zone);
     const read = field.schema.safeParse(value);
     if (read.success) input[name] = value;
-    else faults.push(`${field.label}: ${read.error.issues[0]?.message ?? 'it cannot be read'}`);
+    else faults.push(`${field.label}: ${read.error.issues[0]?.message ?? 'invalid value'}`);
   }
   return { texts, input, faults };
 }

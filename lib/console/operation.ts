@@ -41,7 +41,7 @@ export function operationAction<F extends Fields, Out, R extends Reach>(
       unstable_rethrow(error);
       if (error instanceof ControlRefused) return inWords(error, operation.fields);
       getConsoleHost().report(error);
-      return refused('The gateway could not do this just now; nothing was changed. Try again in a moment.');
+      return refused('Something went wrong; nothing was changed. Try again in a moment.');
     }
   };
 }

@@ -31,7 +31,7 @@ export function strangerAction<F extends Fields, Out>(
       unstable_rethrow(error);
       if (error instanceof ControlRefused) return inWords(error, operation.fields);
       getConsoleHost().report(error);
-      return refused('The gateway could not do this just now; nothing was changed. Try again in a moment.');
+      return refused('Something went wrong; nothing was changed. Try again in a moment.');
     }
   };
 }

@@ -25,23 +25,23 @@ async function expectNothingWiderOnASmallPhone(page: Page): Promise<void> {
   await expectNothingWider(page);
 }
 
-test.describe('in both themes, on a phone and on a desk', () => {
-  test('the pages of strangers are accessible, their refusals too', async ({ page }) => {
+test.describe('in both themes, on a phone and on a desktop', () => {
+  test('public pages and their error messages are accessible', async ({ page }) => {
     await page.goto('/sign-in');
     await fillSignIn(page, 'nobody@example.com', 'not it');
-    await expect(page.getByRole('alert').filter({ hasText: 'not right' })).toBeVisible();
+    await expect(page.getByRole('alert').filter({ hasText: 'Incorrect email or password' })).toBeVisible();
     await expectAccessibleInEachLook(page);
     for (const path of ['/sign-up', '/forgot-password', '/reset?token=x', '/welcome']) {
       await turnTo(page, path);
       await expectAccessibleInEachLook(page);
     }
     await page.goto('/verify?token=x');
-    await page.getByRole('button', { name: 'Verify my address' }).click();
+    await page.getByRole('button', { name: 'Verify address' }).click();
     await expect(page.getByRole('alert').filter({ hasText: 'link' })).toBeVisible();
     await expectAccessibleInEachLook(page);
   });
 
-  test('one’s account and the first run are accessible', async ({ page, home }) => {
+  test('the account page and the first run are accessible', async ({ page, home }) => {
     await page.goto('/account');
     await expectAccessibleInEachLook(page);
     const everywhere = page.getByRole('button', { name: 'Sign out everywhere' });
@@ -54,7 +54,7 @@ test.describe('in both themes, on a phone and on a desk', () => {
     await expectAccessibleInEachLook(page);
   });
 
-  test('keys and their dialogs are accessible, and a long name widens nothing', async ({
+  test('the key pages and dialogs are accessible, and a long name does not widen them', async ({
     page,
     home,
     db,
@@ -81,7 +81,7 @@ test.describe('in both themes, on a phone and on a desk', () => {
     await expectEscapeLeadsBack(page, actions);
   });
 
-  test('the models and the documentation are accessible', async ({ page, home }) => {
+  test('the model pages and the documentation are accessible', async ({ page, home }) => {
     await page.goto('/models?search=sandbox&compare=sandbox/mini,sandbox/echo');
     await expect(page.getByRole('heading', { name: 'Comparison of 2' })).toBeVisible();
     await expectAccessibleInEachLook(page);
@@ -109,7 +109,7 @@ test.describe('in both themes, on a phone and on a desk', () => {
     await expectAccessibleInEachLook(page);
   });
 
-  test('routing is accessible', async ({ page, home }) => {
+  test('the routing page is accessible', async ({ page, home }) => {
     await page.goto(`/${home.slug}/routing`);
     await page.getByRole('combobox', { name: 'Add a fallback model' }).fill('mini');
     await page.getByRole('option', { name: 'sandbox/mini' }).click();
@@ -119,7 +119,7 @@ test.describe('in both themes, on a phone and on a desk', () => {
     await expectAccessibleInEachLook(page);
   });
 
-  test('the log and a call are accessible, and what strangers wrote widens nothing', async ({
+  test('the log and a call’s page are accessible, and long client input does not widen them', async ({
     page,
     home,
     db,
@@ -142,13 +142,13 @@ test.describe('in both themes, on a phone and on a desk', () => {
     await expectAccessibleInEachLook(page);
     await expectNothingWiderOnASmallPhone(page);
     await turnTo(page, `/${home.slug}/logs?id=ffff`);
-    await expect(page.getByRole('heading', { name: 'No call matches' })).toBeVisible();
+    await expect(page.getByRole('heading', { name: 'No matching calls' })).toBeVisible();
     await expectAccessibleInEachLook(page);
     await page.goto(`/${home.slug}/nothing/here`);
     await expectAccessibleInEachLook(page);
   });
 
-  test('the overview and usage are accessible', async ({ page, home, db }) => {
+  test('the overview and usage pages are accessible', async ({ page, home, db }) => {
     await callInLog(page, home, await makeKey(db, home, 'usage'));
     await page.goto(`/${home.slug}`);
     await expect(page.locator('.recharts-surface').first()).toBeVisible();

@@ -16,7 +16,7 @@ function sentOf(request: Request): Sent {
   };
 }
 
-test('an action authorises by itself: a viewer, a stranger and another origin change nothing', async ({
+test('server actions check permissions: a viewer, a stranger and another origin change nothing', async ({
   page,
   browser,
   home,
@@ -28,10 +28,10 @@ test('an action authorises by itself: a viewer, a stranger and another origin ch
   await page.getByRole('button', { name: 'Actions for guarded' }).click();
   await page.getByRole('menuitem', { name: 'Disable' }).click();
   const { headers, body } = sentOf(await sending);
-  await expect(page.getByText('guarded is disabled')).toBeVisible();
+  await expect(page.getByText('guarded disabled')).toBeVisible();
   await page.getByRole('button', { name: 'Actions for guarded' }).click();
   await page.getByRole('menuitem', { name: 'Enable' }).click();
-  await expect(page.getByText('guarded is enabled')).toBeVisible();
+  await expect(page.getByText('guarded enabled')).toBeVisible();
   const address = `${started('URL')}/${home.slug}/keys`;
   const origin = started('URL');
 

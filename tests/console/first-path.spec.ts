@@ -2,7 +2,7 @@ import { expect } from 'playwright/test';
 import { makeHome, openKeys, test } from '#tests/console/home';
 import { callGateway, closeSecret, createKey } from '#tests/console/visit';
 
-test('from a new key to a call in the log, and a disabled key that refuses the very next call', async ({
+test('a new key makes a call that is in the log, and once disabled, its next call is refused', async ({
   page,
   home,
 }) => {
@@ -44,7 +44,7 @@ test('from a new key to a call in the log, and a disabled key that refuses the v
   await page.goto(`/${home.slug}/keys`);
   await page.getByRole('button', { name: `Actions for ${name}` }).click();
   await page.getByRole('menuitem', { name: 'Disable' }).click();
-  await expect(page.getByText(`${name} is disabled`)).toBeVisible();
+  await expect(page.getByText(`${name} disabled`)).toBeVisible();
   const refused = await callGateway(key);
   expect(refused.status).toBe(403);
   expect(await refused.json()).toMatchObject({ error: { code: 'apikey_inactive' } });
@@ -52,16 +52,16 @@ test('from a new key to a call in the log, and a disabled key that refuses the v
 
   await page.getByRole('button', { name: `Actions for ${name}` }).click();
   await page.getByRole('menuitem', { name: 'Enable' }).click();
-  await expect(page.getByText(`${name} is enabled`)).toBeVisible();
+  await expect(page.getByText(`${name} enabled`)).toBeVisible();
   expect((await callGateway(key)).status).toBe(200);
 });
 
-test('an unknown request id, and one of another workspace, are the same page', async ({ page, home, db }) => {
+test('an unknown request id and one of another workspace show the same page', async ({ page, home, db }) => {
   const others = await makeHome(db);
   const unknown = await page.goto(`/${home.slug}/logs/01900000-0000-7000-8000-000000000000`);
   expect(unknown?.status()).toBe(404);
-  await expect(page.getByRole('heading', { level: 1 })).toHaveText('There is nothing here');
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Page not found');
   const foreign = await page.goto(`/${others.slug}/logs/01900000-0000-7000-8000-000000000000`);
   expect(foreign?.status()).toBe(404);
-  await expect(page.getByRole('heading', { level: 1 })).toHaveText('There is nothing here');
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Page not found');
 });

@@ -3,7 +3,7 @@ import { openKeys, test } from '#tests/console/home';
 import { inDatabase, started } from '#tests/console/visit';
 import { createKey } from '#tests/support/control/operate';
 
-test('the log answers whatever stands in its query', async ({ page, home }) => {
+test('the log page works with any query string', async ({ page, home }) => {
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(error.message));
   for (const query of [
@@ -19,14 +19,14 @@ test('the log answers whatever stands in its query', async ({ page, home }) => {
       await page.goto(`/${home.slug}/logs?${query}`);
       await expect(page.getByRole('heading', { level: 1 })).toHaveText('Logs');
       await expect(
-        page.getByRole('heading', { name: 'No call matches' }).or(page.getByRole('table')),
+        page.getByRole('heading', { name: 'No matching calls' }).or(page.getByRole('table')),
       ).toBeVisible();
       expect(faults).toEqual([]);
     });
   }
 });
 
-test('the live tail refuses moments that no call can have', async ({ page, home }) => {
+test('the live log refuses impossible times', async ({ page, home }) => {
   const statuses = [];
   for (const since of ['2026-01-01T00:00:00Z', '-271821-04-20T00:00:00Z', '+275760-09-13T00:00:00Z', 'now']) {
     const query = new URLSearchParams({ since });
@@ -35,7 +35,7 @@ test('the live tail refuses moments that no call can have', async ({ page, home 
   expect(statuses).toEqual([200, 400, 400, 400]);
 });
 
-test('an address with a NUL in it is no fault of ours', async ({ page, home }) => {
+test('an address with a NUL character is not a server error', async ({ page, home }) => {
   for (const address of ['/%00/keys', `/${home.slug}/logs/%00`, `/${home.slug}/keys?q=%00&after=%00`]) {
     const answer = await page.goto(address);
     expect([address, (answer?.status() ?? 500) < 500]).toEqual([address, true]);
@@ -43,7 +43,7 @@ test('an address with a NUL in it is no fault of ours', async ({ page, home }) =
   }
 });
 
-test('a page that failed asks the server again, and the way to the other pages stays', async ({
+test('a page that failed can be loaded again, and the navigation stays', async ({
   page,
   home,
   db,
@@ -59,7 +59,7 @@ test('a page that failed asks the server again, and the way to the other pages s
   await expect(page.getByRole('heading', { name: 'API keys' })).toBeVisible();
 });
 
-test('the sign-in form takes no more than a form, and says nothing of the database', async ({ request }) => {
+test('the sign-in form limits the size of its input, and its errors say nothing about the database', async ({ request }) => {
   const address = `${started('URL')}/api/auth/callback/credentials`;
   const huge = await request.post(address, { data: 'x'.repeat(100_000), maxRedirects: 0 });
   expect(huge.status()).toBe(413);
@@ -69,7 +69,7 @@ test('the sign-in form takes no more than a form, and says nothing of the databa
   expect(await nul.json()).toEqual({ url: expect.stringContaining('error=CredentialsSignin') });
 });
 
-test('a target that is no address, in form, query or cookie, is an ordinary sign-in that lands at home', async ({
+test('an invalid redirect target in form, query or cookie leads to the home page after signing in', async ({
   request,
 }) => {
   const home = started('URL');
@@ -91,7 +91,7 @@ test('a target that is no address, in form, query or cookie, is an ordinary sign
   expect(answer.headers()['set-cookie']).toContain('session-token');
 });
 
-test('nobody may have pictures resized here', async ({ request }) => {
+test('the image resizer of Next is turned off', async ({ request }) => {
   const answer = await request.get(`${started('URL')}/_next/image?url=%2Fapi%2Fhealth&w=64&q=75`);
   expect(answer.status()).toBe(404);
 });

@@ -28,7 +28,7 @@ const pages: Record<string, string> = JSON.parse(
   readFileSync(join(import.meta.dirname, '../../.next/app-path-routes-manifest.json'), 'utf8'),
 );
 
-test('markup and scripts that people write in any field are text on every page, and nothing of them runs', async ({
+test('markup and scripts typed into any field are shown as text on every page and never run', async ({
   page,
   home,
   db,

@@ -4,7 +4,7 @@ import { makeKey, openKeys, test } from '#tests/console/home';
 import { callGateway } from '#tests/console/visit';
 import { setWorkspace } from '#tests/support/control/operate';
 
-test('a model is asked by the keyboard alone: the answer streams in, is charged and stands in the log', async ({
+test('the playground works by keyboard only: the answer streams in, is charged and is in the log', async ({
   page,
   home,
 }) => {
@@ -31,7 +31,7 @@ test('a model is asked by the keyboard alone: the answer streams in, is charged 
   await expect(page.getByText('Playground of')).toHaveCount(0);
 });
 
-test('two models side by side; one is stopped, pictures come as pictures, and no funds is what the API says', async ({
+test('two models run side by side, one can be stopped, images are shown, and missing funds give the API’s error', async ({
   page,
   home,
   db,
@@ -56,7 +56,7 @@ test('two models side by side; one is stopped, pictures come as pictures, and no
   await expect(two.getByRole('link', { name: 'Billing' })).toHaveAttribute('href', `/${home.slug}/billing`);
 });
 
-test('Compare asks for a second model, shows both prices, and keeps the answers of both', async ({
+test('Compare adds a second model, shows both prices, and keeps both answers', async ({
   page,
   home,
 }) => {

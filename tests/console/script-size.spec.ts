@@ -27,7 +27,7 @@ function chunksOf(file: string): Set<string> {
   return new Set(entries.flatMap(([entry, files]) => (/\/(page|layout)$/.test(entry) ? files : [])));
 }
 
-test('no page of the console loads more than 200 kB of compressed script by itself', () => {
+test('no console page loads more than 200 kB of compressed script before the first click', () => {
   const { rootMainFiles }: { rootMainFiles: string[] } = JSON.parse(
     readFileSync(join(built, 'build-manifest.json'), 'utf8'),
   );

@@ -3,7 +3,7 @@ import { makeKey, openKeys, test } from '#tests/console/home';
 import { inDatabase } from '#tests/console/visit';
 import { createKey, findKey } from '#tests/support/control/operate';
 
-test('a tab that missed a revocation hears of it and shows it', async ({ page, context, home, db }) => {
+test('a tab that missed a revocation shows it after the next action', async ({ page, context, home, db }) => {
   await makeKey(db, home, 'seen twice');
   await openKeys(page, home);
   const other = await context.newPage();
@@ -14,7 +14,7 @@ test('a tab that missed a revocation hears of it and shows it', async ({ page, c
   await expect(dialog.getByRole('textbox')).toBeFocused();
   await dialog.getByRole('textbox').fill('seen twice');
   await dialog.getByRole('button', { name: 'Revoke key' }).click();
-  await expect(page.getByText('seen twice is revoked')).toBeVisible();
+  await expect(page.getByText('seen twice revoked')).toBeVisible();
   const row = other.getByRole('row').filter({ hasText: 'seen twice' });
   await expect(row).toContainText('Active');
   await other.getByRole('button', { name: 'Actions for seen twice' }).click();
@@ -23,7 +23,7 @@ test('a tab that missed a revocation hears of it and shows it', async ({ page, c
   await expect(row).toContainText('Revoked');
 });
 
-test('by the keyboard alone: the form opens on its first field, and the focus goes back', async ({
+test('by keyboard only, a dialog opens on its first field, and the focus returns to its button', async ({
   page,
   home,
   db,
@@ -39,11 +39,11 @@ test('by the keyboard alone: the form opens on its first field, and the focus go
   await expect(page.getByRole('button', { name: 'Create key' })).toBeFocused();
   await menu.press('Enter');
   await page.getByRole('menuitem', { name: 'Disable' }).press('Enter');
-  await expect(page.getByText(`${name} is disabled`)).toBeVisible();
+  await expect(page.getByText(`${name} disabled`)).toBeVisible();
   await expect(menu).toBeFocused();
 });
 
-test('a key whose maker left and a suspended workspace do not look as if they worked', async ({
+test('a key whose creator left and a suspended workspace are shown as not working', async ({
   page,
   home,
   db,
@@ -59,7 +59,7 @@ test('a key whose maker left and a suspended workspace do not look as if they wo
   await expect(page.getByText('This workspace is suspended')).toBeVisible();
 });
 
-test('two tabs that edit one key keep what each of them changed', async ({ page, context, home, db }) => {
+test('changes to the same key in two tabs are both kept', async ({ page, context, home, db }) => {
   const { id } = await createKey(db, { workspace: home.slug, name: 'edited twice', dailyCap: '5' });
   await openKeys(page, home);
   const other = await context.newPage();
@@ -74,9 +74,9 @@ test('two tabs that edit one key keep what each of them changed', async ({ page,
   const [one, two] = [await openForm(page), await openForm(other)];
   await one.getByLabel('Per day').fill('8');
   await one.getByRole('button', { name: 'Save changes' }).click();
-  await expect(page.getByText('edited twice is saved')).toBeVisible();
+  await expect(page.getByText('edited twice saved')).toBeVisible();
   await two.getByLabel('Requests a minute').fill('77');
   await two.getByRole('button', { name: 'Save changes' }).click();
-  await expect(other.getByText('edited twice is saved')).toBeVisible();
+  await expect(other.getByText('edited twice saved')).toBeVisible();
   expect(await findKey(db, id)).toMatchObject({ dailyCap: '8', rpm: 77 });
 });

@@ -22,7 +22,7 @@ export async function fillSignIn(
   email = started('EMAIL'),
   password = started('PASSWORD'),
 ): Promise<void> {
-  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Email').fill(email);
   await page.getByRole('textbox', { name: 'Password' }).fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
 }

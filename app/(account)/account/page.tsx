@@ -73,7 +73,7 @@ export default async function AccountPage({ searchParams }: AccountPageProps) {
             rename={renameAction}
           />
         </Section>
-        <Section title="Password" note="Changing it ends your other sessions">
+        <Section title="Password" note="Changing your password ends your other sessions">
           <PasswordForm hasPassword={account.hasPassword} change={changePasswordAction} />
         </Section>
         {providers.length > 0 || account.linked.length > 0 ? (
@@ -91,7 +91,7 @@ export default async function AccountPage({ searchParams }: AccountPageProps) {
             />
           </Section>
         ) : null}
-        <Section title="Sessions" note="Each ends by itself after 7 days">
+        <Section title="Sessions" note="Sessions expire after 7 days">
           <SessionList
             sessions={sessions.data.map((one) => sessionRowOf(one, nowMs))}
             end={endSessionAction}

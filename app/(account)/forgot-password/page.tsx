@@ -5,17 +5,17 @@ import { TextLink } from '#components/account/text-link';
 import { getConsoleHost } from '#lib/console/db';
 import { requestResetAction } from '../actions';
 
-export const metadata: Metadata = { title: 'Forgot your password' };
+export const metadata: Metadata = { title: 'Reset your password' };
 
 export default function ForgotPasswordPage() {
   const mails = getConsoleHost().env.mails === true;
   return (
     <AccountFrame
-      title="Forgot your password?"
+      title="Reset your password"
       lead={
         mails
-          ? 'We send you a link with which you set a new one.'
-          : 'This gateway sends no mail: the link for a new password is printed in the server’s log. Ask the people who run it.'
+          ? 'Enter your email address and we’ll send you a link to set a new password.'
+          : 'This gateway does not send email. Your link is printed in the server log; ask your gateway administrator for it.'
       }
       below={<TextLink href="/sign-in">Back to sign-in</TextLink>}
     >

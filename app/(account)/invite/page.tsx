@@ -36,7 +36,7 @@ export default async function InvitePage({ searchParams }: InvitePageProps) {
   const { email, workspace, role, inviter, account } = invitation;
   const lead = (
     <span className="[overflow-wrap:anywhere]">
-      {inviter ?? 'The operator of this gateway'} invited <strong className="text-ink">{email}</strong> to the
+      {inviter ?? 'Your gateway administrator'} invited <strong className="text-ink">{email}</strong> to the
       workspace <strong className="text-ink">{workspace}</strong> as {role}.
     </span>
   );
@@ -45,7 +45,9 @@ export default async function InvitePage({ searchParams }: InvitePageProps) {
     <AccountFrame title={`Join ${workspace}`} lead={lead}>
       {user === null && account ? (
         <div className="grid gap-3">
-          <p className="text-muted leading-6">This address has an account. Sign in with it to accept.</p>
+          <p className="text-muted leading-6">
+            This address already has an account. Sign in to accept the invitation.
+          </p>
           <Link href={back} className={buttonStyle({ tone: 'primary' })}>
             Sign in
           </Link>

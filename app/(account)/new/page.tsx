@@ -12,7 +12,7 @@ export default async function NewWorkspacePage() {
   return (
     <AccountFrame
       title="New workspace"
-      lead="With members, keys, limits and a balance of its own. You are its owner."
+      lead="A workspace has its own members, keys, limits and balance. You will be its owner."
       below={<TextLink href="/">Back to the console</TextLink>}
     >
       <NewWorkspaceForm open={openWorkspaceAction} />

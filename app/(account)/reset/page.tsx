@@ -15,7 +15,7 @@ export default async function ResetPage({ searchParams }: ResetPageProps) {
   return (
     <AccountFrame
       title="Set a new password"
-      lead="It signs you out everywhere."
+      lead="This signs you out everywhere."
       below={<TextLink href="/sign-in">Back to sign-in</TextLink>}
     >
       <ResetForm token={typeof token === 'string' ? token.slice(0, 200) : ''} reset={resetAction} />

@@ -24,7 +24,7 @@ export default async function SignInPage({ searchParams }: SignInPageProps) {
   return (
     <AccountFrame
       title="Sign in to the console"
-      lead="Keys, call logs and spend of your workspaces."
+      lead="Manage your keys, call logs and spend."
       below={
         control.accounts?.signUp ? (
           <>

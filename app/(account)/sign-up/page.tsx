@@ -23,22 +23,18 @@ export default async function SignUpPage() {
   );
   if (!control.accounts?.signUp) {
     return (
-      <AccountFrame title="Signing up is closed" below={below}>
-        <p className="text-muted leading-6">
-          Accounts on this gateway are made by the people who run it. Ask them for one.
-        </p>
+      <AccountFrame title="Sign-up is closed" below={below}>
+        <p className="text-muted leading-6">Ask your gateway administrator for an account.</p>
       </AccountFrame>
     );
   }
   const { creditNano, verification } = control.accounts;
   const credit = showMoney(formatUsd(creditNano));
-  const given = verification
-    ? `${credit} to begin with, once your address is verified.`
-    : `${credit} to begin with.`;
+  const given = verification ? `${credit} of credit once your address is verified.` : `${credit} of credit.`;
   return (
     <AccountFrame
       title="Create an account"
-      lead={`You get a workspace of your own${creditNano > 0n ? `, with ${given}` : '.'}`}
+      lead={`You get your own workspace${creditNano > 0n ? `, with ${given}` : '.'}`}
       below={below}
     >
       <OtherAccounts

@@ -14,7 +14,7 @@ export default async function VerifyPage({ searchParams }: VerifyPageProps) {
   return (
     <AccountFrame
       title="Verify your address"
-      lead="Only if you signed up yourself: it shows that this address is yours."
+      lead="Confirm that this address is yours. If you did not sign up, close this page."
     >
       <VerifyForm token={typeof token === 'string' ? token.slice(0, 200) : ''} verify={verifyAction} />
     </AccountFrame>

@@ -10,7 +10,7 @@ export default function WelcomePage() {
   return (
     <AccountFrame
       title="Create the first operator"
-      lead="Operators run this gateway: its providers, prices and people. You also get a workspace of your own."
+      lead="Operators manage the gateway’s providers, prices and users. You also get your own workspace."
       below={
         <>
           Already have an account? <TextLink href="/sign-in">Sign in</TextLink>

@@ -28,7 +28,7 @@ export async function FirstRun({ workspace: slug }: { workspace: string }) {
   const creditNano = accounts?.creditNano ?? 0n;
   const funds =
     unverified && creditNano > 0n ? (
-      `You are given ${showMoney(formatUsd(creditNano))} once your address is verified.`
+      `You get ${showMoney(formatUsd(creditNano))} of credit once your address is verified.`
     ) : (
       <FundsSource
         billing={`/${workspace.slug}/billing`}

@@ -53,14 +53,14 @@ export default async function WorkspaceLayout({ children, params }: WorkspaceLay
       ) : null}
       {workspace.suspended ? (
         <p role="status" className="rounded-lg bg-bad-soft px-4 py-2.5 text-bad leading-5">
-          This workspace is suspended: every call is refused with 403. Ask the people who run this gateway.
+          This workspace is suspended: every call is refused with 403. Contact your gateway administrator.
         </p>
       ) : null}
       {isOperator(actor) && payments && !payments.livemode && !payments.standIn ? (
         <p role="note" className="rounded-lg bg-warn-soft px-4 py-2.5 text-warn leading-5">
-          Payments run with a test key of Stripe: no card is charged, and what is credited is simulated money,
-          which pays only simulated models. Set a live <code>STRIPE_SECRET_KEY</code> before customers pay.
-          Only operators see this.
+          Payments use a Stripe test key: no card is charged, and top-ups add simulated money, which pays only
+          for simulated models. Set a live <code>STRIPE_SECRET_KEY</code> before customers pay. Only operators
+          see this message.
         </p>
       ) : null}
       {workspace.demo ? (

@@ -76,7 +76,7 @@ export async function OverviewFigures({ workspace, found, range, nowMs }: Overvi
               exact: `$${found.available}`,
               note:
                 found.daysLeft === null
-                  ? 'nothing spent in 7 days'
+                  ? 'no spend in 7 days'
                   : `${showDaysLeft(found.daysLeft)} at ${showMoney(found.perDay)} a day`,
               href: usageAddress(usage, { range: '7d' }),
             },
@@ -87,7 +87,7 @@ export async function OverviewFigures({ workspace, found, range, nowMs }: Overvi
                     name: 'Simulated money',
                     value: showMoney(found.simulated),
                     exact: `$${found.simulated}`,
-                    note: 'pays only simulated models',
+                    note: 'pays only for simulated models',
                     href: `/${slug}/billing`,
                   },
                 ]),
@@ -109,7 +109,7 @@ export async function OverviewFigures({ workspace, found, range, nowMs }: Overvi
       <section aria-labelledby="last-calls" className="grid min-w-0 gap-2">
         <header className="flex items-baseline justify-between gap-4">
           <h2 id="last-calls" className="font-semibold text-[0.8125rem]">
-            Last calls
+            Latest calls
           </h2>
           <Link href={`/${slug}/logs`} className="text-muted text-xs hover:text-ink hover:underline">
             All calls

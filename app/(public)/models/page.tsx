@@ -8,7 +8,7 @@ import { mostCompared, readModels, viewCatalogue } from '#lib/console/models/lis
 
 export const metadata: Metadata = {
   title: 'Models',
-  description: 'Every model of this gateway with its providers and prices.',
+  description: 'Every model on this gateway, with its providers and prices.',
 };
 
 interface ModelsPageProps {
@@ -20,7 +20,7 @@ export default async function ModelsPage({ searchParams }: ModelsPageProps) {
   return (
     <>
       <PageHead title="Models">
-        What can be called through this gateway, and what it costs: one address and one key for all of them.
+        The models on this gateway and what they cost. One base URL and one key for all of them.
       </PageHead>
       <Catalogue
         list="/models"
@@ -30,7 +30,7 @@ export default async function ModelsPage({ searchParams }: ModelsPageProps) {
         total={models.length}
         empty={
           <EmptyState icon={<Boxes />} title="No models yet">
-            The people who run this gateway have not filled its catalogue.
+            The gateway’s catalogue is empty.
           </EmptyState>
         }
       />

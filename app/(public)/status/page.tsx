@@ -11,7 +11,7 @@ import { type StateTone, viewStatus } from '#lib/console/status/view';
 
 export const metadata: Metadata = {
   title: 'Status',
-  description: 'How this gateway and its providers have done in the last 90 days.',
+  description: 'Availability of this gateway and its providers in the last 90 days.',
 };
 
 const grounds: Readonly<Record<StateTone, string>> = {
@@ -31,7 +31,7 @@ export default async function StatusPage() {
   const Icon = icons[head.tone];
   return (
     <div className="mx-auto grid w-full max-w-4xl gap-6">
-      <PageHead title="Status">How this gateway and its providers have done in the last 90 days.</PageHead>
+      <PageHead title="Status">Availability of this gateway and its providers in the last 90 days.</PageHead>
       <div
         role="status"
         className={classNames(
@@ -52,7 +52,7 @@ export default async function StatusPage() {
       ) : null}
       <Section title="Gateway and providers">
         <ul className="grid divide-y">
-          <ComponentRow component={gateway} latency="Added to a call" />
+          <ComponentRow component={gateway} latency="Added latency" />
           {providers.map((one) => (
             <ComponentRow key={one.id} component={one} latency="First byte" />
           ))}
@@ -62,14 +62,14 @@ export default async function StatusPage() {
         {past.length > 0 ? (
           <IncidentList incidents={past} />
         ) : (
-          <p className="px-4 py-4 text-muted">None was reported.</p>
+          <p className="px-4 py-4 text-muted">No incidents reported.</p>
         )}
       </Section>
       <p className="max-w-3xl text-muted text-xs leading-5">
-        {measured === null ? 'The days are being counted for the first time. ' : `Measured ${measured}. `}
-        From the calls that reached this gateway, by day in UTC: the share that did not fail by its own or the
-        provider’s fault. A call that another provider took over counts for the one that answered. Of fewer
-        than 20 calls a day, and of fewer than 100 in all, nothing is said.
+        {measured === null ? 'The first measurement is in progress. ' : `Measured ${measured}. `}
+        Availability is the share of calls that did not fail because of the gateway or the provider, by UTC
+        day. If another provider took over a call, it counts for the provider that answered. No figure is
+        shown for days with fewer than 20 calls or for fewer than 100 calls in total.
       </p>
     </div>
   );

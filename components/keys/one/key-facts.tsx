@@ -8,7 +8,7 @@ interface KeyFactsProps {
 /** What is known of a key besides its use. */
 export function KeyFacts({ facts }: KeyFactsProps) {
   return (
-    <Section title="About this key">
+    <Section title="Key details">
       <dl className="px-4 py-2">
         {facts.map(({ name, value, exact }) => (
           <div key={name} className="grid grid-cols-[7rem_minmax(0,1fr)] items-baseline gap-3 py-1.5">

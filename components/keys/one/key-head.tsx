@@ -56,7 +56,7 @@ function Overlap({ row, earlier }: { row: KeyRow; earlier: NonNullable<KeyRow['e
     <div className="flex flex-wrap items-center gap-x-4 gap-y-2 rounded-lg bg-warn-soft px-4 py-2.5 text-warn">
       <p className="min-w-0 flex-1 basis-60 leading-5">
         Two secrets work: <code className="font-mono">{row.masked}</code>, and until {earlier.until}{' '}
-        <code className="font-mono">{earlier.masked}</code> from before the rotation.
+        <code className="font-mono">{earlier.masked}</code> (the old secret).
       </p>
       <Button
         size="small"
@@ -65,7 +65,7 @@ function Overlap({ row, earlier }: { row: KeyRow; earlier: NonNullable<KeyRow['e
         onClick={() => change('endOverlap')}
       >
         <TimerOff />
-        Stop the old one now
+        Stop the old secret now
       </Button>
     </div>
   );

@@ -12,12 +12,12 @@ export interface TrailRow {
   readonly exact: string;
 }
 
-/** Who changed a key, the newest first. */
+/** Who changed a key, Newest first. */
 export function KeyTrail({ rows }: { rows: readonly TrailRow[] }) {
   return (
-    <Section title="Changes" note={rows.length > 0 ? 'the newest first' : null}>
+    <Section title="Changes" note={rows.length > 0 ? 'Newest first' : null}>
       {rows.length === 0 ? (
-        <p className="px-4 py-3 text-muted">No change is recorded yet.</p>
+        <p className="px-4 py-3 text-muted">No changes yet.</p>
       ) : (
         <ol className="divide-y">
           {rows.map((row) => (

@@ -17,7 +17,7 @@ export function LiveUse({ rows: first, address }: LiveUseProps) {
   const [rows, setRows] = useState(first);
   const connection = usePoll<{ rows: readonly UseRow[] }>(address, 3_000, (now) => setRows(now.rows));
   return (
-    <Section title="Limits now" note={<ConnectionNote connection={connection} />}>
+    <Section title="Current usage" note={<ConnectionNote connection={connection} />}>
       <dl className="grid gap-px overflow-hidden rounded-b-lg bg-line sm:grid-cols-2">
         {rows.map((row) => (
           <div
@@ -46,7 +46,7 @@ function Meter({ name, part }: { name: string; part: number }) {
   return (
     <svg
       role="img"
-      aria-label={`${name}: ${Math.round(part * 100)} % used`}
+      aria-label={`${name}: ${Math.round(part * 100)}% used`}
       className="mt-1.5 block h-1 w-full rounded-full bg-hover"
       preserveAspectRatio="none"
     >

@@ -22,7 +22,7 @@ export function EditDialog({ row, open, onOpenChange }: EditDialogProps) {
       open={open}
       onOpenChange={onOpenChange}
       title={`Edit ${row.name}`}
-      description="In force for the next call here at once, on every other machine within 2 seconds. A changed limit counts what was admitted before."
+      description="Changes apply here immediately, and on every other machine within 2 seconds. Changed limits include calls that were already admitted."
     >
       <OperationForm
         fields={fields}
@@ -33,7 +33,7 @@ export function EditDialog({ row, open, onOpenChange }: EditDialogProps) {
         onCancel={() => onOpenChange(false)}
         onDone={(_, sent) => {
           onOpenChange(false);
-          toast.success(`${String(sent.name)} is saved`);
+          toast.success(`${String(sent.name)} saved`);
           router.refresh();
         }}
       />

@@ -42,7 +42,7 @@ export function OpenKeyMenu({ row }: { row: KeyRow }) {
   function copyId() {
     copyText(row.id).then(
       () => toast.success(`Copied the id of ${row.name}`),
-      () => toast.error('The browser refused to copy'),
+      () => toast.error('The browser blocked copying'),
     );
   }
 
@@ -55,7 +55,7 @@ export function OpenKeyMenu({ row }: { row: KeyRow }) {
       >
         <MenuItem link={<Link href={row.logHref} prefetch={false} />}>
           <ScrollText />
-          Calls of this key
+          View calls
         </MenuItem>
         <MenuItem onSelect={copyId}>
           <Fingerprint />
@@ -82,7 +82,7 @@ export function OpenKeyMenu({ row }: { row: KeyRow }) {
             {row.exhausted ? (
               <MenuItem disabled={frozen} onSelect={() => change('restore')}>
                 <Undo2 />
-                Restore in spite of the quota
+                Restore despite the quota
               </MenuItem>
             ) : null}
             <MenuItem disabled={frozen} onSelect={() => change(row.active ? 'disable' : 'enable')}>

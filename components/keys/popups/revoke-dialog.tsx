@@ -20,15 +20,15 @@ export function RevokeDialog({ row, open, onOpenChange }: RevokeDialogProps) {
       title={`Revoke ${row.name}?`}
       description={
         <>
-          Every call with <code className="font-mono text-ink">{row.masked}</code> is refused from now on;
-          calls that are running finish. This cannot be undone. Its log and spend stay.
+          Every call with <code className="font-mono text-ink">{row.masked}</code> will be refused. Running
+          calls finish. Logs and spend are kept. This cannot be undone.
         </>
       }
       typed={row.name}
       verb={{ idle: 'Revoke key', pending: 'Revoking…' }}
-      keep="Keep the key"
+      keep="Keep key"
       act={() => actions.revoke(workspace, { id: row.id })}
-      done={`${row.name} is revoked`}
+      done={`${row.name} revoked`}
     />
   );
 }

@@ -13,7 +13,7 @@ import { labelStyle } from '#components/ui/field';
 import { ToggleGroup } from '#components/ui/toggle-group';
 
 const overlaps = [
-  { value: '0', label: 'Now', told: 'The old secret stops as soon as the new one is made.' },
+  { value: '0', label: 'Now', told: 'The old secret stops working as soon as the new one is created.' },
   { value: '3600', label: '1 hour', told: 'Both secrets work for an hour.' },
   { value: '86400', label: '24 hours', told: 'Both secrets work for a day.' },
   { value: '604800', label: '7 days', told: 'Both secrets work for a week.' },
@@ -70,7 +70,7 @@ export function RotateDialog({ row, open, onOpenChange, finalFocus }: RotateDial
             ) : null}
             <fieldset className="grid gap-2">
               <legend className={`${labelStyle} mb-1.5`}>
-                The old secret <code className="font-mono text-xs">{row.masked}</code> stops
+                The old secret <code className="font-mono text-xs">{row.masked}</code> stops{' '}
               </legend>
               <div>
                 <ToggleGroup<Overlap>
@@ -82,13 +82,15 @@ export function RotateDialog({ row, open, onOpenChange, finalFocus }: RotateDial
               </div>
               <p className="text-[0.8125rem] text-muted leading-5" aria-live="polite">
                 {overlaps.find(({ value }) => value === overlap)?.told}
-                {overlap === '0' ? ' Choose this when it has leaked.' : ' You can stop the old one earlier.'}
+                {overlap === '0'
+                  ? ' Choose this if the old secret has leaked.'
+                  : ' You can stop the old secret earlier.'}
               </p>
             </fieldset>
             {row.earlier ? (
               <p className="rounded-md bg-warn-soft px-3 py-2 text-[0.8125rem] text-warn leading-5">
-                <code className="font-mono">{row.earlier.masked}</code> from the rotation before still works
-                until {row.earlier.until}. It stops now: a key has two secrets at most.
+                <code className="font-mono">{row.earlier.masked}</code> from the previous rotation works until{' '}
+                {row.earlier.until}. It stops working now: a key can have at most two secrets.
               </p>
             ) : null}
           </DialogBody>

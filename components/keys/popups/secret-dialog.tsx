@@ -24,7 +24,7 @@ export function SecretDialog({ name, secret, facts, model, finalFocus, onClose }
   return (
     <ShownOnce
       title={`Save the key “${name}” now`}
-      description="This is the only time it is shown. Keep it where your servers read secrets, never in front-end code."
+      description="It is shown only once. Store it in your server’s secrets, never in front-end code."
       what="API key"
       secret={secret}
       finalFocus={finalFocus}

@@ -68,7 +68,7 @@ export const columnLooks: Readonly<Record<CallColumn, CallColumnLook>> = {
     show: (call) => (
       <>
         {call.operation}
-        <span className="block text-muted text-xs">{call.streamed ? 'streamed' : 'in one piece'}</span>
+        <span className="block text-muted text-xs">{call.streamed ? 'streamed' : 'not streamed'}</span>
       </>
     ),
   },
@@ -128,7 +128,7 @@ export const columnLooks: Readonly<Record<CallColumn, CallColumnLook>> = {
     ),
   },
   clientId: {
-    head: 'Client’s request id',
+    head: 'Client request id',
     show: ({ clientRequestId }) =>
       clientRequestId ? (
         <code className="block max-w-48 truncate font-mono text-xs" title={clientRequestId}>

@@ -31,7 +31,7 @@ export function OpenColumnMenu() {
       <MenuSeparator />
       <MenuItem disabled={chosen === null} onSelect={() => choose(null)}>
         <RotateCcw />
-        The usual columns
+        Default columns
       </MenuItem>
     </Menu>
   );

@@ -86,8 +86,8 @@ export function LiveCalls({ calls, readAt, address }: LiveCallsProps) {
       ) : (
         <p className="rounded-lg border border-dashed px-4 py-14 text-center text-muted">
           {live
-            ? 'Waiting for the first call that fits…'
-            : 'None of the calls that were compared fits. Older ones follow.'}
+            ? 'Waiting for the first matching call…'
+            : 'No matches in the calls searched so far. Go to the next page to search older calls.'}
         </p>
       )}
     </div>

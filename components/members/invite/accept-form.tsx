@@ -33,7 +33,7 @@ export function AcceptForm({ token, email, accept }: AcceptFormProps) {
       {fault ? <Alert tone="bad">{fault}</Alert> : null}
       <p className="text-muted leading-5 [overflow-wrap:anywhere]">You are signed in as {email}.</p>
       <Button type="submit" tone="primary" disabled={pending}>
-        {pending ? 'Joining…' : 'Accept the invitation'}
+        {pending ? 'Joining…' : 'Accept invitation'}
       </Button>
     </Form>
   );

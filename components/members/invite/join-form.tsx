@@ -41,11 +41,11 @@ export function JoinForm({ token, email, join }: JoinFormProps) {
   return (
     <Form onSend={send} className="grid gap-4" noValidate>
       {fault && !errorOf('password') && !errorOf('name') ? <Alert tone="bad">{fault.message}</Alert> : null}
-      <Field label="E-mail" name="email" type="email" value={email} readOnly autoComplete="username" />
+      <Field label="Email" name="email" type="email" value={email} readOnly autoComplete="username" />
       <Field
         label="Name"
         name="name"
-        hint="Optional; as others see you."
+        hint="Optional. Other members see this name."
         autoComplete="name"
         maxLength={100}
         error={errorOf('name')}
@@ -54,7 +54,7 @@ export function JoinForm({ token, email, join }: JoinFormProps) {
         label="Password"
         name="password"
         autoComplete="new-password"
-        hint="At least 10 characters; three random words do."
+        hint="At least 10 characters. Three random words are enough."
         error={errorOf('password')}
       />
       <Button type="submit" tone="primary" disabled={pending}>

@@ -35,7 +35,7 @@ export function OpenMemberMenu({ row }: { row: MemberRow }) {
       <Menu className="w-60" startOpen trigger={<MemberMenuButton email={row.email} />}>
         {locked ? <p className="px-2 py-1.5 text-muted text-xs leading-4">{locked}</p> : null}
         {!locked && !mayChange ? (
-          <p className="px-2 py-1.5 text-muted text-xs leading-4">Only owners change owners.</p>
+          <p className="px-2 py-1.5 text-muted text-xs leading-4">Only owners can change owners.</p>
         ) : null}
         <MenuItem disabled={!mayChange} onSelect={askRole}>
           <UserCog />
@@ -44,13 +44,13 @@ export function OpenMemberMenu({ row }: { row: MemberRow }) {
         {row.you || !changesOwners ? null : (
           <MenuItem onSelect={() => ask('transfer')}>
             <Crown />
-            Hand ownership over…
+            Transfer ownership…
           </MenuItem>
         )}
         {row.you ? (
           <MenuItem danger onSelect={() => ask('leave')}>
             <LogOut />
-            Leave the workspace…
+            Leave workspace…
           </MenuItem>
         ) : (
           <MenuItem danger disabled={!mayChange} onSelect={() => ask('remove')}>
@@ -66,7 +66,7 @@ export function OpenMemberMenu({ row }: { row: MemberRow }) {
         verb={{ idle: 'Change role', pending: 'Changing…' }}
         blocked={role === row.role}
         act={() => actions.set(workspace, { member, role })}
-        done={`${who} is ${role} now`}
+        done={`${who} now has the role ${role}`}
       >
         <div className="grid gap-1.5">
           <span className={labelStyle}>Role</span>
@@ -82,29 +82,29 @@ export function OpenMemberMenu({ row }: { row: MemberRow }) {
       <ConfirmDialog
         {...dialog('remove')}
         title={`Remove ${who}?`}
-        description="They lose the workspace at once. Their calls stay in the log, and what they did in the audit log."
+        description="They lose access immediately. Their calls stay in the log and their changes in the audit log."
         verb={{ idle: 'Remove member', pending: 'Removing…' }}
         act={() => actions.remove(workspace, { member })}
-        done={`${who} is removed`}
+        done={`${who} removed`}
       >
         <StoppingKeys member={member} />
       </ConfirmDialog>
       <ConfirmDialog
         {...dialog('transfer')}
-        title={`Hand ownership over to ${who}?`}
-        description="They become an owner and you an admin, in one step. Management keys of yours with the role owner are revoked. Only an owner can undo this."
-        verb={{ idle: 'Hand over', pending: 'Handing over…' }}
+        title={`Transfer ownership to ${who}?`}
+        description="They become an owner and you become an admin. Your management keys with the role owner are revoked. Only an owner can undo this."
+        verb={{ idle: 'Transfer ownership', pending: 'Transferring…' }}
         act={() => actions.transfer(workspace, { workspace, member })}
-        done={`${who} is an owner now`}
+        done={`${who} is now an owner`}
       />
       <ConfirmDialog
         {...dialog('leave')}
         title="Leave this workspace?"
-        description="You lose it at once: API keys that you made stop, and management keys of yours are revoked. Somebody has to invite you to come back."
+        description="You lose access immediately: API keys that you created stop working, and your management keys are revoked. To come back, you need a new invitation."
         verb={{ idle: 'Leave workspace', pending: 'Leaving…' }}
         keep="Stay"
         act={() => actions.leave(workspace, { workspace })}
-        done="You have left the workspace"
+        done="You left the workspace"
         onDone={() => window.location.assign('/')}
       />
     </>

@@ -27,17 +27,17 @@ export function wordOnFunds({ balance, available, credit }: Omit<FundsShown, 'si
   if (availableNano > 0n) {
     return {
       tone: 'warn',
-      text: `The balance is ${below} below zero; the credit of ${showMoney(credit)} covers it, so calls go on. What you add pays that first.`,
+      text: `The balance is ${below} below zero; your credit of ${showMoney(credit)} covers it, so calls continue. Added funds pay this off first.`,
     };
   }
   // Calls are admitted above zero, and a top-up has a least amount.
   const neededNano = -availableNano;
   const needed =
     neededNano < leastTopUpNano
-      ? `Any top-up, of $5 or more, covers it`
+      ? `Any top-up of $5 or more covers it`
       : `Add more than ${showMoney(formatUsd(neededNano))}`;
   return {
     tone: 'bad',
-    text: `The balance is ${below} below zero: a refund, a dispute, a correction or the last call took more than there was. ${needed}; until then calls are refused with 402, and nothing more is charged.`,
+    text: `The balance is ${below} below zero: a refund, dispute, correction or the last call exceeded the balance. ${needed}; until then, calls are refused with 402 and nothing more is charged.`,
   };
 }

@@ -54,7 +54,7 @@ export function ledgerRowOf(line: LedgerLine, place: { workspace: string; zone: 
 const whys: Partial<Record<LedgerLine['kind'], string>> = {
   top_up: 'Paid by card',
   refund: 'Returned to the card',
-  expiry: 'What was left of a promo credit on its last day',
+  expiry: 'Unspent promo credit at its expiry',
 };
 
 function whyOf(line: LedgerLine): string | null {

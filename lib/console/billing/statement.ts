@@ -92,7 +92,7 @@ function modelRows({ models, edges, sums, corrections }: Statement): Row[] {
     name: model || 'No model',
     usd: amount,
   }));
-  if (edges !== '0') rows.push({ name: 'Calls that began in one month and ended in another', usd: edges });
+  if (edges !== '0') rows.push({ name: 'Calls that started in one month and ended in another', usd: edges });
   const corrected = corrections.lines > 0;
   const usd = corrected ? sumOf([{ usd: sums.usage }, { usd: corrections.amount }]) : sums.usage;
   return [...rows, { name: corrected ? 'Usage and corrections of calls' : 'Usage', usd, strong: true }];

@@ -29,10 +29,10 @@ export function triedPriceOf(effect: TriedPrice): TriedPriceRow {
   const places = placesOf([charged, preview, difference]);
   const signed = difference.startsWith('-') || Number(difference) === 0 ? '' : '+';
   const notes = [
-    complete ? null : `Only the newest calls were looked at, since ${showDay(Date.parse(from), 'UTC')}.`,
+    complete ? null : `Only the newest calls were included, since ${showDay(Date.parse(from), 'UTC')}.`,
     apart === 0
       ? null
-      : `${showCount(apart)} more, charged ${exactMoney(apartCharged)}, cannot be priced anew from the log.`,
+      : `${showCount(apart)} more, charged ${exactMoney(apartCharged)}, cannot be repriced from the log.`,
   ].filter((note) => note !== null);
   return {
     calls: showCount(calls),

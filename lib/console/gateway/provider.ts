@@ -24,7 +24,7 @@ export interface ProviderRow {
 
 export function providerRowOf({ id, name, offers, families, credential }: ShownProvider): ProviderRow {
   const { kind, variable, usable, why } = credential;
-  const places = { none: 'None', variable: variable ?? '', sealed: 'Stored sealed' };
+  const places = { none: 'None', variable: variable ?? '', sealed: 'Stored, encrypted' };
   return {
     id,
     name,
@@ -53,13 +53,13 @@ export interface TestedProvider {
 
 /** The outcome of a test in a sentence: "acme/small answered 200 in 320 ms: 8 tokens in, 16 out, $0.000072." */
 export function outcomeText({ model, outcome }: TestedProvider): string {
-  if (outcome === null) return `${model} was called, but its answer was not kept. Test it again.`;
+  if (outcome === null) return `${model} was called, but its answer was not kept. Run the test again.`;
   const { ok, status, durationMs, message, input, output, cost } = outcome;
   const span = showSpan(durationMs);
   if (!ok) {
     const what = status === null ? `did not answer (${span})` : `answered ${status} in ${span}`;
-    return `${model} ${what}: ${message ?? 'it gave no reason'}`;
+    return `${model} ${what}: ${message ?? 'no reason given'}`;
   }
-  const used = input === null ? 'it names no usage' : `${input} tokens in, ${output ?? 0} out`;
+  const used = input === null ? 'no usage reported' : `${input} tokens in, ${output ?? 0} out`;
   return `${model} answered ${status} in ${span}: ${used}${cost === null ? '' : `, ${showMoney(cost)}`}.`;
 }

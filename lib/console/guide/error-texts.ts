@@ -10,19 +10,19 @@ export interface ErrorText {
 export const errorTexts: Record<ErrorCode, ErrorText> = {
   invalid_body: {
     meaning:
-      'The request cannot be read: its body, its length or encoding, or a field with an impossible value.',
+      'The request cannot be read: its body, length or encoding is invalid, or a field has an impossible value.',
     remedy:
-      'The message names what is wrong. Send JSON whose fields have the types that the protocol gives them.',
+      'The message says what is wrong. Send JSON whose fields have the types that the protocol defines.',
   },
   model_not_allowed: {
     meaning:
       'The model is unknown, retired, not in the scope of the key, has no price, or is not offered for this protocol, service tier or kept state.',
     remedy:
-      'The message tells which, and names the path or the tiers that work. GET /v1/models lists what the key may call.',
+      'The message says which, and names the path or the tiers that work. GET /v1/models lists the models that the key may call.',
   },
   max_output_tokens_exceeded: {
     meaning: 'The request asks for more output tokens than the key allows.',
-    remedy: 'Ask for fewer, or raise the maximum of the key.',
+    remedy: 'Request fewer, or raise the key’s maximum.',
   },
   missing_platform_authorization: {
     meaning: 'No API key was sent.',
@@ -30,17 +30,17 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
   },
   invalid_api_key: {
     meaning: 'The key is mistyped, unknown or revoked, or two different ones were sent.',
-    remedy: 'Compare it with the characters that the console shows, or create a new one.',
+    remedy: 'Compare the key with the characters that the console shows, or create a new one.',
   },
   quota_exceeded: {
-    meaning: 'The key has used up its lifetime quota, or was marked so by hand.',
+    meaning: 'The key has used up its lifetime quota, or was manually marked as used up.',
     remedy: 'Raise its quota, restore it, or use another key.',
   },
   insufficient_balance: {
     meaning:
-      'The workspace has nothing available that pays for this call: balance and credit are spent, held by calls that run, or simulated money, which pays only simulated models.',
+      'The workspace has no funds available for this call: balance and credit are spent, held by running calls, or simulated money, which pays only for simulated models.',
     remedy:
-      'Add funds. If the answer says x-should-retry: true, only running calls stand in the way: retry later.',
+      'Add funds. If the answer says x-should-retry: true, only running calls hold the funds: retry later.',
   },
   day_limit_reached: {
     meaning: 'The key has reached its daily spend cap.',
@@ -55,102 +55,103 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     remedy: 'Raise the cap, or wait: the message says when the first spend leaves the window.',
   },
   apikey_inactive: {
-    meaning: 'The key is disabled or expired, its maker has left, or the workspace is suspended.',
-    remedy: 'The message tells which. Enable the key, or create another one.',
+    meaning: 'The key is disabled or expired, its creator has left, or the workspace is suspended.',
+    remedy: 'The message says which. Enable the key, or create another one.',
   },
   not_found: {
-    meaning: 'There is no such address, or nothing of that id in the workspace of the key.',
-    remedy: 'The message names the nearest address. Ids belong to the workspace that made them.',
+    meaning: 'The address does not exist, or the key’s workspace has nothing with that id.',
+    remedy: 'The message names the nearest address. An id works only in the workspace that created it.',
   },
   method_not_allowed: {
-    meaning: 'The address takes another method; a WebSocket was asked for where there is none (426).',
-    remedy: 'Use a method that the Allow header names.',
+    meaning: 'The address does not accept this method, or does not support WebSockets (426).',
+    remedy: 'Use a method from the Allow header.',
   },
   hydrate_cooldown: {
     meaning: 'Keys that are not in memory cannot be looked up at the moment.',
     remedy: 'Retry after the seconds of Retry-After.',
   },
   api_key_rpm_exceeded: {
-    meaning: 'The key has used its requests a minute.',
-    remedy: 'Retry after the seconds of Retry-After, or raise the limit of the key.',
+    meaning: 'The key has reached its limit of requests a minute.',
+    remedy: 'Retry after the seconds of Retry-After, or raise the key’s limit.',
   },
   api_key_tpm_exceeded: {
-    meaning: 'The key has used its tokens a minute.',
-    remedy: 'Retry after the seconds of Retry-After, or raise the limit of the key.',
+    meaning: 'The key has reached its limit of tokens a minute.',
+    remedy: 'Retry after the seconds of Retry-After, or raise the key’s limit.',
   },
   api_key_concurrency_exceeded: {
-    meaning: 'The key has as many calls running as it may.',
-    remedy: 'Retry when one of them has ended, or raise the limit of the key.',
+    meaning: 'The key has reached its limit of calls at once.',
+    remedy: 'Retry when one of them has ended, or raise the key’s limit.',
   },
   workspace_rpm_exceeded: {
-    meaning: 'The workspace has used its requests a minute, all keys together.',
-    remedy: 'Retry after the seconds of Retry-After, or have the limit of the workspace raised.',
+    meaning: 'The workspace has reached its limit of requests a minute, across all keys.',
+    remedy: 'Retry after the seconds of Retry-After, or have the workspace’s limit raised.',
   },
   workspace_tpm_exceeded: {
-    meaning: 'The workspace has used its tokens a minute, all keys together.',
-    remedy: 'Retry after the seconds of Retry-After, or have the limit of the workspace raised.',
+    meaning: 'The workspace has reached its limit of tokens a minute, across all keys.',
+    remedy: 'Retry after the seconds of Retry-After, or have the workspace’s limit raised.',
   },
   workspace_concurrency_exceeded: {
-    meaning: 'The workspace has as many calls running as it may, all keys together.',
-    remedy: 'Retry when one of them has ended, or have the limit of the workspace raised.',
+    meaning: 'The workspace has reached its limit of calls at once, across all keys.',
+    remedy: 'Retry when one of them has ended, or have the workspace’s limit raised.',
   },
   identifier_generation_failed: {
-    meaning: 'The clock of the gateway is wrong, so it can give the request no id.',
-    remedy: 'Tell the people who run this gateway: its clock is outside 2025 to 2100.',
+    meaning: 'The gateway’s clock is wrong, so it cannot give the request an id.',
+    remedy: 'Tell your gateway administrator that the clock is outside 2025 to 2100.',
   },
   resolver_not_configured: {
-    meaning: 'This process of the gateway cannot look keys up: it has no database or no pepper.',
-    remedy: 'Tell the people who run this gateway: DATABASE_URL and KEY_PEPPER must be set.',
+    meaning: 'This gateway process cannot look up keys: it has no database or no pepper.',
+    remedy: 'Tell your gateway administrator that DATABASE_URL and KEY_PEPPER must be set.',
   },
   local_quota_not_configured: {
     meaning: 'The gateway cannot account for the call at the moment, so it does not make it.',
-    remedy: 'Retry with growing pauses; if it lasts, tell the people who run this gateway.',
+    remedy: 'Retry with backoff; if it keeps failing, tell your gateway administrator.',
   },
   auth_resolve_failed: {
     meaning: 'The database did not answer for this key.',
-    remedy: 'Retry with growing pauses.',
+    remedy: 'Retry with backoff.',
   },
   rate_limit_config_invalid: {
-    meaning: 'A stored limit or the time zone of the workspace is not usable.',
+    meaning: 'A stored limit or the workspace’s time zone is invalid.',
     remedy: 'Set the limits of the key and the workspace again.',
   },
   missing_upstream_base_url: {
     meaning:
-      'No offer of the model can be called: its provider is not set up, or the routing policy leaves none.',
+      'No offer of the model can be called: its provider is not set up, or the routing policy excludes all offers.',
     remedy: 'The message gives the reason for each offer. Change the policy, or choose another model.',
   },
   invalid_upstream_base_url: {
-    meaning: 'The address of the provider is not usable.',
-    remedy: 'Tell the people who run this gateway, or choose another model.',
+    meaning: 'The provider’s address is invalid.',
+    remedy: 'Tell your gateway administrator, or choose another model.',
   },
   upstream_request_failed: {
     meaning: 'No provider gave a usable answer; nothing was charged.',
-    remedy: 'Retry with growing pauses. The call in the log shows every attempt and why it failed.',
+    remedy: 'Retry with backoff. The call in the log shows every attempt and why it failed.',
   },
 };
 
 /** Codes of `/api/v1` alone. */
 export const controlTexts: Record<Exclude<ControlCode, ErrorCode> | 'internal_error', ErrorText> = {
   permission_denied: {
-    meaning: 'The role of the management key, or of whoever is signed in, does not allow this.',
-    remedy: 'The message names the roles that may. Ask one of them, or use another key.',
+    meaning: 'The role of the management key, or of the signed-in user, does not allow this.',
+    remedy:
+      'The message names the roles that allow it. Ask someone with one of these roles, or use another key.',
   },
   conflict: {
     meaning:
-      'It collides with what is there: the thing was changed since it was read (If-Match), exists already, or the Idempotency-Key was used for something else.',
-    remedy: 'Read it again and decide anew, or send a new Idempotency-Key.',
+      'The request conflicts with the current state: the object was changed since it was read (If-Match), it already exists, or the Idempotency-Key was used for another request.',
+    remedy: 'Read it again and decide what to do, or send a new Idempotency-Key.',
   },
   billing_not_configured: {
-    meaning: 'This gateway takes no payments: it has no account at a payment processor.',
-    remedy: 'Tell the people who run it; the message names the settings.',
+    meaning: 'This gateway does not take payments: no payment processor is set up.',
+    remedy: 'Tell your gateway administrator; the message names the settings.',
   },
   billing_unreachable: {
-    meaning: 'The payment processor could not be reached, or did not take the request; nothing was charged.',
+    meaning: 'The payment processor could not be reached or did not accept the request; nothing was charged.',
     remedy:
-      'Retry in a moment. If it lasts, tell the people who run this gateway: its key there may be wrong.',
+      'Retry in a moment. If it keeps failing, tell your gateway administrator: the processor’s key may be wrong.',
   },
   internal_error: {
-    meaning: 'An error that nobody foresaw; nothing was changed.',
-    remedy: 'Retry; if it lasts, tell the people who run this gateway, with the X-Request-Id.',
+    meaning: 'Unexpected error; nothing was changed.',
+    remedy: 'Retry; if it keeps failing, send your gateway administrator the X-Request-Id.',
   },
 };

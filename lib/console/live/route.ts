@@ -34,7 +34,7 @@ export async function readForRoute<F extends Fields, Out, R extends Reach>(
       return { refused: say(error.code === 'invalid_body' ? 400 : 404, error.text) };
     }
     getConsoleHost().report(error);
-    return { refused: say(503, 'The gateway could not read this just now; try again in a moment.') };
+    return { refused: say(503, 'The gateway could not load this; try again in a moment.') };
   }
 }
 

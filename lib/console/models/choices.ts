@@ -37,14 +37,14 @@ export function modelChoices(models: readonly ListedModel[]) {
       rare: true,
       label: 'Input',
       any: 'Any input',
-      options: kinds(models, 'input').map((value) => ({ value, label: `Reads ${value}` })),
+      options: kinds(models, 'input').map((value) => ({ value, label: `Input: ${value}` })),
     },
     {
       name: 'output',
       rare: true,
       label: 'Output',
       any: 'Any output',
-      options: kinds(models, 'output').map((value) => ({ value, label: `Writes ${value}` })),
+      options: kinds(models, 'output').map((value) => ({ value, label: `Output: ${value}` })),
     },
     {
       name: 'minContext',

@@ -65,7 +65,7 @@ function showPerformance(one: ModelPerformance['offers'][number]): ShownPerforma
   return {
     state: one.state,
     calls: showCount(one.calls),
-    uptime: uptime === null ? null : `${(Math.floor(uptime * 10_000) / 100).toFixed(2)} %`,
+    uptime: uptime === null ? null : `${(Math.floor(uptime * 10_000) / 100).toFixed(2)}%`,
     latency: latencyMs && `${showSpan(latencyMs.p50)} · ${showSpan(latencyMs.p95)}`,
     firstByte: firstByteMs && `${showSpan(firstByteMs.p50)} · ${showSpan(firstByteMs.p95)}`,
     throughput: tokensPerSecond === null ? null : `${showCount(Math.round(tokensPerSecond))} tok/s`,

@@ -90,8 +90,8 @@ function piecePrice({ offers }: ListedModel): string | null {
 
 /** Whether an offer can be called, in words that tell strangers nothing of how the gateway is set up. */
 export function showAvailability({ available, price }: ListedOffer): { text: string; why: string } {
-  if (available) return { text: 'Available', why: 'Calls may go to this offer.' };
+  if (available) return { text: 'Available', why: 'Calls can use this offer.' };
   return price === null
-    ? { text: 'Unpriced', why: 'It has no price here, so no call goes to it.' }
-    : { text: 'Not set up', why: 'The people who run this gateway have not set this provider up.' };
+    ? { text: 'Unpriced', why: 'This offer has no price, so it gets no calls.' }
+    : { text: 'Not set up', why: 'This provider is not set up on this gateway.' };
 }

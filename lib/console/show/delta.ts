@@ -2,7 +2,7 @@ import { showCount } from '#lib/core/show-money';
 
 /** How a figure differs from that of the period before. */
 export interface Delta {
-  /** "+12 %", "−8 %", "same", "new", "× 14". */
+  /** "+12%", "−8%", "same", "new", "× 14". */
   readonly text: string;
   readonly direction: -1 | 0 | 1;
 }
@@ -19,7 +19,7 @@ export function deltaOf(now: number | null, before: number | null): Delta | null
   const shown = rounded(percent);
   return shown === '0'
     ? { text: 'same', direction: 0 }
-    : { text: `${direction > 0 ? '+' : '−'}${shown} %`, direction };
+    : { text: `${direction > 0 ? '+' : '−'}${shown}%`, direction };
 }
 
 function rounded(percent: number): string {

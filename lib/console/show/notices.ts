@@ -35,21 +35,21 @@ export function noticesOf(found: Overview, workspace: string, { limited, limited
     notices.push({
       id: 'empty',
       tone: 'bad',
-      text: 'There are no funds left: calls are refused with 402 until some are added.',
+      text: 'No funds left: calls are refused with 402 until funds are added.',
       link: funds,
     });
   } else if (found.lowBalance !== null) {
     notices.push({
       id: 'low',
       tone: 'warn',
-      text: `The balance is below ${showMoney(found.lowBalance)}: ${showMoney(found.available)} is available. Without funds calls are refused with 402.`,
+      text: `The balance is below ${showMoney(found.lowBalance)}: ${showMoney(found.available)} is available. Without funds, calls are refused with 402.`,
       link: funds,
     });
   } else if (found.daysLeft !== null && found.daysLeft < lowDays) {
     notices.push({
       id: 'low',
       tone: 'warn',
-      text: `${showMoney(found.available)} lasts ${showDaysLeft(found.daysLeft)} at the pace of the last 7 days. Without funds calls are refused with 402.`,
+      text: `${showMoney(found.available)} lasts ${showDaysLeft(found.daysLeft)} at the rate of the last 7 days. Without funds, calls are refused with 402.`,
       link: funds,
     });
   }
@@ -67,14 +67,14 @@ export function noticesOf(found: Overview, workspace: string, { limited, limited
       id: 'limited',
       tone: 'warn',
       text: `${showCount(limited)} ${limited === 1 ? 'call was' : 'calls were'} refused by a limit, a cap or the balance in the last 24 hours.`,
-      link: { href: limitedHref, label: limited === 1 ? 'Show it' : 'Show them' },
+      link: { href: limitedHref, label: limited === 1 ? 'View call' : 'View calls' },
     });
   }
   for (const { model, provider, state } of found.offers) {
     notices.push({
       id: `${model} ${provider}`,
       tone: 'warn',
-      text: `${provider} is out of service for ${model} after failures; ${state === 'probing' ? 'one call tries it again' : 'calls go to other providers meanwhile, where there are any'}.`,
+      text: `${provider} is set aside for ${model} after failures; ${state === 'probing' ? 'one call is retrying it' : 'calls use other providers in the meantime, if there are any'}.`,
       link: null,
     });
   }

@@ -6,13 +6,13 @@ export interface RefusalHelp {
 }
 
 const help: Record<string, RefusalHelp> = {
-  apikey_inactive: { text: 'The key was not active. Enable it, or call with another one.', mend: 'key' },
+  apikey_inactive: { text: 'The key was not active. Enable it or use another key.', mend: 'key' },
   quota_exceeded: { text: 'The key has used up its lifetime quota.', mend: 'key' },
   day_limit_reached: { text: 'The key reached its daily cap; it frees up at midnight.', mend: 'key' },
   d7_limit_reached: { text: 'The key reached its cap of the last 7 days.', mend: 'key' },
   d30_limit_reached: { text: 'The key reached its cap of the last 30 days.', mend: 'key' },
   model_not_allowed: {
-    text: 'This model is not in the catalogue, not in the scope of the key, or does not speak this protocol.',
+    text: 'This model is not in the catalogue, is not allowed for the key, or does not support this protocol.',
     mend: 'models',
   },
   max_output_tokens_exceeded: {
@@ -29,13 +29,13 @@ const help: Record<string, RefusalHelp> = {
     text: 'The workspace was at its limit of calls at once.',
     mend: 'settings',
   },
-  invalid_body: { text: 'The body of the request could not be read.', mend: null },
+  invalid_body: { text: 'The request body could not be read.', mend: null },
   not_found: {
-    text: 'Nothing is served at this address, or what it names is not there. Check the path and the base address.',
+    text: 'The address does not exist, or it names something that does not exist. Check the path and the base URL.',
     mend: 'models',
   },
   upstream_request_failed: {
-    text: 'No provider gave a whole answer; the attempts of the call say why. Retry with backoff.',
+    text: 'No provider gave a complete answer; the call’s attempts show why. Retry with backoff.',
     mend: 'routing',
   },
   missing_upstream_base_url: {
@@ -47,7 +47,7 @@ const help: Record<string, RefusalHelp> = {
 const pages = {
   models: 'Models',
   billing: 'Billing',
-  settings: 'Limits of the workspace',
+  settings: 'Workspace limits',
   routing: 'Routing',
 } as const;
 

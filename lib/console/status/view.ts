@@ -41,7 +41,7 @@ interface ShownState {
 export interface DayBar {
   readonly day: string;
   readonly tone: StateTone;
-  /** "21 Nov 2026: 99.98 %". */
+  /** "21 Nov 2026: 99.98%". */
   readonly text: string;
 }
 
@@ -49,7 +49,7 @@ export interface ComponentView {
   readonly id: string;
   readonly name: string;
   readonly state: ShownState;
-  /** "99.98 %"; null: no data yet. */
+  /** "99.98%"; null: no data yet. */
   readonly availability: string | null;
   /** "320 ms", and of 95 in a hundred calls. */
   readonly latency: { readonly p50: string; readonly p95: string } | null;
@@ -131,16 +131,21 @@ function headOf({ gateway, providers }: Measured): StatusView['head'] {
     return { text: 'The gateway is degraded', tone: 'warn', note: 'Some calls fail or are slow.' };
   }
   if (troubled.length > 0) {
-    const text = troubled.length === 1 ? `${names} has trouble` : `${troubled.length} providers have trouble`;
-    return { text, tone: 'warn', note: `The gateway works; calls to ${names} fail or fall back to others.` };
+    const text =
+      troubled.length === 1 ? `${names} has problems` : `${troubled.length} providers have problems`;
+    return {
+      text,
+      tone: 'warn',
+      note: `The gateway works; calls to ${names} may fail or fall back to other providers.`,
+    };
   }
   if (gateway.state === 'no data') {
-    return { text: 'No data yet', tone: 'neutral', note: 'Too few calls were made to say anything.' };
+    return { text: 'No data yet', tone: 'neutral', note: 'There are too few calls for a status.' };
   }
   return {
     text: 'All systems operational',
     tone: 'good',
-    note: 'Nothing is known to be wrong.',
+    note: 'No known problems.',
   };
 }
 
@@ -151,7 +156,7 @@ function componentView(
   const share = availability === null ? null : showShare(availability);
   const bars = dates.map((day, at) => barOf(day, days[at] ?? null));
   const bad = bars.filter(({ tone }) => tone === 'warn' || tone === 'bad').length;
-  const days90 = bad === 0 ? 'no day below 99 %' : `${bad} ${bad === 1 ? 'day' : 'days'} below 99 %`;
+  const days90 = bad === 0 ? 'no days below 99%' : `${bad} ${bad === 1 ? 'day' : 'days'} below 99%`;
   return {
     id,
     name,
@@ -175,7 +180,7 @@ function barOf(day: string, share: number | null): DayBar {
 
 /** Cut, not rounded: 100 % means every call. */
 export function showShare(share: number): string {
-  return `${(Math.floor(share * 10_000 + 1e-9) / 100).toFixed(2)} %`;
+  return `${(Math.floor(share * 10_000 + 1e-9) / 100).toFixed(2)}%`;
 }
 
 function incidentView(

@@ -48,7 +48,7 @@ export function invitationRowOf(one: ShownInvitation, place: Place): InvitationR
     expired,
     invitedBy: invitedBy ?? 'The operator',
     sent: agoOf(one.sentAt, place),
-    ends: expired ? { ...ends, text: `ran out ${ends.text}` } : ends,
+    ends: expired ? { ...ends, text: `expired ${ends.text}` } : ends,
   };
 }
 

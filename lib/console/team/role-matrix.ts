@@ -3,24 +3,24 @@ import { may, type Permission, roles } from '#lib/core/role';
 
 /** What each permission lets people do, in the console's words. */
 const deeds: Readonly<Record<Permission, string>> = {
-  'workspace:read': 'See the overview, funds, the ledger and the audit log',
-  'logs:read': 'See calls and usage',
-  'keys:read': 'See API keys',
+  'workspace:read': 'View the overview, funds, ledger and audit log',
+  'logs:read': 'View calls and usage',
+  'keys:read': 'View API keys',
   'keys:write': 'Create, change and revoke API keys',
-  'playground:use': 'Use the playground, on the funds of the workspace',
-  'policies:read': 'See routing',
+  'playground:use': 'Use the playground, paid from the workspace’s funds',
+  'policies:read': 'View routing',
   'policies:write': 'Change routing',
-  'billing:read': 'See payments and receipts',
+  'billing:read': 'View payments and receipts',
   'billing:write': 'Add funds',
-  'members:read': 'See members and invitations',
-  'members:write': 'Invite members, change and remove them',
-  'management-keys:read': 'See management keys',
-  'management-keys:write': 'Create and revoke management keys, at most of their own role',
+  'members:read': 'View members and invitations',
+  'members:write': 'Invite, change and remove members',
+  'management-keys:read': 'View management keys',
+  'management-keys:write': 'Create and revoke management keys, up to their own role',
   'workspace:write': 'Change settings, limits and alerts',
-  'owners:write': 'Make, change and remove owners',
+  'owners:write': 'Add, change and remove owners',
   'workspace:delete': 'Delete the workspace',
-  'gateway:read': 'See the gateway as a whole',
-  'gateway:write': 'Run the gateway',
+  'gateway:read': 'View the whole gateway',
+  'gateway:write': 'Operate the gateway',
 };
 
 /** A line of the matrix: what may be done, and by which of `roles`, in their order. */

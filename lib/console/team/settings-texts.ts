@@ -59,27 +59,30 @@ interface Losses {
 const counted = (count: number, one: string, many: string) =>
   `${showCount(count)} ${count === 1 ? one : many}`;
 
-/** What the deletion of a workspace takes away, a sentence each. */
+/** What is lost when a workspace is deleted, a sentence each. */
 export function lossTexts(losses: Losses): string[] {
   const { apiKeys, managementKeys, members, invitations } = losses;
   const balance = parseUsd(losses.balance);
   return [
     balance > 0n
-      ? `A balance of ${showMoney(losses.balance)}, which nobody can spend any more. Ask the people who run this gateway for a refund before you delete.`
-      : 'No money: nothing is left of its balance.',
+      ? `A balance of ${showMoney(losses.balance)}, which can no longer be spent. Ask your gateway administrator for a refund before you delete the workspace.`
+      : 'No money: the balance is zero.',
     ...(parseUsd(losses.held) > 0n
-      ? [`Calls that run go on to their end and are charged; they hold ${showMoney(losses.held)} now.`]
+      ? [`Running calls finish and are charged; they currently hold ${showMoney(losses.held)}.`]
       : []),
-    `${counted(apiKeys, 'API key', 'API keys')} and ${counted(managementKeys, 'management key', 'management keys')}: all stop at once.`,
-    `${counted(members, 'member', 'members')} lose access${invitations > 0 ? `, and ${counted(invitations, 'open invitation is', 'open invitations are')} taken back` : ''}.`,
-    'Routing policies, alerts and webhooks, and automatic top-ups. Its slug is not given to anybody else.',
+    `${counted(apiKeys, 'API key', 'API keys')} and ${counted(managementKeys, 'management key', 'management keys')}: all stop working immediately.`,
+    `${counted(members, 'member loses', 'members lose')} access.`,
+    ...(invitations > 0
+      ? [`${counted(invitations, 'open invitation is', 'open invitations are')} canceled.`]
+      : []),
+    'Routing policies, alerts, webhooks and automatic top-ups. The slug cannot be used by any other workspace.',
   ];
 }
 
 /** What stands in the way of a deletion; null: nothing. */
 export function blockText({ runningJobs }: Pick<Losses, 'runningJobs'>): string | null {
   if (runningJobs === 0) return null;
-  return `${counted(runningJobs, 'job is', 'jobs are')} still running. They end first: cancel them or wait, then delete.`;
+  return `${counted(runningJobs, 'job is', 'jobs are')} still running. Cancel them or wait until they end, then delete the workspace.`;
 }
 
 /** Every zone that this machine knows, with its current offset; the one in use is among them. */

@@ -89,11 +89,11 @@ function ownRange(
   zone: string,
 ): { readonly fault: string } | { readonly fault: null; readonly fromMs: number; readonly toMs: number } {
   const [fromMs, toMs] = [momentOf(from, zone), momentOf(to, zone)];
-  if (Number.isNaN(fromMs ?? 0)) return { fault: 'The start of the range cannot be read; choose a day.' };
-  if (Number.isNaN(toMs ?? 0)) return { fault: 'The end of the range cannot be read; choose a day.' };
+  if (Number.isNaN(fromMs ?? 0)) return { fault: 'The start of the range is invalid; choose a day.' };
+  if (Number.isNaN(toMs ?? 0)) return { fault: 'The end of the range is invalid; choose a day.' };
   const endMs = toMs ?? nowMs;
   const startMs = fromMs ?? endMs - 30 * dayMs;
-  if (endMs <= startMs) return { fault: 'The range ends before it begins; choose a later end.' };
+  if (endMs <= startMs) return { fault: 'The range ends before it starts; choose a later end.' };
   return { fault: null, fromMs: startMs, toMs: endMs };
 }
 

@@ -93,6 +93,6 @@ function summaryOf(
 ): string {
   const [largest] = groups;
   const most =
-    groups.length > 1 && largest ? ` Most of it: ${largest.label}, ${showFigure(kind, largest.total)}.` : '';
+    groups.length > 1 && largest ? ` Largest: ${largest.label}, ${showFigure(kind, largest.total)}.` : '';
   return `${title} in ${buckets} ${buckets === 1 ? 'step' : 'steps'}: ${showFigure(kind, total)}.${kind === 'span' ? '' : most} The table below has every figure.`;
 }

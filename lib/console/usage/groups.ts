@@ -11,7 +11,7 @@ const outcomeNames: Readonly<Record<string, string>> = {
   limit: 'Limit reached',
   provider: 'Provider error',
   timeout: 'Timed out',
-  broken: 'Broken off',
+  broken: 'Cut off',
   gateway: 'Gateway error',
   other: 'Earlier errors',
 };
@@ -110,7 +110,7 @@ function outcomesOf(all: SeriesGroup, filters: UsageFilters, errorsAlone: boolea
 /** What a group is called. @param value null: all others; empty: calls that have none. */
 export function labelOf(by: Grouping, value: string | null, name: string | null): string {
   if (by === 'none') return 'All calls';
-  if (value === null) return 'All others';
+  if (value === null) return 'Others';
   if (by === 'key') return name ?? 'Deleted key';
   if (by === 'outcome') return outcomeNames[value] ?? value;
   if (value === '') return by === 'provider' ? 'No provider' : 'No model';

@@ -11,7 +11,7 @@ export const groupings = {
   outcome: 'Status',
   family: 'Family',
   class: 'Token class',
-  none: 'Everything together',
+  none: 'No grouping',
 } as const;
 export type Grouping = keyof typeof groupings;
 

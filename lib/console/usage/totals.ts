@@ -42,9 +42,9 @@ export function totalsOf(
   });
 }
 
-/** "1.2 %"; null without requests. */
+/** "1.2%"; null without requests. */
 function showRate({ errorRate }: Pick<UsageTotal, 'errorRate'>): string | null {
   if (errorRate === null) return null;
   const percent = errorRate * 100;
-  return `${percent > 0 && percent < 0.1 ? 'under 0.1' : Number(percent.toFixed(1))} %`;
+  return `${percent > 0 && percent < 0.1 ? 'under 0.1' : Number(percent.toFixed(1))}%`;
 }

@@ -13,7 +13,7 @@ base(
     await page.getByRole('link', { name: 'Create an account' }).focus();
     await page.keyboard.press('Enter');
     await page.waitForURL('**/sign-up');
-    await page.getByLabel('E-mail').focus();
+    await page.getByLabel('Email').focus();
     await page.keyboard.type(email);
     await page.keyboard.press('Tab');
     await page.keyboard.type('too short');
@@ -25,22 +25,22 @@ base(
     await page.waitForURL(/\/newcomer-\d+$/);
     if (onServer()) {
       await page.goto(await linkInLog(email));
-      await page.getByRole('button', { name: 'Verify my address' }).press('Enter');
-      await expect(page.getByText('Your workspace was given $5 to begin with.')).toBeVisible();
+      await page.getByRole('button', { name: 'Verify address' }).press('Enter');
+      await expect(page.getByText('Your workspace got $5 of credit.')).toBeVisible();
       await page.getByRole('link', { name: 'Go to the console' }).press('Enter');
       await page.waitForURL(/\/newcomer-\d+$/);
     }
-    await expect(page.getByText('$5.00 to spend.')).toBeVisible();
+    await expect(page.getByText('$5.00 available.')).toBeVisible();
     const key = await createKey(page, 'first');
     await closeSecret(page);
     const client = new OpenAI({ baseURL: `${started('URL')}/v1`, apiKey: key, maxRetries: 0 });
     const call = (model: string) =>
       client.chat.completions.create({ model, messages: [{ role: 'user', content: 'Say hello.' }] });
     await expect(call('no/such-model')).rejects.toThrow(/unknown/);
-    await expect(page.getByText(/The latest one was refused: 400 model_not_allowed/)).toBeVisible();
+    await expect(page.getByText(/The latest call was refused: 400 model_not_allowed/)).toBeVisible();
     await call('sandbox/echo');
-    await expect(page.getByText('Your first call was answered')).toBeVisible();
-    await page.getByRole('link', { name: 'Open it in the log' }).click();
+    await expect(page.getByText('Your first call succeeded')).toBeVisible();
+    await page.getByRole('link', { name: 'View in the log' }).click();
     await expect(page.getByRole('region', { name: 'Attempts' }).getByRole('listitem')).toHaveCount(1);
     const cost = await page.getByRole('region', { name: 'Cost' }).textContent();
     const [, charged = 'no charge'] = /Charged\s*\$([\d.]+)/.exec(cost ?? '') ?? [];
@@ -54,20 +54,20 @@ base(
   },
 );
 
-test('a forgotten password is set by the link in the log, which ends the session, and only once', async ({
+test('a password reset link from the log works once and ends the session', async ({
   page,
   home,
 }) => {
   await page.goto('/forgot-password');
-  await expect(page.getByText('sends no mail')).toBeVisible();
-  await page.getByLabel('E-mail').fill(home.owner.email);
-  await page.getByRole('button', { name: 'Make a link' }).click();
+  await expect(page.getByText('does not send email')).toBeVisible();
+  await page.getByLabel('Email').fill(home.owner.email);
+  await page.getByRole('button', { name: 'Create link' }).click();
   await expect(page.getByText(`If ${home.owner.email} has an account`)).toBeVisible();
   const link = await linkInLog(home.owner.email);
-  for (const said of ['The password of', 'was used already']) {
+  for (const said of ['The password for', 'was used already']) {
     await page.goto(link);
     await page.getByRole('textbox', { name: 'New password' }).fill(password);
-    await page.getByRole('button', { name: 'Set the password' }).click();
+    await page.getByRole('button', { name: 'Set password' }).click();
     await expect(page.getByText(said)).toBeVisible();
   }
   await page.goto(`/${home.slug}/keys`);
@@ -76,7 +76,7 @@ test('a forgotten password is set by the link in the log, which ends the session
   await page.waitForURL(`**/${home.slug}/keys`);
 });
 
-test('a changed password ends the other sessions, and signing out everywhere this one too', async ({
+test('changing the password ends the other sessions; signing out everywhere ends this one too', async ({
   page,
   browser,
   home,

@@ -2,7 +2,7 @@ import { expect } from 'playwright/test';
 import { makeKey, openKeys, test } from '#tests/console/home';
 import { closeSecret, fillSignIn } from '#tests/console/visit';
 
-test('a form outlives its session: sign in beside it, press again, nothing typed is lost', async ({
+test('a form keeps what was typed when the session ends, and is sent after signing in on a new tab', async ({
   page,
   context,
   home,
@@ -15,7 +15,7 @@ test('a form outlives its session: sign in beside it, press again, nothing typed
   await form.getByRole('button', { name: 'Create key' }).click();
   await expect(form.getByRole('alert')).toContainText('Your session has ended; nothing was changed.');
   const opening = context.waitForEvent('page');
-  await form.getByRole('link', { name: 'Sign in in a new tab' }).click();
+  await form.getByRole('link', { name: 'Sign in on a new tab' }).click();
   const second = await opening;
   await second.waitForLoadState();
   await fillSignIn(second, home.owner.email);
@@ -26,7 +26,7 @@ test('a form outlives its session: sign in beside it, press again, nothing typed
   await expect(page.getByRole('row').filter({ hasText: 'outlives' })).toBeVisible();
 });
 
-test('a switch without a session leads to the sign-in page and back', async ({ page, context, home, db }) => {
+test('turning a key off without a session leads to the sign-in page and back', async ({ page, context, home, db }) => {
   await makeKey(db, home, 'unattended');
   await openKeys(page, home);
   await context.clearCookies();
@@ -39,14 +39,14 @@ test('a switch without a session leads to the sign-in page and back', async ({ p
   await expect(page.getByRole('row').filter({ hasText: 'unattended' })).toContainText('Active');
 });
 
-test('without an answer the form stays and says that nobody knows', async ({ page, context, home }) => {
+test('a form without a response stays and says that the change may have been made', async ({ page, context, home }) => {
   await openKeys(page, home);
   await page.getByRole('button', { name: 'Create key' }).click();
   const form = page.getByRole('dialog', { name: 'Create an API key' });
   await form.getByLabel('Name', { exact: true }).fill('unheard');
   await context.setOffline(true);
   await form.getByRole('button', { name: 'Create key' }).click();
-  await expect(form.getByRole('alert')).toContainText('No answer came');
+  await expect(form.getByRole('alert')).toContainText('No response from the gateway');
   await expect(form.getByLabel('Name', { exact: true })).toHaveValue('unheard');
   await context.setOffline(false);
 });

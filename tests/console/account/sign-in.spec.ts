@@ -3,30 +3,30 @@ import { expect } from 'playwright/test';
 import { makeHome, openKeys, sessionSecret, test } from '#tests/console/home';
 import { fillSignIn, inDatabase, signIn, started } from '#tests/console/visit';
 
-test('a wrong password and an unknown address get one and the same answer', async ({ page }) => {
+test('a wrong password and an unknown address get the same error', async ({ page }) => {
   await page.goto('/sign-in');
   await fillSignIn(page, started('EMAIL'), 'not it');
-  const message = page.getByRole('alert').filter({ hasText: 'not right' });
+  const message = page.getByRole('alert').filter({ hasText: 'Incorrect email or password' });
   const known = await message.textContent();
   await page.reload();
   await fillSignIn(page, 'nobody@example.com', 'not it');
   expect(await message.textContent()).toBe(known);
 });
 
-test('signing in leads back to where one wanted to go', async ({ page }) => {
+test('signing in leads to the page that was asked for', async ({ page }) => {
   await page.goto('/demo/logs?status=4xx');
   await expect(page).toHaveURL(/\/sign-in\?callbackUrl=/);
   await fillSignIn(page);
   await page.waitForURL('**/demo/logs?status=4xx');
 });
 
-test('signing in never leaves the console', async ({ page }) => {
+test('signing in never redirects to another site', async ({ page }) => {
   await page.goto(`/sign-in?callbackUrl=${encodeURIComponent('//evil.example/')}`);
   await fillSignIn(page);
   await page.waitForURL(`${started('URL')}/demo`);
 });
 
-test('a workspace of others and one that does not exist look the same', async ({ page, home, db }) => {
+test('a workspace of other people looks like one that does not exist', async ({ page, home, db }) => {
   const others = await makeHome(db);
   expect((await page.goto(`/${home.slug}/keys`))?.status()).toBe(200);
   const pages: string[] = [];
@@ -36,10 +36,10 @@ test('a workspace of others and one that does not exist look the same', async ({
     pages.push((await page.getByRole('main').textContent()) ?? '');
   }
   expect(pages[0]).toBe(pages[1]);
-  expect(pages[0]).toContain('There is nothing here');
+  expect(pages[0]).toContain('Page not found');
 });
 
-test('signing out ends the session, and a copy of its cookie; another session stays', async ({
+test('signing out ends the session and copies of its cookie, but no other session', async ({
   page,
   browser,
 }) => {
@@ -82,7 +82,7 @@ test('a session ends a week after it began, however often its cookie was renewed
   await expect(page).toHaveURL(/\/sign-in\?callbackUrl=%2Fdemo%2Fkeys$/);
 });
 
-test('a session ends everywhere when the user’s session version moves on', async ({ page, home }) => {
+test('all sessions of a user end when their session version increases', async ({ page, home }) => {
   await openKeys(page, home);
   await expect(page.getByRole('button', { name: 'Account' })).toBeVisible();
   await inDatabase(`UPDATE "user" SET session_version = session_version + 1 WHERE id = '${home.owner.id}'`);
@@ -90,7 +90,7 @@ test('a session ends everywhere when the user’s session version moves on', asy
   await expect(page).toHaveURL(new RegExp(`/sign-in\\?callbackUrl=%2F${home.slug}%2Flogs$`));
 });
 
-test('pages are never stored and cannot be framed', async ({ page, home }) => {
+test('console pages are never stored and cannot be framed', async ({ page, home }) => {
   const headers = (await page.goto(`/${home.slug}/keys`))?.headers() ?? {};
   expect(headers['cache-control']).toContain('no-store');
   expect(headers['content-security-policy']).toContain("frame-ancestors 'none'");

@@ -44,7 +44,7 @@ async function expectKept(page: Page, press: EarlyPress): Promise<void> {
 
 const password = 'three random words';
 
-test('a form that is pressed before its scripts are there sends what it held, and keeps it when it is refused', async ({
+test('a form submitted before the scripts have loaded is sent, and keeps its values if it is refused', async ({
   page,
   context,
   home,
@@ -53,17 +53,17 @@ test('a form that is pressed before its scripts are there sends what it held, an
   const ofStrangers: EarlyPress[] = [
     {
       path: '/sign-up',
-      boxes: { 'E-mail': email, Password: password },
+      boxes: { Email: email, Password: password },
       button: 'Create account',
-      said: 'This address has an account already.',
+      said: 'This address already has an account.',
     },
     {
       path: '/sign-in',
-      boxes: { 'E-mail': email, Password: 'not it' },
+      boxes: { Email: email, Password: 'not it' },
       button: 'Sign in',
-      said: 'The e-mail or the password is not right.',
+      said: 'Incorrect email or password.',
     },
-    { path: '/reset?token=x', boxes: { 'New password': password }, said: 'Ask for a new link' },
+    { path: '/reset?token=x', boxes: { 'New password': password }, said: 'Request a new link' },
   ];
   const ofMembers: EarlyPress[] = [
     {
@@ -84,28 +84,28 @@ test('a form that is pressed before its scripts are there sends what it held, an
   for (const press of ofMembers) await expectKept(page, press);
 });
 
-test('what is pressed before the scripts are there is done', async ({ page, home }) => {
+test('buttons pressed before the scripts have loaded work', async ({ page, home }) => {
   const presses: EarlyPress[] = [
     {
       path: '/forgot-password',
-      boxes: { 'E-mail': home.owner.email },
-      button: 'Make a link',
+      boxes: { Email: home.owner.email },
+      button: 'Create link',
       said: `If ${home.owner.email} has an account`,
     },
-    { path: '/account', boxes: { Name: 'Ada' }, button: 'Save', said: 'Your name is changed' },
+    { path: '/account', boxes: { Name: 'Ada' }, button: 'Save', said: 'Name saved' },
     {
       path: `/${home.slug}/settings`,
       boxes: { Name: 'Early' },
       button: 'Save',
-      said: 'The settings are saved',
+      said: 'Settings saved',
     },
-    { path: `/${home.slug}/logs`, boxes: { 'Request id': 'ffff' }, said: 'No call matches' },
+    { path: `/${home.slug}/logs`, boxes: { 'Request id': 'ffff' }, said: 'No matching calls' },
     { path: '/new', boxes: { Name: 'Early bird' }, said: 'Waiting for your first call' },
   ];
   for (const press of presses) await pressEarly(page, press);
 });
 
-test('keys of the palette that are pressed before the scripts are there open what they open', async ({
+test('palette shortcuts pressed before the scripts have loaded work', async ({
   page,
   home,
 }) => {
@@ -124,7 +124,7 @@ test('keys of the palette that are pressed before the scripts are there open wha
   }
 });
 
-test('the sidebar shows which page is awaited', async ({ page, home }) => {
+test('the sidebar shows which page is loading', async ({ page, home }) => {
   const { promise: through, resolve: letThrough } = Promise.withResolvers<void>();
   await page.goto(`/${home.slug}/keys`, { waitUntil: 'networkidle' });
   await page.route(`**/${home.slug}/members?_rsc=*`, async (route) => {

@@ -5,7 +5,7 @@ import { expectAccessible } from '#tests/console/accessible';
 import { addPerson, enter, test } from '#tests/console/home';
 import { addCredit, createWorkspace, operate } from '#tests/support/control/operate';
 
-test('the ledger is narrowed by kind, taken as a file, and printed as a statement that adds up', async ({
+test('the ledger can be filtered by kind, downloaded as a file, and printed as a statement that adds up', async ({
   page,
   context,
   db,
@@ -18,7 +18,7 @@ test('the ledger is narrowed by kind, taken as a file, and printed as a statemen
 
   await page.goto(`/${place.slug}/billing`);
   await expect(page.getByText('Promo credit in the balance, spent first')).toBeVisible();
-  const threshold = page.getByRole('textbox', { name: 'Mail below' });
+  const threshold = page.getByRole('textbox', { name: 'Email when below' });
   await threshold.fill('30');
   await threshold.press('Enter');
   await expect(page.getByText('Saved.', { exact: true })).toBeVisible();

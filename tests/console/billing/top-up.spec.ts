@@ -5,7 +5,7 @@ import { addPerson, enter, makeKey, test } from '#tests/console/home';
 import { callGateway } from '#tests/console/visit';
 import { createWorkspace } from '#tests/support/control/operate';
 
-test('by keyboard alone a card pays, and the call that was refused passes', async ({ page, context, db }) => {
+test('a card payment by keyboard only, after which the call that was refused succeeds', async ({ page, context, db }) => {
   const place = await createWorkspace(db, { name: `Paying ${randomBytes(4).toString('hex')}` });
   const owner = await addPerson(db, place.slug, 'owner');
   await enter(context, owner);
@@ -25,14 +25,14 @@ test('by keyboard alone a card pays, and the call that was refused passes', asyn
   await expect(page.getByRole('heading', { name: 'Test payment of $20.00' })).toBeVisible();
   await page.getByRole('button', { name: 'Pay', exact: true }).press('Enter');
   await expect(page).toHaveURL(/\/billing\?top-up=/);
-  await expect(page.getByText('$20.00 was added to the balance.')).toBeVisible();
+  await expect(page.getByText('$20.00 was added to your balance.')).toBeVisible();
   await expect(page.getByRole('region', { name: 'Ledger', exact: true }).first()).toContainText('Top-up');
   await expectAccessible(page);
   // In force on every process within 2 s of the payment, most often before the page was read.
   await expect.poll(async () => (await callGateway(key)).status).toBe(200);
 });
 
-test('a payment that was not made adds nothing, and says so', async ({ page, home }) => {
+test('an abandoned payment adds nothing, and the page says so', async ({ page, home }) => {
   await page.goto(`/${home.slug}/billing`);
   // Until the payment page is there what was pressed stays so, and a second press begins no second payment.
   let asked = 0;
@@ -53,20 +53,20 @@ test('a payment that was not made adds nothing, and says so', async ({ page, hom
   await expect(page.getByRole('link', { name: 'Back to the payment' })).toBeVisible();
   await page.getByRole('link', { name: 'Dismiss' }).click();
   await expect(page.getByText('Waiting for payment')).toBeVisible();
-  await expect(page.getByText('Nothing has moved the balance yet.')).toBeVisible();
+  await expect(page.getByText('No ledger lines yet.')).toBeVisible();
 });
 
-test('a card that is saved while paying is charged by itself within the limits that are set', async ({
+test('a saved card is charged automatically, within the limits that were set', async ({
   page,
   home,
 }) => {
   await page.goto(`/${home.slug}/billing`);
   const automatic = page.getByRole('region', { name: 'Automatic top-ups' });
-  await expect(automatic).toContainText('No card is saved');
+  await expect(automatic).toContainText('No saved card');
   await page.getByRole('checkbox', { name: /Save the card/ }).click();
   await page.getByRole('button', { name: 'Continue to payment' }).click();
   await page.getByRole('button', { name: 'Pay with 3-D Secure' }).click();
-  await expect(page.getByText('$25.00 was added to the balance.')).toBeVisible();
+  await expect(page.getByText('$25.00 was added to your balance.')).toBeVisible();
   await expect(automatic).toContainText('•••• 3184');
   await automatic.getByRole('textbox', { name: 'Add' }).fill('4');
   await automatic.getByRole('checkbox').click();
@@ -79,12 +79,12 @@ test('a card that is saved while paying is charged by itself within the limits t
   await automatic.getByRole('button', { name: 'Save' }).click();
   await expect(async () => {
     await page.reload();
-    await expect(automatic.getByRole('status')).toContainText('The bank asks the card holder', {
+    await expect(automatic.getByRole('status')).toContainText('The bank requires the cardholder', {
       timeout: 500,
     });
   }).toPass();
   await expectAccessible(page);
   await expect(automatic.getByRole('note')).toContainText('Resuming: Charges $30 now.');
   await automatic.getByRole('button', { name: 'Resume' }).click();
-  await expect(page.getByText('Automatic top-ups go on')).toBeVisible();
+  await expect(page.getByText('Automatic top-ups resumed')).toBeVisible();
 });

@@ -43,7 +43,7 @@ test('a workspace without funds is led to Billing, and its first answered call i
   expect((await callGateway(key, 'nobody/nothing')).status).toBe(400);
   await expect(start).toContainText('400 model_not_allowed');
   for (const model of ['sandbox/echo', 'sandbox/mini']) await callGateway(key, model);
-  await expect(start).toContainText('Your first call was answered');
+  await expect(start).toContainText('Your first call succeeded');
   await page.reload();
   await expect(start).toContainText('sandbox/echo, $0.');
 });

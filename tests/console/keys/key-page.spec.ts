@@ -33,7 +33,7 @@ test('a key is edited, rotated with an overlap, and shows its use as it is made'
   for (const one of [old, secret]) expect((await callGateway(one)).status).toBe(200);
   await expect(page.getByRole('img', { name: 'Requests a minute: 4 % used' })).toBeVisible();
 
-  await page.getByRole('button', { name: 'Stop the old one now' }).click();
+  await page.getByRole('button', { name: 'Stop the old secret now' }).click();
   await expect(page.getByText('Two secrets work')).toHaveCount(0);
   expect((await callGateway(old)).status).toBe(401);
   expect((await callGateway(secret)).status).toBe(200);

@@ -4,7 +4,7 @@ import { callGateway, closeSecret, createKey } from '#tests/console/visit';
 import { createKey as addKey } from '#tests/support/control/operate';
 import { spendAgo } from '#tests/support/control/spend';
 
-test('a new key is not lost by Esc, a press outside or Back, and is nowhere once it was saved', async ({
+test('a new secret survives Esc, a click outside and Back, and is gone once it was saved', async ({
   page,
   home,
 }) => {
@@ -52,7 +52,7 @@ test('limits are checked where they are typed, and shown in the list', async ({ 
   await expect(form.getByLabel('Per day')).toBeFocused();
   await form.getByLabel('Per day').fill('2.50');
   await form.getByLabel('Requests a minute').fill('1');
-  await form.getByRole('button', { name: 'Only these' }).click();
+  await form.getByRole('button', { name: 'Selected models' }).click();
   await form.getByRole('checkbox', { name: 'sandbox/echo' }).click();
   await form.getByRole('button', { name: 'Create key' }).click();
   const key = (await page.getByTestId('secret').textContent()) ?? '';
@@ -87,7 +87,7 @@ test('revoking asks for the name and is final', async ({ page, home, db }) => {
   const dialog = page.getByRole('dialog', { name: 'Revoke doomed?' });
   await dialog.getByRole('textbox').fill('another');
   await dialog.getByRole('button', { name: 'Revoke key' }).click();
-  await expect(dialog.getByText('Type doomed exactly as it is written.')).toBeVisible();
+  await expect(dialog.getByText('Type doomed exactly as shown.')).toBeVisible();
   await dialog.getByRole('textbox').fill('doomed');
   await dialog.getByRole('button', { name: 'Revoke key' }).click();
   const row = page.getByRole('row').filter({ hasText: 'doomed' });
@@ -122,7 +122,7 @@ test('a key whose calls are refused says by what, and until when, in the list an
   await expect(row).toContainText('Cap reached');
   await expect(row).toContainText(/resets \d+ \w+, 00:00/);
   await expect(row).toContainText('$0.000001 a day');
-  await expect(row).not.toContainText('No limits of its own');
+  await expect(row).not.toContainText('No key limits');
   await row.getByRole('link', { name: 'spent' }).click();
   await expect(page.getByText(/^It has spent \$0.000002 of its cap of \$0.000001 a day/)).toBeVisible();
 });

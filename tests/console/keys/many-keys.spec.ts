@@ -39,7 +39,7 @@ test('a hundred keys come in pages, and a key is found by any part that is shown
   await expect(rows).toHaveCount(11);
   await search.fill('no such key');
   await search.press('Enter');
-  await expect(page.getByRole('heading', { name: 'No key matches' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'No matching keys' })).toBeVisible();
   await page.getByRole('link', { name: 'Show all keys' }).click();
   await expect(rows).toHaveCount(51);
 });

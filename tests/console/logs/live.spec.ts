@@ -13,7 +13,7 @@ async function exported(page: Page): Promise<string[]> {
   return text.trimEnd().split('\r\n').slice(1);
 }
 
-test('the log shows a call made meanwhile, leaves what is read where it is, and exports what it filters', async ({
+test('the live log shows new calls without moving the list, and exports the filtered calls', async ({
   page,
   home,
   db,
@@ -21,7 +21,7 @@ test('the log shows a call made meanwhile, leaves what is read where it is, and 
   const key = await makeKey(db, home, 'tail');
   await page.goto(`/${home.slug}/logs`);
   await page.getByRole('button', { name: 'Live' }).click();
-  await expect(page.getByText('Waiting for the first call')).toBeVisible();
+  await expect(page.getByText('Waiting for the first matching call')).toBeVisible();
   await callGateway(key);
   const rows = page.getByRole('table').getByRole('row');
   await expect(rows).toHaveCount(2);
@@ -35,7 +35,7 @@ test('the log shows a call made meanwhile, leaves what is read where it is, and 
   await page.context().setOffline(true);
   // The balance beside the page says the same once it has asked.
   const list = page.getByRole('main');
-  await expect(list.getByText('connection lost, trying again')).toBeVisible();
+  await expect(list.getByText('connection lost, reconnecting')).toBeVisible();
   await page.context().setOffline(false);
   await expect(list.getByText('live', { exact: true })).toBeVisible();
 
@@ -47,7 +47,7 @@ test('the log shows a call made meanwhile, leaves what is read where it is, and 
   expect(refused).toContain('model_not_allowed');
 });
 
-test('a pasted request id leads to its call, a foreign one nowhere, by the keyboard alone', async ({
+test('a pasted request id leads to its call, and one of another workspace to none, by keyboard only', async ({
   page,
   home,
   db,
@@ -92,7 +92,7 @@ test('a pasted request id leads to its call, a foreign one nowhere, by the keybo
   await page.keyboard.press('Control+k');
   await box.fill(id.replace(/.$/, (last) => (last === '0' ? '1' : '0')));
   await page.keyboard.press('Enter');
-  await expect(page.getByText('No call of this workspace has this id.')).toBeVisible();
+  await expect(page.getByText('No call in this workspace has this id.')).toBeVisible();
   await box.fill('order-1042');
   await page.getByRole('option', { name: 'Find the call order-1042' }).waitFor();
   await page.keyboard.press('Enter');
@@ -102,7 +102,7 @@ test('a pasted request id leads to its call, a foreign one nowhere, by the keybo
   expect(foreign.status()).toBe(404);
 });
 
-test('columns are chosen by the keyboard alone, and the browser has them in the first answer of the next visit', async ({
+test('columns can be chosen by keyboard only, and are applied from the first response of the next visit', async ({
   page,
   home,
   db,
@@ -129,7 +129,7 @@ test('columns are chosen by the keyboard alone, and the browser has them in the 
   expect(await (await page.request.get(`${address}/export`)).text()).toMatch(/^[^\r]*latency/);
 });
 
-test('a call that fell back says so in the list, and on its page why each try ended', async ({
+test('the list shows that a call fell back, and its page why each attempt ended', async ({
   page,
   home,
   db,
@@ -154,7 +154,7 @@ test('a call that fell back says so in the list, and on its page why each try en
   await expect(tries.last()).toContainText(answer.headers.get('x-upstream-request-id') ?? 'none');
 });
 
-test('refusals that repeat themselves stand in one row, which opens', async ({ page, home, db }) => {
+test('repeated refusals are collapsed into one row, which opens', async ({ page, home, db }) => {
   const key = await makeKey(db, home, 'stubborn');
   await callGateway(key);
   for (let call = 0; call < 3; call += 1) await callGateway(key, 'nobody/nothing');

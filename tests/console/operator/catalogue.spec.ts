@@ -3,7 +3,7 @@ import { expect } from 'playwright/test';
 import { makeKey, test } from '#tests/console/home';
 import { callGateway } from '#tests/console/visit';
 
-test('an operator gives and removes a credential, tests a provider, tries and sets prices, by keyboard', async ({
+test('an operator adds and removes a credential, tests a provider, previews and sets prices, by keyboard only', async ({
   page,
   home,
   db,
@@ -42,16 +42,16 @@ models:
   await page.goto('/operator/providers');
   const row = page.getByRole('row').filter({ hasText: `Own ${own}` });
   await expect(row).toContainText('Missing');
-  await row.getByRole('button', { name: 'Credential of' }).press('Enter');
+  await row.getByRole('button', { name: 'Credential for' }).press('Enter');
   const secret = `sk-${randomBytes(24).toString('hex')}`;
   await page.getByLabel('Credential', { exact: true }).fill(secret);
   await page.keyboard.press('Enter');
-  await expect(row).toContainText('Stored sealed');
+  await expect(row).toContainText('Stored, encrypted');
   await row.getByRole('button', { name: 'Test' }).press('Enter');
   // The simulated provider takes its own key alone.
   await expect(row).toContainText('answered 401');
   expect(await page.content()).not.toContain(secret);
-  await row.getByRole('button', { name: 'Credential of' }).press('Enter');
+  await row.getByRole('button', { name: 'Credential for' }).press('Enter');
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('button', { name: 'Remove credential' }).press('Enter');
   await dialog.getByRole('button', { name: 'Remove credential' }).press('Enter');
@@ -60,26 +60,26 @@ models:
   await page.goto(`/operator/models/${own}/m`);
   const history = page.getByRole('region', { name: `Prices at ${own}`, exact: true });
   for (const [input, from, state] of [
-    ['3', '', 'In force'],
-    ['5', '2199-01-31T00:00', 'To come'],
+    ['3', '', 'In effect'],
+    ['5', '2199-01-31T00:00', 'Scheduled'],
   ] as const) {
     await expect(async () => {
       await page.getByLabel(`Price at ${own}`).fill(JSON.stringify({ input }));
       await page.getByRole('button', { name: 'Preview' }).press('Enter');
-      await expect(page.getByLabel('In force from')).toBeVisible({ timeout: 10_000 });
+      await expect(page.getByLabel('In effect from')).toBeVisible({ timeout: 10_000 });
     }).toPass();
-    await page.getByLabel('In force from').fill(from);
+    await page.getByLabel('In effect from').fill(from);
     await page.getByRole('button', { name: 'Set this price' }).press('Enter');
     await dialog.getByRole('button', { name: 'Set price' }).press('Enter');
     await expect(history.getByRole('row').filter({ hasText: `${input} in` })).toContainText(state);
   }
   await history.getByRole('button', { name: 'Withdraw' }).press('Enter');
   await history.getByRole('button', { name: 'Withdraw' }).press('Enter');
-  await expect(history).not.toContainText('To come');
-  await expect(history.getByRole('row').filter({ hasText: '3 in' })).toContainText('In force');
+  await expect(history).not.toContainText('Scheduled');
+  await expect(history.getByRole('row').filter({ hasText: '3 in' })).toContainText('In effect');
 
   await page.goto('/operator/models/sandbox/priced-cache');
-  await expect(page.getByRole('region', { name: 'Prices at sandbox' })).toContainText('In force');
+  await expect(page.getByRole('region', { name: 'Prices at sandbox' })).toContainText('In effect');
   const box = page.getByLabel('Price at sandbox');
   await expect(box).toHaveValue(/"output": "8"/);
   const price = JSON.parse(await box.inputValue());

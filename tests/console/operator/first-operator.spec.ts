@@ -22,7 +22,7 @@ async function printed(server: ChildProcess): Promise<string> {
   throw new Error(`the start printed no link:\n${text}`);
 }
 
-test('whoever opens the link of the first start runs the gateway (contract: operations/first-operator)', async ({
+test('the link printed at the first start creates the first operator (contract: operations/first-operator)', async ({
   page,
 }) => {
   // The first start on the embedded database makes a user with a sandbox instead.
@@ -59,7 +59,7 @@ test('whoever opens the link of the first start runs the gateway (contract: oper
     const stranger = await (await page.context().browser()?.newContext())?.newPage();
     if (!stranger) throw new Error('the browser is gone');
     await stranger.goto(link);
-    await stranger.getByLabel('E-mail').fill('bob@example.com');
+    await stranger.getByLabel('Email').fill('bob@example.com');
     await stranger.getByLabel('Password', { exact: true }).fill('three random words');
     await stranger.getByRole('button', { name: 'Create account' }).click();
     await expect(stranger.getByRole('alert').filter({ hasText: 'already has an operator' })).toBeVisible();

@@ -1,7 +1,7 @@
 import { expect } from 'playwright/test';
 import { addPerson, enter, makeHome, test } from '#tests/console/home';
 
-test('an operator looks at a workspace, gives it promo credit and suspends it, by keyboard alone', async ({
+test('an operator views a workspace, adds promo credit and suspends it, by keyboard only', async ({
   page,
   home,
   db,
@@ -22,7 +22,7 @@ test('an operator looks at a workspace, gives it promo credit and suspends it, b
     box.form?.requestSubmit();
   });
   await expect(page.getByRole('region', { name: 'Funds and limits' })).toContainText('$107.00');
-  await expect(page.getByRole('button', { name: 'Give promo credit' })).toBeEnabled();
+  await expect(page.getByRole('button', { name: 'Add promo credit' })).toBeEnabled();
   await page.getByRole('region', { name: 'Promo credit', exact: true }).getByLabel('Amount').focus();
   await page.keyboard.type('1');
   await page.keyboard.press('Tab');
@@ -43,7 +43,7 @@ test('an operator looks at a workspace, gives it promo credit and suspends it, b
   expect(await db.prisma.audit.count({ where: { workspaceId: customer.id, actor: home.owner.id } })).toBe(3);
 });
 
-test('an announcement stands above everybody’s pages until it is put away, and strangers read of incidents', async ({
+test('an announcement is shown on every page until it is dismissed, and incidents are public', async ({
   page,
   home,
   db,
@@ -54,11 +54,11 @@ test('an announcement stands above everybody’s pages until it is put away, and
   await page.goto('/operator/announcements');
   const text = `The database moves, says ${home.slug}.`;
   await page.getByLabel('Text').fill(text);
-  await page.getByRole('button', { name: 'Announce' }).click();
+  await page.getByRole('button', { name: 'Publish' }).click();
   await expect(page.getByRole('row').filter({ hasText: text })).toContainText('Shown');
   await enter(context, await addPerson(db, home.slug, 'viewer'));
   await page.goto(`/${home.slug}/keys`);
-  await page.getByRole('button', { name: `Put away: ${text}` }).press('Enter');
+  await page.getByRole('button', { name: `Dismiss: ${text}` }).press('Enter');
   await expect(page.getByText(text)).toHaveCount(0);
   await expect(page.locator(':focus')).toBeVisible();
   await expect(page.getByText(text)).toHaveCount(0);
@@ -74,7 +74,7 @@ test('an announcement stands above everybody’s pages until it is put away, and
   const title = `Slow ${home.slug}`;
   await page.getByLabel('Title').fill(title);
   await page.getByRole('region', { name: 'New incident' }).getByLabel('Text').fill('<b>We look</b> into it.');
-  await page.getByRole('button', { name: 'Open an incident' }).click();
+  await page.getByRole('button', { name: 'Open incident' }).click();
   await expect(page.getByRole('region', { name: title })).toBeVisible();
   const strangers = await browser.newContext();
   const stranger = await strangers.newPage();

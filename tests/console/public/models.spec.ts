@@ -2,7 +2,7 @@ import { expect } from 'playwright/test';
 import { makeKey, test } from '#tests/console/home';
 import { callGateway, started } from '#tests/console/visit';
 
-test('a stranger finds a model, keeps the filter over a reload, and copies a line that names this gateway', async ({
+test('a visitor can find a model, reload with the filter kept, and copy an example with this gateway’s address', async ({
   page,
 }) => {
   await page.goto('/models');
@@ -25,7 +25,7 @@ test('a stranger finds a model, keeps the filter over a reload, and copies a lin
   await expect(page.locator('body')).not.toContainText('OPENAI_API_KEY');
 });
 
-test('a model that its provider has stopped serving is in no list, and its page says since when', async ({
+test('a retired model is in no list, and its page says since when', async ({
   page,
 }) => {
   await page.goto('/models?search=o3-mini');
@@ -33,12 +33,12 @@ test('a model that its provider has stopped serving is in no list, and its page 
   await page.goto('/models/openai/o3-mini');
   await expect(page.getByText('Retired 2026-10-23')).toBeVisible();
   await expect(page.getByRole('region', { name: 'Offers' })).toContainText(
-    'No provider serves this model any more, and calls of it are refused. OpenAI retired it on 2026-10-23.',
+    'No provider serves this model any more, and calls to it are refused. OpenAI retired it on 2026-10-23.',
   );
   await expect(page.getByRole('region', { name: 'Protocols and parameters' })).toHaveCount(0);
 });
 
-test('two models stand side by side, and the order is one of the address', async ({ page }) => {
+test('two models can be compared, and the sort order is in the address', async ({ page }) => {
   await page.goto('/models?provider=sandbox&sort=-context');
   await expect(page.getByRole('columnheader', { name: 'Context' })).toHaveAttribute(
     'aria-sort',
@@ -53,7 +53,7 @@ test('two models stand side by side, and the order is one of the address', async
   await expect(page).toHaveURL(/compare=sandbox%2Fecho$/);
 });
 
-test('a member sees what a key may call, and how an offer has served the workspace', async ({
+test('a member sees which models a key may call, and how an offer performed for the workspace', async ({
   page,
   home,
   db,
@@ -64,7 +64,7 @@ test('a member sees what a key may call, and how an offer has served the workspa
     expect((await page.goto(`/${home.slug}/logs/${id}`))?.status()).toBe(200);
   }).toPass({ timeout: 120_000 });
   await page.goto(`/${home.slug}/models`);
-  await page.getByRole('combobox', { name: 'Key', exact: true }).selectOption('catalogue may call it');
+  await page.getByRole('combobox', { name: 'Key', exact: true }).selectOption('Allowed for catalogue');
   await expect(page).toHaveURL(/key=/);
   await expect(page.getByText('Not available')).toHaveCount(0);
   const headers = { authorization: `Bearer ${key}` };
@@ -79,11 +79,11 @@ test('a member sees what a key may call, and how an offer has served the workspa
   }).toPass();
   await page.goto(`/${home.slug}/models/sandbox/mini`);
   await expect(page.getByRole('row', { name: /Simulated provider/ })).toContainText('100.00 % of 1');
-  await page.getByRole('link', { name: 'See its calls' }).click();
+  await page.getByRole('link', { name: 'View calls' }).click();
   await expect(page.getByRole('table').getByRole('link')).not.toHaveCount(0);
 });
 
-test('every page of the documentation opens for strangers, and each leads to the next', async ({ page }) => {
+test('every page of the documentation is public and links to the next', async ({ page }) => {
   await page.goto('/docs');
   await expect(page).toHaveURL(/\/docs\/quickstart$/);
   await expect(page.getByText(`baseURL: '${started('URL')}/v1'`).first()).toBeVisible();

@@ -65,11 +65,11 @@ async function keep(db: Db, home: Home): Promise<Kept> {
   return { key, keyId, callId };
 }
 
-test('every page and route of the source says whom it admits', () => {
+test('every page and route in the source is listed with the roles that it admits', () => {
   expect(Object.keys(admitted).sort()).toEqual(routesOfSource());
 });
 
-test('every page and route admits by role, and is not there for everybody else', async ({ db }) => {
+test('every page and route admits the listed roles and is not found for others', async ({ db }) => {
   const [own, other, suspended] = [await makeHome(db), await makeHome(db), await makeHome(db)];
   const [kept, keptSuspended] = [await keep(db, own), await keep(db, suspended)];
   await inDatabase(`UPDATE workspace SET suspended_at = now() WHERE id = '${suspended.id}'`);

@@ -15,7 +15,7 @@ async function add(page: Page, label: string, name: string): Promise<void> {
   await expect(page.getByRole('button', { name: `Remove ${name}`, exact: true })).toBeVisible();
 }
 
-test('a chain of three is built and published by the keyboard alone, and a call follows it; then back', async ({
+test('a fallback chain can be built, published and rolled back by keyboard only, and calls follow it', async ({
   page,
   home,
   db,
@@ -32,7 +32,7 @@ test('a chain of three is built and published by the keyboard alone, and a call 
   const dialog = page.getByRole('dialog', { name: 'Publish version 1?' });
   await expect(dialog).toContainText('added sandbox/fault-status-529 as number 1');
   await dialog.getByRole('button', { name: 'Publish' }).press('Enter');
-  await expect(page.getByText('Version 1 is in force', { exact: true })).toBeVisible();
+  await expect(page.getByText('Version 1 is in effect', { exact: true })).toBeVisible();
   const answer = await callGateway(key, 'sandbox/fault-status-500');
   expect([answer.status, answer.headers.get('x-answered-model'), answer.headers.get('x-attempts')]).toEqual([
     200,
@@ -43,15 +43,15 @@ test('a chain of three is built and published by the keyboard alone, and a call 
   await expect(page.getByRole('button', { name: 'Publish…' })).toBeEnabled();
   await page.getByRole('button', { name: 'Publish…' }).press('Enter');
   await page.getByRole('dialog').getByRole('button', { name: 'Publish' }).press('Enter');
-  await expect(page.getByText('Version 2 in force')).toBeVisible();
+  await expect(page.getByText('Version 2 in effect')).toBeVisible();
   expect((await callGateway(key, 'sandbox/fault-status-500')).status).toBe(529);
   await page.getByRole('button', { name: 'Roll back to 1' }).press('Enter');
-  await expect(page.getByText('Version 3 in force')).toBeVisible();
+  await expect(page.getByText('Version 3 in effect')).toBeVisible();
   await expect(page.getByRole('button', { name: 'Move sandbox/mini, number 3' })).toBeVisible();
   expect((await callGateway(key, 'sandbox/fault-status-500')).status).toBe(200);
 });
 
-test('two editors at once: the second hears of it, and both changes stand', async ({
+test('when two people edit a policy, the second is told and the changes are merged', async ({
   page,
   browser,
   home,
@@ -64,14 +64,14 @@ test('two editors at once: the second hears of it, and both changes stand', asyn
     await openRouting(one, home);
     await add(one, 'Add a fallback model', 'sandbox/mini');
   }
-  await add(other, 'Add a provider', 'sandbox');
+  await add(other, 'Add to provider order', 'sandbox');
   await other.getByRole('button', { name: 'Save draft' }).click();
   await expect(other.getByText('Draft saved')).toBeVisible();
   await add(page, 'Add a fallback model', 'sandbox/free');
   await page.getByRole('button', { name: 'Save draft' }).click();
   const notice = page.getByRole('alert').filter({ hasText: 'Another draft' });
   await expect(notice).toContainText(`developer@${home.slug}.example`);
-  await expect(notice).toContainText('Both of you changed fallback models: yours are kept below.');
+  await expect(notice).toContainText('You both changed fallback models. Your changes are kept below.');
   await expect(page.getByRole('button', { name: 'Remove sandbox/free' })).toBeVisible();
   await expect(page.getByRole('button', { name: 'Move sandbox, number 1' })).toBeVisible();
   await page.getByRole('button', { name: 'Save draft' }).click();
@@ -79,7 +79,7 @@ test('two editors at once: the second hears of it, and both changes stand', asyn
   await context.close();
 });
 
-test('a pasted request is explained by the draft, which survives a reload; faults stand at their fields', async ({
+test('a pasted request is explained with the draft, which survives a reload, and errors are at their fields', async ({
   page,
   home,
 }) => {
@@ -94,13 +94,13 @@ test('a pasted request is explained by the draft, which survives a reload; fault
   await expect(panel).toContainText('in the messages family');
   await add(page, 'Add a fallback model', 'sandbox/mini');
   await expect(panel.getByRole('list', { name: 'Candidates' })).toContainText('sandbox/mini');
-  await panel.getByRole('button', { name: 'In force' }).click();
+  await panel.getByRole('button', { name: 'In effect' }).click();
   await expect(panel.getByRole('list', { name: 'Candidates' })).not.toContainText('sandbox/mini');
   await page.getByRole('textbox', { name: 'Connect' }).fill('5');
   await expect(page.getByText('This is at least 10 ms: leave it out for the default.')).toBeVisible();
   await expect(page.getByRole('button', { name: 'Publish…' })).toBeDisabled();
   await page.reload();
-  await expect(page.getByText('Changes that you had not saved are back.')).toBeVisible();
+  await expect(page.getByText('Your unsaved changes were restored.')).toBeVisible();
   await expect(page.getByRole('textbox', { name: 'Connect' })).toHaveValue('5');
   await page.getByRole('button', { name: 'JSON' }).click();
   const json = page.getByRole('textbox', { name: 'Policy as JSON' });
@@ -112,7 +112,7 @@ test('a pasted request is explained by the draft, which survives a reload; fault
   await expect(page.getByRole('region', { name: 'Alias smart' })).toHaveCount(0);
 });
 
-test("a model's own policy inherits the default, key by key, and who may only read is told so", async ({
+test("a model’s policy inherits each setting from the default, and read-only members are told so", async ({
   page,
   context,
   home,

@@ -2,7 +2,7 @@ import { expect } from 'playwright/test';
 import { test } from '#tests/console/home';
 import { closeSecret } from '#tests/console/visit';
 
-test('a webhook is added with a secret that is shown once, tried, and sent again from its log', async ({
+test('a webhook can be added with a secret shown once, tested, and a delivery sent again from its log', async ({
   page,
   home,
 }) => {
@@ -18,13 +18,13 @@ test('a webhook is added with a secret that is shown once, tried, and sent again
   await expect(page.getByTestId('secret')).toHaveText(/^whsec_[\w-]{43}$/);
   await closeSecret(page);
   await page.getByRole('button', { name: 'Send test' }).click();
-  await expect(page.getByText('A test event is on its way')).toBeVisible();
+  await expect(page.getByText('Test event sent')).toBeVisible();
   // By keyboard: a message may lie over them.
   await page.getByRole('link', { name: 'Deliveries' }).press('Enter');
   await expect(page.getByRole('button', { name: 'Send again' })).toBeVisible();
   await page.getByRole('button', { name: 'Send again' }).press('Enter');
-  await expect(page.getByText('It is sent again')).toBeVisible();
+  await expect(page.getByText('Delivery queued again')).toBeVisible();
   await page.getByRole('checkbox', { name: /^Keys that expire/ }).press('Space');
   await page.getByRole('button', { name: 'Save' }).press('Enter');
-  await expect(page.getByText('The alerts are saved')).toBeVisible();
+  await expect(page.getByText('Alerts saved')).toBeVisible();
 });

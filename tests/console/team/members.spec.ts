@@ -3,7 +3,7 @@ import { addPerson, test } from '#tests/console/home';
 import { linkInLog } from '#tests/console/visit';
 import { createKeyAs, createWorkspace, setWorkspace } from '#tests/support/control/operate';
 
-test('whoever is invited joins by the link of the mail alone, and is removed with the keys that the page names', async ({
+test('an invited person joins with the emailed link, and is removed with the keys that the page names', async ({
   page,
   home,
   db,
@@ -15,7 +15,7 @@ test('whoever is invited joins by the link of the mail alone, and is removed wit
   await page.goto(`/${home.slug}/members`);
   await page.getByRole('button', { name: 'Invite', exact: true }).click();
   const form = page.getByRole('dialog', { name: 'Invite people' });
-  await form.getByLabel('E-mail addresses').fill(`${email}, nobody`);
+  await form.getByLabel('Email addresses').fill(`${email}, nobody`);
   await form.getByRole('button', { name: 'Send invitations' }).click();
   await expect(form.getByText('nobody: Not an e-mail address')).toBeVisible();
   await page.keyboard.press('Escape');
@@ -53,7 +53,7 @@ test('whoever is invited joins by the link of the mail alone, and is removed wit
   expect(await page.title()).toBe('Members · Model Gateway');
 });
 
-test('by keyboard alone a member gets another role, and an owner hands the workspace over', async ({
+test('a member’s role can be changed and the ownership transferred by keyboard only', async ({
   page,
   home,
   db,
@@ -74,18 +74,18 @@ test('by keyboard alone a member gets another role, and an owner hands the works
   await expect(role).toHaveValue('developer');
   await role.focus();
   await page.keyboard.type('billing');
-  await expect(page.getByText('No key stops with this.')).toBeVisible();
+  await expect(page.getByText('No keys stop working.')).toBeVisible();
   await page.getByRole('button', { name: 'Change role' }).press('Enter');
   await expect(page.getByRole('row').filter({ hasText: other.email })).toContainText('billing');
   await menu.focus();
   await page.keyboard.press('Enter');
-  await page.getByRole('menuitem', { name: 'Hand ownership over' }).press('Enter');
-  await page.getByRole('button', { name: 'Hand over' }).press('Enter');
+  await page.getByRole('menuitem', { name: 'Transfer ownership' }).press('Enter');
+  await page.getByRole('button', { name: 'Transfer ownership' }).press('Enter');
   await expect(page.getByRole('row').filter({ hasText: other.email })).toContainText('owner');
   await expect(page.getByRole('row').filter({ hasText: home.owner.email })).toContainText('admin');
 });
 
-test('a workspace of one’s own is made from the switcher, and one of others is not found', async ({
+test('a workspace can be created from the switcher, and other people’s workspaces are not found', async ({
   page,
   home,
   db,

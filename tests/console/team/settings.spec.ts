@@ -4,7 +4,7 @@ import { addPerson, enter, test } from '#tests/console/home';
 import { closeSecret, expectFocusStaysAtSecret } from '#tests/console/visit';
 import { setWorkspace } from '#tests/support/control/operate';
 
-test('a workspace is renamed, found at its old address, and deleted by typing its slug', async ({
+test('a workspace can be renamed, found at its old address, and deleted by typing its slug', async ({
   page,
   home,
 }) => {
@@ -15,13 +15,13 @@ test('a workspace is renamed, found at its old address, and deleted by typing it
   await page.waitForURL(`**/${slug}/settings`);
   await page.goto(`/${home.slug}/settings`);
   await page.waitForURL(`**/${slug}/settings`);
-  const limits = page.getByRole('region', { name: 'Limits of the workspace' });
+  const limits = page.getByRole('region', { name: 'Workspace limits' });
   await limits.getByLabel('Requests a minute').fill('0');
   await limits.getByRole('button', { name: 'Save' }).click();
   await expect(limits.getByText('A limit is a whole number from 1')).toBeVisible();
   await limits.getByLabel('Requests a minute').fill('7');
   await limits.getByRole('button', { name: 'Save' }).click();
-  await expect(page.getByRole('region', { name: 'Limits now' })).toContainText('of 7');
+  await expect(page.getByRole('region', { name: 'Current usage' })).toContainText('of 7');
   await page.getByRole('button', { name: 'Delete workspace' }).click();
   const asked = page.getByRole('dialog');
   await expect(asked).toContainText('1 member lose access');
@@ -34,7 +34,7 @@ test('a workspace is renamed, found at its old address, and deleted by typing it
   expect((await page.goto(`/${slug}/settings`))?.status()).toBe(404);
 });
 
-test('a management key is shown once, and the audit log has who made and revoked it, also as a file', async ({
+test('a management key is shown once, and the audit log and its file say who created and revoked it', async ({
   page,
   home,
   db,

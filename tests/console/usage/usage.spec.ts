@@ -16,7 +16,7 @@ test.beforeEach(async () => {
   if (untilMidnightMs < 180_000) await pause(untilMidnightMs);
 });
 
-test('the overview leads to usage, and its tallest bar to exactly its calls in the log', async ({
+test('the overview links to usage, and the tallest bar to exactly its calls in the log', async ({
   page,
   home,
   db,
@@ -50,7 +50,7 @@ test('the overview leads to usage, and its tallest bar to exactly its calls in t
   await expect(page.getByRole('heading', { name: /^Requests by API key/ })).toBeVisible();
 });
 
-test('by keyboard alone: a metric, a range of own days, and from a figure to its calls', async ({
+test('a metric, a custom range and the calls of a figure can be reached by keyboard only', async ({
   page,
   home,
   db,

@@ -15,18 +15,18 @@ async function holdChanges(page: Page): Promise<{ count(): number; letThrough():
   return { count: () => seen, letThrough };
 }
 
-test('a button keeps the focus while its change is made, and makes it once', async ({ page, home }) => {
+test('a button keeps the focus while its change is saved, and saves it once', async ({ page, home }) => {
   await page.goto(`/${home.slug}/billing`);
-  await page.getByLabel('Mail below').fill('17');
+  await page.getByLabel('Email when below').fill('17');
   const changes = await holdChanges(page);
-  await page.getByLabel('Mail below').press('Tab');
+  await page.getByLabel('Email when below').press('Tab');
   await page.keyboard.press('Enter');
   const pending = page.getByRole('button', { name: 'Saving…' });
   await expect(pending).toBeDisabled();
   await page.keyboard.press('Enter');
   await page.keyboard.press('Space');
   await expect(pending).toBeFocused();
-  await page.getByLabel('Mail below').press('Enter');
+  await page.getByLabel('Email when below').press('Enter');
   await pending.focus();
   changes.letThrough();
   await expect(page.getByText('Saved.')).toBeVisible();
@@ -34,7 +34,7 @@ test('a button keeps the focus while its change is made, and makes it once', asy
   await expect(page.locator(':focus')).toHaveText('Save');
 });
 
-test('what narrows a list keeps the focus, follows Back, and hands the focus on when it is cleared', async ({
+test('filters keep the focus, follow Back, and pass the focus on when they are cleared', async ({
   page,
   home,
 }) => {
@@ -42,7 +42,7 @@ test('what narrows a list keeps the focus, follows Back, and hands the focus on 
   const search = page.getByRole('searchbox', { name: 'Request id' });
   await search.fill('ffff');
   await page.keyboard.press('Enter');
-  await expect(page.getByText('No call matches')).toBeVisible();
+  await expect(page.getByText('No matching calls')).toBeVisible();
   await expect(search).toBeFocused();
   await page.goBack();
   await expect(search).toHaveValue('');
@@ -57,7 +57,7 @@ test('what narrows a list keeps the focus, follows Back, and hands the focus on 
   await expect(page.getByRole('button', { name: 'Show new calls' })).toBeFocused();
 });
 
-test('what is removed from a list leaves the focus in it', async ({ page, home }) => {
+test('removing an item from a list keeps the focus in the list', async ({ page, home }) => {
   await page.goto(`/${home.slug}/routing`);
   const box = page.getByRole('combobox', { name: 'Add a fallback model' });
   for (const name of ['sandbox/mini', 'sandbox/echo']) {
@@ -70,7 +70,7 @@ test('what is removed from a list leaves the focus in it', async ({ page, home }
   await expect(page.getByRole('button', { name: 'Remove sandbox/echo' })).toBeFocused();
 });
 
-test('a button keeps the focus while its menu is loaded, and gets it back', async ({ page, home, db }) => {
+test('a menu button keeps the focus while its menu loads, and gets it back', async ({ page, home, db }) => {
   await makeKey(db, home, 'web');
   await openKeys(page, home);
   const { promise: through, resolve: letThrough } = Promise.withResolvers<void>();

@@ -9,7 +9,7 @@ async function unheard(page: Page, act: () => Promise<void>): Promise<void> {
   await page.context().setOffline(false);
 }
 
-test('what is opened for the first time while nothing answers opens later, and the page stays', async ({
+test('a dialog opened while the server does not respond opens later, and the page stays', async ({
   page,
   home,
   db,
@@ -17,7 +17,7 @@ test('what is opened for the first time while nothing answers opens later, and t
   await makeKey(db, home, 'web');
   await openKeys(page, home);
   const heading = page.getByRole('heading', { name: 'API keys' });
-  const late = page.getByText('A part of this page did not load');
+  const late = page.getByText('Part of this page did not load');
   await unheard(page, async () => {
     await page.getByRole('button', { name: 'Actions for web' }).press('Enter');
     await expect(late).toBeVisible();
@@ -34,15 +34,15 @@ test('what is opened for the first time while nothing answers opens later, and t
   await expect(page.getByRole('combobox', { name: 'Search or paste a request id' })).toBeFocused();
 });
 
-test('a form without an answer stays with what was typed, and says so', async ({ page, home }) => {
+test('a form without a response keeps what was typed, and says so', async ({ page, home }) => {
   await page.goto(`/${home.slug}/billing`);
-  const boxes = [page.getByLabel('Mail below'), page.getByRole('textbox', { name: 'Amount' })];
+  const boxes = [page.getByLabel('Email when below'), page.getByRole('textbox', { name: 'Amount' })];
   for (const box of boxes) {
     await box.fill('17');
     await unheard(page, async () => {
       await box.press('Enter');
-      await expect(page.getByRole('alert').filter({ hasText: 'No answer came' }).last()).toBeVisible();
-      await expect(box).toHaveAccessibleDescription(/No answer came/);
+      await expect(page.getByRole('alert').filter({ hasText: 'No response from the gateway' }).last()).toBeVisible();
+      await expect(box).toHaveAccessibleDescription(/No response from the gateway/);
     });
     await expect(box).toHaveValue('17');
   }
@@ -52,12 +52,12 @@ test('a form without an answer stays with what was typed, and says so', async ({
   await form.getByLabel('Address').fill('https://nobody.invalid/');
   await unheard(page, async () => {
     await form.getByLabel('Address').press('Enter');
-    await expect(form.getByRole('alert')).toContainText('No answer came');
+    await expect(form.getByRole('alert')).toContainText('No response from the gateway');
   });
   await expect(form.getByLabel('Address')).toHaveValue('https://nobody.invalid/');
 });
 
-test('what fails after its dialog was closed is told', async ({ page, home }) => {
+test('a failure after the dialog was closed is reported', async ({ page, home }) => {
   const { promise: through, resolve: letThrough } = Promise.withResolvers<void>();
   await page.route('**/*', async (route) => {
     if (route.request().method() !== 'POST') return route.continue();
@@ -73,10 +73,10 @@ test('what fails after its dialog was closed is told', async ({ page, home }) =>
   await page.keyboard.press('Escape');
   await expect(page.getByRole('dialog')).toHaveCount(0);
   letThrough();
-  await expect(page.getByText('No answer came')).toBeVisible();
+  await expect(page.getByText('No response from the gateway')).toBeVisible();
 });
 
-test('a change without an answer leaves the page where it is', async ({ page, home }) => {
+test('a change without a response leaves the page as it is', async ({ page, home }) => {
   await sessionOf(home.owner);
   await page.goto('/account');
   await unheard(page, async () => {
@@ -84,13 +84,13 @@ test('a change without an answer leaves the page where it is', async ({ page, ho
       .getByRole('button', { name: /^Sign out / })
       .first()
       .press('Enter');
-    await expect(page.getByText('No answer came.')).toBeVisible();
+    await expect(page.getByText('No response from the gateway.')).toBeVisible();
     await page.getByRole('textbox', { name: 'Name' }).fill('still here');
   });
   await expect(page.getByRole('textbox', { name: 'Name' })).toHaveValue('still here');
 });
 
-test('while no answer comes the health of offers is said to be old, and a request is explained afterwards', async ({
+test('without responses, the health of offers is marked as old, and a request is explained later', async ({
   page,
   home,
   db,
@@ -104,29 +104,29 @@ test('while no answer comes the health of offers is said to be old, and a reques
   await unheard(page, async () => {
     await explain.getByRole('textbox').fill('sandbox/mini');
     await explain.getByRole('button', { name: 'Explain' }).press('Enter');
-    await expect(explain).toContainText('No answer came');
-    await expect(page.getByText('these are the last figures')).toBeVisible();
+    await expect(explain).toContainText('No response from the gateway');
+    await expect(page.getByText('these are the last known figures')).toBeVisible();
     await expect(health).toBeVisible();
   });
   await explain.getByRole('button', { name: 'Explain' }).press('Enter');
   await expect(explain.getByRole('list', { name: 'Candidates' })).toContainText('sandbox/mini');
 });
 
-test('a page that waits for word of a payment waits on while nothing answers', async ({ page, home }) => {
+test('a page waiting for a payment keeps waiting while the server does not respond', async ({ page, home }) => {
   await page.goto(`/${home.slug}/billing`);
   await page.getByRole('button', { name: 'Continue to payment' }).press('Enter');
   await page.getByRole('button', { name: 'Cancel' }).press('Enter');
-  const waits = page.getByText(/Waiting for word of the payment/);
+  const waits = page.getByText(/Waiting for confirmation of the/);
   await expect(waits).toBeVisible();
   await unheard(page, async () => {
     await page.waitForEvent('requestfailed', (request) => !request.url().includes('/balance'));
     await page.waitForEvent('requestfailed', (request) => !request.url().includes('/balance'));
     await expect(waits).toBeVisible();
-    await expect(page.getByText('connection lost, trying again')).toBeVisible();
+    await expect(page.getByText('connection lost, reconnecting')).toBeVisible();
   });
 });
 
-test('a figure that is polled is asked for once at a time, and again after an answer that is none', async ({
+test('a polled figure is requested once at a time, and again after an invalid response', async ({
   page,
   home,
 }) => {

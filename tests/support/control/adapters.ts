@@ -99,7 +99,7 @@ export async function verdictOfAction(
     return 'denied';
   if (answer.message.includes('no longer a member')) return 'no workspace';
   if (answer.message.startsWith('There is no')) return 'not found';
-  return answer.message.startsWith('The gateway could not') ? 'fault' : 'refused';
+  return answer.message.startsWith('Something went wrong') ? 'fault' : 'refused';
 }
 
 const commands = commandsOf(operations);

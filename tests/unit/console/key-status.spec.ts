@@ -45,7 +45,7 @@ describe('the status of a key', () => {
       tone: 'bad',
       text: 'Cap reached',
       note: 'resets 26 Nov, 00:00',
-      why: 'It has spent $0.0042 of its cap of $0.004 a day: calls are refused with 402 until 26 Nov, 00:00 (in 12 h), or until the cap is raised.',
+      why: 'This key has spent $0.0042 of its cap of $0.004 a day: calls are refused with 402 until 26 Nov, 00:00 (in 12 h), or until the cap is raised.',
     });
     expect(statusFor({ cause: 'd7', code: 'd7_limit_reached' })).toMatchObject({ note: null });
   });

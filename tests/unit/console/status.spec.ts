@@ -22,20 +22,20 @@ const status = (
 });
 
 describe('the status page', () => {
-  it('never rounds up to 100 %', () => {
-    expect([1, 0.99999, 0.9999, 0].map(showShare)).toEqual(['100.00 %', '99.99 %', '99.99 %', '0.00 %']);
+  it('never rounds up to 100%', () => {
+    expect([1, 0.99999, 0.9999, 0].map(showShare)).toEqual(['100.00%', '99.99%', '99.99%', '0.00%']);
   });
 
-  it('tells each day apart, in colours and for those who see none', () => {
+  it('distinguishes each day by color and by text', () => {
     const { gateway, measured } = viewStatus(status(), nowMs);
     expect(gateway.days.map(({ tone }) => tone)).toEqual(['good', 'warn', 'bad', 'neutral']);
-    expect(gateway.days[1]?.text).toBe('20 Nov 2026: 98.00 %');
-    expect(gateway.summary).toBe('GATEWAY: 99.99 % in 4 days, 2 days below 99 %');
+    expect(gateway.days[1]?.text).toBe('20 Nov 2026: 98.00%');
+    expect(gateway.summary).toBe('GATEWAY: 99.99% in 4 days, 2 days below 99%');
     expect(gateway.latency).toEqual({ p50: '320 ms', p95: '1.24 s' });
     expect(measured).toBe('4 min ago');
   });
 
-  it('says first how the gateway is, then which providers have trouble', () => {
+  it('says first how the gateway is, then which providers have problems', () => {
     const texts = (['down', 'maintenance', 'degraded', 'no data', 'operational'] as const).map(
       (state) => viewStatus(status(component('gateway', state)), nowMs).head.text,
     );
@@ -47,7 +47,7 @@ describe('the status page', () => {
       'All systems operational',
     ]);
     const one = viewStatus(status(component('gateway', 'operational'), component('a', 'down')), nowMs);
-    expect(one.head).toMatchObject({ text: 'A has trouble', tone: 'warn' });
+    expect(one.head).toMatchObject({ text: 'A has problems', tone: 'warn' });
     const quiet = viewStatus(status(component('gateway', 'operational'), component('a', 'no data')), nowMs);
     expect(quiet.head.tone).toBe('good');
   });

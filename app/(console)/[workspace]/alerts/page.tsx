@@ -58,11 +58,11 @@ export default async function AlertsPage({ params, searchParams }: AlertsPagePro
   return (
     <>
       <PageHead title="Alerts">
-        Owners and admins get a mail, and your servers a webhook, once when something begins.
+        Owners and admins get an email, and your servers a webhook, once when an alert starts.
       </PageHead>
       <Section title="Recent alerts" note={`Times in ${showZone(timeZone, nowMs)}`}>
         {alerts.data.length === 0 ? (
-          <p className="px-4 py-3 text-muted">No alert yet.</p>
+          <p className="px-4 py-3 text-muted">No alerts yet.</p>
         ) : (
           <ol className="divide-y">
             {alerts.data.map(({ id, title, text, page, raisedAt, endedAt }) => (
@@ -77,9 +77,9 @@ export default async function AlertsPage({ params, searchParams }: AlertsPagePro
                   </Link>
                   <span className="flex items-center gap-2 text-muted text-xs tabular-nums">
                     {endedAt === null ? (
-                      <Badge tone="warn">holds</Badge>
+                      <Badge tone="warn">active</Badge>
                     ) : (
-                      <Badge tone="outline">passed</Badge>
+                      <Badge tone="outline">resolved</Badge>
                     )}
                     {showMoment(Date.parse(raisedAt), timeZone)}
                   </span>
@@ -92,11 +92,11 @@ export default async function AlertsPage({ params, searchParams }: AlertsPagePro
       </Section>
       {after || alerts.next ? (
         <PagesNav
-          label="Pages of the alerts"
+          label="Alerts pages"
           first={after ? here : null}
           next={alerts.next ? listAddress(here, { after: alerts.next }) : null}
         >
-          The newest first.
+          Newest first.
         </PagesNav>
       ) : null}
       <Section title="What to alert about">
@@ -107,7 +107,7 @@ export default async function AlertsPage({ params, searchParams }: AlertsPagePro
           initial={settings}
           locked={locked}
           send={setAlertsAction}
-          saved="The alerts are saved"
+          saved="Alerts saved"
         />
       </Section>
       <section aria-labelledby="webhooks" className="grid min-w-0 gap-3">
@@ -117,8 +117,8 @@ export default async function AlertsPage({ params, searchParams }: AlertsPagePro
               Webhooks
             </h2>
             <p className="max-w-2xl text-muted leading-5">
-              Each alert as signed JSON to your own address, on the public internet and by https. What is not
-              taken is sent again for 24 hours.
+              Each alert is sent as signed JSON to a public HTTPS address of yours. Failed deliveries are
+              retried for 24 hours.
             </p>
           </div>
           {mayChange ? (
@@ -140,11 +140,13 @@ export default async function AlertsPage({ params, searchParams }: AlertsPagePro
             remove={deleteWebhookAction}
           />
         ) : (
-          <p className="rounded-lg border bg-surface px-4 py-3 text-muted">No webhook yet.</p>
+          <p className="rounded-lg border bg-surface px-4 py-3 text-muted">No webhooks yet.</p>
         )}
         {deliveries && chosen !== null ? (
           deliveries.data.length === 0 ? (
-            <p className="text-muted">Nothing was sent there in the last 30 days. Send a test.</p>
+            <p className="text-muted">
+              No deliveries in the last 30 days. Send a test event to check the webhook.
+            </p>
           ) : (
             <DeliveryTable
               workspace={slug}

@@ -52,7 +52,8 @@ export default async function AuditPage({ params, searchParams }: AuditPageProps
           </a>
         }
       >
-        Every change in this workspace: by whom, of what, from where. Nobody can change or remove a line.
+        Every change in this workspace: who made it, what changed and where from. Entries cannot be edited or
+        deleted.
       </PageHead>
       <div className="grid min-w-0 gap-3">
         <AuditFilters
@@ -71,20 +72,20 @@ export default async function AuditPage({ params, searchParams }: AuditPageProps
         {rows.length > 0 ? (
           <AuditTable rows={rows} />
         ) : Object.keys(texts).length > 0 ? (
-          <EmptyState icon={<SearchX />} title="No line matches">
-            Widen the range, or clear the filters.
+          <EmptyState icon={<SearchX />} title="No matching entries">
+            Widen the range or clear the filters.
           </EmptyState>
         ) : (
-          <EmptyState icon={<History />} title="Nothing was changed yet">
-            Each change of keys, routing, members and settings appears here as it is made.
+          <EmptyState icon={<History />} title="No changes yet">
+            Changes to keys, routing, members and settings appear here as they are made.
           </EmptyState>
         )}
         <PagesNav
-          label="Pages of the audit log"
+          label="Audit log pages"
           first={after ? listAddress(here, texts) : null}
           next={page.next ? listAddress(here, { ...texts, after: page.next }) : null}
         >
-          Times in {showZone(timeZone, nowMs)}. The API serves the same at{' '}
+          Times in {showZone(timeZone, nowMs)}. Also available from the API at{' '}
           <code>/api/v1/workspaces/{slug}/audit</code>.
         </PagesNav>
       </div>

@@ -61,7 +61,7 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
   const path = `/${slug}/billing`;
   return (
     <>
-      <PageHead title="Billing">Funds of the workspace, and every line that moved its balance.</PageHead>
+      <PageHead title="Billing">The workspace’s funds, and every change to its balance.</PageHead>
       {back ? <TopUpReturn topUp={back} billing={path} /> : null}
       <div className="grid gap-4 lg:grid-cols-2">
         <BalanceFacts
@@ -79,16 +79,16 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
                 </>
               ) : (
                 <p className="text-muted leading-6">
-                  Payments are not set up. Whoever runs this gateway sets <code>STRIPE_SECRET_KEY</code> and{' '}
-                  <code>STRIPE_WEBHOOK_SECRET</code> and restarts it; until then, an operator can add credit
-                  by hand.
+                  Payments are not set up. To take payments, your gateway administrator sets{' '}
+                  <code>STRIPE_SECRET_KEY</code> and <code>STRIPE_WEBHOOK_SECRET</code> and restarts the
+                  gateway; until then, an operator can add credit manually.
                 </p>
               )
             ) : (
               <p className="text-muted leading-6">
                 {workspace.demo
-                  ? 'The money of a demo workspace is made up; top up another workspace.'
-                  : 'Owners, admins and billing members add funds.'}
+                  ? 'This demo workspace uses simulated funds. Top up another workspace instead.'
+                  : 'Only owners, admins and billing members can add funds.'}
               </p>
             )}
           </div>
@@ -107,7 +107,7 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
         />
       ) : null}
       {topUps && topUps.data.length > 0 ? (
-        <Section title="Top-ups" note={topUps.next ? 'The newest ten' : undefined}>
+        <Section title="Top-ups" note={topUps.next ? 'Newest 10' : undefined}>
           <TopUpTable topUps={topUps.data} zone={timeZone} />
         </Section>
       ) : null}
@@ -126,8 +126,8 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
 function PlayMoney() {
   return (
     <p role="note" className="mb-4 rounded-md bg-warn-soft px-3 py-2 text-warn leading-5">
-      Test payments: this gateway pays at a stand-in for Stripe. No card is charged, and what is added is
-      simulated money (play money), which pays only simulated models.
+      Test payments: this gateway uses a simulated Stripe. No card is charged, and top-ups add simulated money
+      (play money), which pays only for simulated models.
     </p>
   );
 }

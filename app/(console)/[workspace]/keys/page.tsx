@@ -46,7 +46,7 @@ export default async function KeysPage({ params, searchParams }: KeysPageProps) 
     <KeyPage member={member} {...snippets}>
       <KeyCreation>
         <PageHead title="API keys" action={none ? null : <CreateKeyButton />}>
-          Your servers call the gateway with these. Changes apply within 2 seconds.
+          Your servers use these keys to call the gateway. Changes apply within 2 seconds.
         </PageHead>
         {none ? (
           <EmptyState
@@ -61,8 +61,8 @@ export default async function KeysPage({ params, searchParams }: KeysPageProps) 
               </>
             }
           >
-            Create a key, put it beside the base address into the environment of your server, and keep the SDK
-            that you already use.
+            Create a key, set it and the base URL in your server’s environment, and keep using your current
+            SDK.
           </EmptyState>
         ) : (
           <div className="grid min-w-0 gap-3">
@@ -72,23 +72,23 @@ export default async function KeysPage({ params, searchParams }: KeysPageProps) 
             ) : (
               <EmptyState
                 icon={<SearchX />}
-                title="No key matches"
+                title="No matching keys"
                 action={
                   <Link href={here} className={buttonStyle()}>
                     Show all keys
                   </Link>
                 }
               >
-                Keys are found by a part of their name, by the characters that the list shows, or by their id.
+                Search by part of the name, by the characters shown in the list, or by id.
               </EmptyState>
             )}
             <PagesNav
-              label="Pages of the keys"
+              label="API keys pages"
               first={filters.after ? keyAddress(here, { q: search || null }) : null}
               next={next ? keyAddress(here, { q: search || null, after: next }) : null}
             >
-              Days and dates in {showZone(workspace.timeZone, nowMs)}. The call that crosses a cap completes;
-              the next one is refused with 402.
+              Dates in {showZone(workspace.timeZone, nowMs)}. The call that reaches a cap still completes; the
+              next one is refused with 402.
             </PagesNav>
           </div>
         )}

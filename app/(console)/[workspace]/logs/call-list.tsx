@@ -51,18 +51,18 @@ export async function CallList({ live, workspace, filters: { texts, input, fault
           {rows.length > 0 ? <ChosenCallTable calls={rows} /> : null}
           {rows.length === 0 ? (
             <p className="px-4 py-3 text-muted">
-              None of the calls that were compared fits. Older ones follow.
+              No matches in the calls searched so far. Go to the next page to search older calls.
             </p>
           ) : null}
         </>
       )}
       <PagesNav
-        label="Pages of the log"
+        label="Log pages"
         first={texts.after ? listAddress(here, { ...texts, after: null }) : null}
         next={next ? listAddress(here, { ...texts, after: next }) : null}
       >
         {counted ? `${showFound(counted)} ` : null}
-        Times in {showZone(workspace.timeZone, nowMs)}. A call appears within 2 seconds of its end.
+        Times in {showZone(workspace.timeZone, nowMs)}. A call appears within 2 seconds of ending.
       </PagesNav>
     </div>
   );

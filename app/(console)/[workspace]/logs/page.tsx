@@ -26,7 +26,7 @@ export const metadata: Metadata = { title: 'Logs' };
 
 /** What the filter offers; the calls of an older key are a link of the list of keys. */
 const mostKeys = 200;
-const olderKeys = 'The newest keys. The calls of an older one are a link on the page of the API keys.';
+const olderKeys = 'Only the newest keys are listed. For an older key, follow its link on the API keys page.';
 
 /** Filters that links bring along, and that one box searches for with the others. */
 const linked = new Set(['countedModel', 'clientRequestId', 'upstreamRequestId']);
@@ -80,7 +80,7 @@ export default async function LogsPage({ params, searchParams }: LogsPageProps) 
           </div>
         }
       >
-        Every call whose key was known, refusals included. Prompts and answers are not stored.
+        Every call made with a known key, including refused calls. Prompts and answers are not stored.
       </PageHead>
       <LogFilterBar
         fields={formOf(logFields).filter(({ name }) => !linked.has(name) || filters.texts[name])}

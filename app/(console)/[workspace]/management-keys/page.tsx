@@ -28,13 +28,13 @@ interface ManagementKeysPageProps {
 export default async function ManagementKeysPage({ params, searchParams }: ManagementKeysPageProps) {
   const { workspace, role } = await requireMember((await params).workspace, 'workspace:read');
   const { slug, timeZone } = workspace;
-  const lead = 'Scripts manage this workspace with these, by /api/v1. They make no calls to models.';
+  const lead = 'Scripts use these keys to manage this workspace through /api/v1. They cannot call models.';
   if (!may(role, 'management-keys:read')) {
     return (
       <>
         <PageHead title="Management keys">{lead}</PageHead>
-        <EmptyState icon={<Terminal />} title="Your role has no management keys">
-          Your role is {role}. Ask an {rolesThatMay('management-keys:write')} for a management key.
+        <EmptyState icon={<Terminal />} title="Your role cannot use management keys">
+          Your role is {role}. Ask an {rolesThatMay('management-keys:write')} to create one.
         </EmptyState>
       </>
     );
@@ -60,8 +60,8 @@ export default async function ManagementKeysPage({ params, searchParams }: Manag
         {lead}
       </PageHead>
       {data.length === 0 ? (
-        <EmptyState icon={<Terminal />} title="No management key yet">
-          Create one for a script or a tool such as Terraform. It has a role of its own, at most yours.
+        <EmptyState icon={<Terminal />} title="No management keys yet">
+          Create one for a script or a tool such as Terraform. It gets its own role, no higher than yours.
         </EmptyState>
       ) : (
         <div className="grid min-w-0 gap-3">
@@ -71,12 +71,12 @@ export default async function ManagementKeysPage({ params, searchParams }: Manag
             revoke={revokeManagementKeyAction}
           />
           <PagesNav
-            label="Pages of the management keys"
+            label="Management keys pages"
             first={after ? here : null}
             next={next ? listAddress(here, { after: next }) : null}
           >
-            Days in {showZone(timeZone, nowMs)}. Last use is to the minute. A key is revoked when its maker
-            loses the role that it needs.
+            Dates in {showZone(timeZone, nowMs)}. Last use is exact to the minute. A key is revoked when its
+            creator loses the role that it needs.
           </PagesNav>
         </div>
       )}

@@ -71,17 +71,17 @@ export default async function MembersPage({ params, searchParams }: MembersPageP
       roles={roles.filter((one) => one !== 'owner' || changesOwners)}
     >
       <PageHead title="Members" action={<InviteButton />}>
-        Who works in this workspace, and what they may do. A change is in force at once.
+        Who has access to this workspace, and what they can do. Changes apply immediately.
       </PageHead>
       <section aria-label="Members" className="grid min-w-0 gap-3">
         <MemberTable members={members.data.map((one) => memberRowOf(one, user.id, place))} />
         <PagesNav
-          label="Pages of the members"
+          label="Members pages"
           first={after ? here : null}
           next={members.next ? listAddress(here, { after: members.next }) : null}
           words={{ first: 'First', next: 'More' }}
         >
-          Days in {showZone(timeZone, nowMs)}. A workspace keeps at least one owner.
+          Dates in {showZone(timeZone, nowMs)}. A workspace always has at least one owner.
         </PagesNav>
       </section>
       {invitations.data.length > 0 ? (
@@ -91,8 +91,8 @@ export default async function MembersPage({ params, searchParams }: MembersPageP
           </h2>
           {getConsoleHost().env.mails ? null : (
             <p className="text-muted leading-5">
-              This gateway sends no mail (<code>SMTP_URL</code> is not set): links are printed in its log. Ask
-              whoever runs it to hand them on.
+              This gateway does not send email (<code>SMTP_URL</code> is not set). Invitation links are
+              printed in the server log; ask your gateway administrator to pass them on.
             </p>
           )}
           <InvitationTable invitations={invitations.data.map((one) => invitationRowOf(one, place))} />
@@ -101,11 +101,11 @@ export default async function MembersPage({ params, searchParams }: MembersPageP
       <section aria-labelledby="roles" className="grid min-w-0 gap-3">
         <div className="grid gap-1">
           <h2 id="roles" className="font-semibold text-base">
-            What roles may do
+            What each role can do
           </h2>
           <p className="max-w-2xl text-muted leading-5">
-            The same rules hold here, on the management API and for management keys. Open a line to see what
-            it stands for.
+            The same rules apply in the console, in the management API and to management keys. Open a row to
+            see the permissions it includes.
           </p>
         </div>
         <RoleMatrix roles={roles} lines={lines} />

@@ -14,7 +14,7 @@ export const metadata: Metadata = { title: 'Models' };
 
 /** What the filter offers. */
 const mostKeys = 200;
-const olderKeys = 'The newest keys.';
+const olderKeys = 'Only the newest keys are listed.';
 
 interface ModelsPageProps {
   params: Promise<{ workspace: string }>;
@@ -37,7 +37,7 @@ export default async function ModelsPage({ params, searchParams }: ModelsPagePro
   return (
     <>
       <PageHead title="Models">
-        What this gateway offers and what it costs. A call names a model by its slug.
+        The models on this gateway and what they cost. Calls refer to a model by its slug.
       </PageHead>
       {key && status && (status.tone === 'bad' || status.tone === 'neutral') ? (
         <p role="status" className="rounded-lg bg-warn-soft px-4 py-2.5 text-warn leading-5">
@@ -51,8 +51,8 @@ export default async function ModelsPage({ params, searchParams }: ModelsPagePro
           {
             name: 'key',
             label: 'Key',
-            any: 'For any key',
-            options: keys.map(({ id, name }) => ({ value: id, label: `${name} may call it` })),
+            any: 'Any key',
+            options: keys.map(({ id, name }) => ({ value: id, label: `Allowed for ${name}` })),
             ...(keys.length < mostKeys ? {} : { note: olderKeys }),
           },
           ...modelChoices(models),
@@ -61,7 +61,8 @@ export default async function ModelsPage({ params, searchParams }: ModelsPagePro
         total={models.length}
         empty={
           <EmptyState icon={<Boxes />} title="No models yet">
-            Who runs this gateway fills its catalogue with <code>gateway catalogue apply catalogue</code>.
+            Your gateway administrator fills the catalogue with <code>gateway catalogue apply catalogue</code>
+            .
           </EmptyState>
         }
       />

@@ -56,8 +56,8 @@ export default async function RoutingPage({ params, searchParams }: RoutingPageP
   return (
     <>
       <PageHead title="Routing">
-        Which providers a call tries, and in which order. A model's own policy stands over the default, key by
-        key.
+        Which providers a call tries, and in which order. Each setting of a model’s policy overrides the
+        default.
       </PageHead>
       <PolicyTabs
         here={`/${slug}/routing`}
@@ -107,7 +107,7 @@ export default async function RoutingPage({ params, searchParams }: RoutingPageP
           />
           {history.next === null ? null : (
             <p className="text-muted text-xs">
-              Older ones: <code className="font-mono">gateway policy history {slug}</code>
+              Older versions: <code className="font-mono">gateway policy history {slug}</code>
             </p>
           )}
         </section>
@@ -117,8 +117,9 @@ export default async function RoutingPage({ params, searchParams }: RoutingPageP
           Health of offers
         </h2>
         <p className="max-w-2xl text-muted leading-5">
-          Five failures in a row set an offer aside for 10 seconds, then for longer; calls try it last
-          meanwhile. Figures are smoothed, of all calls on this machine, and read again every 5 seconds.
+          After five failures in a row, an offer is set aside for 10 seconds, then for longer; meanwhile,
+          calls try it last. Figures are smoothed averages over all calls on this machine, updated every 5
+          seconds.
         </p>
         <OfferHealth workspace={slug} first={health} health={showHealthAction} />
       </section>

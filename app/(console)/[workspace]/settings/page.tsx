@@ -52,19 +52,17 @@ export default async function SettingsPage({ params }: { params: Promise<{ works
   const { publicUrl } = getConsoleHost().env;
   return (
     <>
-      <PageHead title="Settings">
-        What holds for the whole workspace. A change is in force within 2 seconds.
-      </PageHead>
+      <PageHead title="Settings">Settings for the whole workspace. Changes apply within 2 seconds.</PageHead>
       <Section title="General" note={`Id ${workspace.id}`}>
         <SettingsForm
           key={`${settings.name} ${settings.retentionDays}`}
           {...common}
           fields={formOf({ name, retentionDays })}
           initial={{ name: settings.name, retentionDays: textOf(settings.retentionDays) }}
-          saved="The settings are saved"
+          saved="Settings saved"
         />
       </Section>
-      <Section title="Time zone" note="In force as it is chosen">
+      <Section title="Time zone" note="Saved when you choose it">
         <ZoneForm
           workspace={slug}
           zone={timeZone}
@@ -73,18 +71,18 @@ export default async function SettingsPage({ params }: { params: Promise<{ works
           send={setWorkspaceAction}
         />
       </Section>
-      <Section title="Address" note="Old addresses lead to the new one">
+      <Section title="Address" note="Old addresses redirect to the new one">
         {slugField ? (
           <SlugForm workspace={slug} field={slugField} locked={locked} rename={renameWorkspaceAction}>
             <p className="text-muted text-xs leading-5 [overflow-wrap:anywhere]">
-              The console opens at {publicUrl}/{slug}. Links and scripts that name an earlier slug go on
+              This workspace’s address is {publicUrl}/{slug}. Links and scripts that use an earlier slug keep
               working.
             </p>
           </SlugForm>
         ) : null}
       </Section>
       <LiveUse rows={workspaceLimitRows(limits)} address={`/${slug}/settings/use`} />
-      <Section title="Limits of the workspace" note="Beside those of its keys; the tighter one refuses">
+      <Section title="Workspace limits" note="In addition to key limits; the lower limit applies">
         <SettingsForm
           key={`${settings.rpm} ${settings.tpm} ${settings.concurrency}`}
           {...common}
@@ -94,10 +92,10 @@ export default async function SettingsPage({ params }: { params: Promise<{ works
             tpm: textOf(settings.tpm),
             concurrency: textOf(settings.concurrency),
           }}
-          saved="The limits are saved"
+          saved="Limits saved"
         >
           {limits.refusals.length > 0 ? (
-            <ul className="grid gap-1 leading-5" aria-label="Refused last">
+            <ul className="grid gap-1 leading-5" aria-label="Latest refusal">
               {limits.refusals
                 .map((one) => refusalRowOf(one, { timeZone, nowMs }))
                 .map(({ code, limit, ago, exact, call }) => (
@@ -114,7 +112,7 @@ export default async function SettingsPage({ params }: { params: Promise<{ works
                 ))}
             </ul>
           ) : (
-            <p className="text-muted leading-5">No limit of the workspace has refused a call lately.</p>
+            <p className="text-muted leading-5">No calls have been refused by a workspace limit recently.</p>
           )}
         </SettingsForm>
       </Section>
@@ -124,19 +122,19 @@ export default async function SettingsPage({ params }: { params: Promise<{ works
           {...common}
           fields={formOf({ strict })}
           initial={{ strict: settings.strict }}
-          saved="The strict budget is saved"
+          saved="Strict budget saved"
         >
           <p className="max-w-3xl text-muted leading-6">
-            Without it a call reserves what it will probably cost; one that costs more completes, and the
-            balance may end a little below 0. With it a call reserves what it can cost at most, by the model’s
-            largest output: the balance never falls below 0, calls are refused with 402 sooner, and a stream
-            that outgrows what is left is cut with an error. Requests that name a maximum of output tokens
-            reserve less.
+            Off: a call reserves its estimated cost. If it costs more it still completes, and the balance may
+            fall slightly below 0. On: a call reserves the most it can cost, based on the model’s maximum
+            output. The balance never falls below 0, but calls are refused with 402 sooner, and a stream that
+            exceeds the remaining balance is cut off with an error. Requests that set a maximum of output
+            tokens reserve less.
           </p>
         </SettingsForm>
       </Section>
       {deletion ? (
-        <Section title="Danger zone" note="For owners">
+        <Section title="Danger zone" note="Owners only">
           <DangerZone
             workspace={slug}
             name={workspace.name}

@@ -37,7 +37,7 @@ export default async function UsagePage({ params, searchParams }: UsagePageProps
   return (
     <>
       <PageHead title="Usage">
-        What calls cost and did, by the moment of their admission. Every figure leads to the calls that it
+        Cost and results of calls, by the time they were admitted. Every figure links to the calls that it
         counts.
       </PageHead>
       <UsageBar

@@ -100,7 +100,7 @@ export async function UsageFigures({ workspace, address, question, nowMs, query 
       {series.total.calls === 0 ? (
         <EmptyState
           icon={<ChartColumn />}
-          title={narrowed ? 'No call matches' : 'No calls in this range'}
+          title={narrowed ? 'No matching calls' : 'No calls in this range'}
           action={
             <Link
               href={
@@ -114,7 +114,7 @@ export async function UsageFigures({ workspace, address, question, nowMs, query 
             </Link>
           }
         >
-          {range}, {showZone(series.timeZone, fromMs)}. A call counts as soon as it has ended.
+          {range}, {showZone(series.timeZone, fromMs)}. A call is counted as soon as it ends.
         </EmptyState>
       ) : (
         <ChartPanel
@@ -148,7 +148,7 @@ function Refused({ text, href }: { text: string; href: string }) {
   return (
     <EmptyState
       icon={<TriangleAlert />}
-      title="This cannot be shown"
+      title="These figures cannot be shown"
       action={
         <Link href={href} className={buttonStyle()}>
           Show it by model

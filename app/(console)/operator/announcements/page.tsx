@@ -13,9 +13,9 @@ import { createAnnouncementAction, endAnnouncementAction } from './actions';
 
 export const metadata: Metadata = { title: 'Announcements' };
 
-const states = { planned: 'Planned', shown: 'Shown', over: 'Over' } as const;
+const states = { planned: 'Planned', shown: 'Shown', over: 'Ended' } as const;
 const tones = { planned: 'info', shown: 'good', over: 'neutral' } as const;
-const columns = ['Text', 'State', 'Tone', 'From', 'Until', ''].map((title) => ({ title }));
+const columns = ['Text', 'State', 'Type', 'From', 'Until', ''].map((title) => ({ title }));
 
 export default async function AnnouncementsPage() {
   const { data } = await readForOperator(listAnnouncements, { limit: 50 });
@@ -23,22 +23,22 @@ export default async function AnnouncementsPage() {
   return (
     <>
       <PageHead title="Announcements">
-        What stands above every page of the console, for everybody, until each of them puts it away.
+        Announcements appear at the top of every console page until each user dismisses them.
       </PageHead>
       <Section title="New announcement">
         <PlainForm
           fields={formOf(createAnnouncement.fields)}
           long={['text']}
-          verb={{ idle: 'Announce', pending: 'Announcing…' }}
-          done="The announcement is made"
+          verb={{ idle: 'Publish', pending: 'Publishing…' }}
+          done="Announcement published"
           send={createAnnouncementAction}
         />
       </Section>
-      <Section title="Announcements" note="The newest 50">
+      <Section title="Announcements" note="Newest 50">
         <InnerTable
           label="Announcements"
           columns={columns}
-          none="None was made yet."
+          none="No announcements yet."
           rows={data.map(({ id, text, state, tone, from, until }) => ({
             id,
             cells: [
@@ -50,7 +50,7 @@ export default async function AnnouncementsPage() {
               </Badge>,
               tone === 'warning' ? 'Warning' : 'Info',
               <When key="from" iso={from} nowMs={nowMs} />,
-              until === null ? 'Until it is ended' : <When key="until" iso={until} nowMs={nowMs} />,
+              until === null ? 'Until ended' : <When key="until" iso={until} nowMs={nowMs} />,
               state === 'over' ? null : (
                 <SureButton
                   key="end"
@@ -58,7 +58,7 @@ export default async function AnnouncementsPage() {
                   spoken={`End: ${text.slice(0, 60)}`}
                   question={null}
                   input={{ id }}
-                  done="The announcement is over"
+                  done="Announcement ended"
                   act={endAnnouncementAction}
                 />
               ),

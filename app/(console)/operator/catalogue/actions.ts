@@ -17,6 +17,6 @@ export async function applyShippedAction(input: {
   prune: boolean;
 }): Promise<ActionResult<{ changes: string[]; leftOut: string[] }>> {
   const files = await readShippedCatalogue();
-  if (files === null) return refused('This installation has no catalogue files beside it.');
+  if (files === null) return refused('This installation does not include catalogue files.');
   return apply({ files, prune: input?.prune === true });
 }

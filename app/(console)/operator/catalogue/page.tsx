@@ -18,15 +18,15 @@ export default async function OperatorCataloguePage() {
   return (
     <>
       <PageHead title="Catalogue files">
-        Where catalogue files and the gateway differ. A file is applied whole or not at all; calls that were
-        made keep their prices.
+        Compare catalogue files with the gateway. Files are applied completely or not at all; past calls keep
+        their prices.
       </PageHead>
-      <Section title="Files of this version" note={files ? `${files.length} files` : undefined}>
+      <Section title="Files included with this version" note={files ? `${files.length} files` : undefined}>
         {files ? (
           <p className="px-4 pt-3 text-muted text-xs leading-5">{files.map(({ name }) => name).join(', ')}</p>
         ) : null}
         {shipped === null ? (
-          <p className="px-4 py-4 text-muted">This installation has no catalogue files beside it.</p>
+          <p className="px-4 py-4 text-muted">This installation does not include catalogue files.</p>
         ) : shipped.ok ? (
           <ShippedChanges comparison={shipped.value} apply={applyShippedAction} />
         ) : (

@@ -25,7 +25,7 @@ const columns = [
   { title: 'Workspace' },
   { title: 'Model' },
   { title: 'Flag' },
-  { title: 'Claimed' },
+  { title: 'Reported' },
   { title: 'Charged', right: true },
 ];
 
@@ -42,8 +42,8 @@ export default async function ChargesPage({ searchParams }: ChargesPageProps) {
   return (
     <>
       <PageHead title="Flagged charges">
-        What providers claimed that does not fit the catalogue. An anomaly is charged up to what the model can
-        do, an unpriced tier at the base price; the catalogue’s entry or the provider is wrong.
+        Usage reported by providers that does not match the catalogue. A usage anomaly is charged up to the
+        model’s limits, an unpriced tier at the base price. Either the catalogue or the provider is wrong.
       </PageHead>
       <nav aria-label="Flags" className="flex flex-wrap gap-1">
         {views.map((view) => (
@@ -64,7 +64,7 @@ export default async function ChargesPage({ searchParams }: ChargesPageProps) {
         <InnerTable
           label="Charges"
           columns={columns}
-          none="No charge is flagged: what providers claim fits the catalogue."
+          none="No flagged charges: all reported usage matches the catalogue."
           rows={data.map((charge) => ({
             id: `${charge.call} ${charge.of}`,
             cells: [
@@ -113,11 +113,11 @@ export default async function ChargesPage({ searchParams }: ChargesPageProps) {
         />
       </Section>
       <PagesNav
-        label="Pages of the flagged charges"
+        label="Flagged charges pages"
         first={after ? listAddress(here, texts) : null}
         next={next ? listAddress(here, { ...texts, after: next }) : null}
       >
-        Of all workspaces but those with demo data, the newest first.
+        All workspaces except those with demo data, newest first.
       </PagesNav>
     </>
   );

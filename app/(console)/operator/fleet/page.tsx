@@ -23,14 +23,14 @@ const processColumns = [
 ];
 const leaseColumns = [
   { title: 'Workspace' },
-  { title: 'Of' },
+  { title: 'Lease for' },
   { title: 'Process' },
   { title: 'May spend', right },
   { title: 'Held', right },
-  { title: 'Asked back' },
+  { title: 'Recalled' },
 ];
 const journalColumns = [
-  { title: 'Journal of' },
+  { title: 'Journal' },
   { title: 'State' },
   { title: 'Files', right },
   { title: 'Bytes', right },
@@ -47,23 +47,23 @@ export default async function FleetPage() {
   const versions = new Set(processes.data.flatMap(({ alive, version }) => (alive ? (version ?? '?') : [])));
   const state = (alive: boolean) => (
     <Badge key="state" tone={alive ? 'good' : 'warn'} dot>
-      {alive ? 'Running' : 'Not heard from'}
+      {alive ? 'Running' : 'No heartbeat'}
     </Badge>
   );
   return (
     <>
       <PageHead title="Processes">
-        The gateway processes of all machines, what each may spend by itself, and what waits in their
+        The gateway processes on all machines, what each may spend on its own, and what is waiting in their
         journals.
       </PageHead>
       <Section
         title="Processes"
-        note={versions.size > 1 ? `${versions.size} versions at once: ${[...versions].join(', ')}` : null}
+        note={versions.size > 1 ? `${versions.size} versions running: ${[...versions].join(', ')}` : null}
       >
         <InnerTable
           label="Processes"
           columns={processColumns}
-          none="No process with a journal is running. Those that settle by the database alone are not listed."
+          none="No process with a journal is running. Processes that settle only through the database are not listed."
           rows={processes.data.map((one) => ({
             id: one.id,
             cells: [
@@ -85,13 +85,13 @@ export default async function FleetPage() {
         <InnerTable
           label="Leases"
           columns={leaseColumns}
-          none="No money is leased: no workspace has called lately."
+          none="No leases: no workspace has made calls recently."
           rows={leases.data.map((lease) => ({
             id: `${lease.process} ${lease.kind} ${lease.key ?? lease.workspace}`,
             cells: [
               lease.workspace ?? 'unknown',
               lease.kind === 'key' ? `caps of key ${lease.key?.slice(0, 13) ?? '?'}…` : 'funds',
-              `${lease.machine}, ${lease.pid}${lease.alive ? '' : ' (not heard from)'}`,
+              `${lease.machine}, ${lease.pid}${lease.alive ? '' : ' (no heartbeat)'}`,
               showMoney(lease.granted),
               showMoney(lease.held),
               lease.recalledAt === null ? 'No' : <When key="recalled" iso={lease.recalledAt} nowMs={nowMs} />,
@@ -99,11 +99,11 @@ export default async function FleetPage() {
           }))}
         />
       </Section>
-      <Section title="Journals" note="On the machine that shows this page">
+      <Section title="Journals" note="On the machine that serves this page">
         <InnerTable
           label="Journals"
           columns={journalColumns}
-          none={journals.kept ? 'No journal file is here.' : 'This process keeps no journal.'}
+          none={journals.kept ? 'No journal files on this machine.' : 'This process keeps no journal.'}
           rows={journals.data.map((one) => ({
             id: one.process,
             cells: [
@@ -132,8 +132,8 @@ export default async function FleetPage() {
             }))}
           />
           <p className="border-t px-4 py-3 text-muted text-xs leading-5">
-            A rejected record is tried again at the next start. A damaged one stays in its file, which is
-            deleted when it is dealt with.
+            Rejected records are retried at the next start. Damaged records stay in their file until they have
+            been dealt with; the file is then deleted.
           </p>
         </Section>
       ) : null}

@@ -33,20 +33,20 @@ export default async function HealthPage() {
   return (
     <>
       <PageHead title="Health of offers">
-        Offers that were tried or have failed lately, those in trouble first. A breaker sets an offer aside
-        after 5 failures in a row and tries it again by itself.
+        Offers that were tried or failed recently, failing ones first. The breaker sets an offer aside after 5
+        failures in a row and retries it automatically.
       </PageHead>
       <Section
         title="Offers"
-        note={`${processes === 1 ? '1 process' : `${processes} processes`} of this machine${calls > 0 ? `, errors of the newest ${showCount(calls)} calls` : ''}`}
+        note={`${processes === 1 ? '1 process' : `${processes} processes`} on this machine${calls > 0 ? `, errors from the latest ${showCount(calls)} calls` : ''}`}
       >
         <InnerTable
           label="Offers"
           columns={columns}
           none={
             processes === 0
-              ? 'No process of this machine answered, and no call has failed lately.'
-              : 'No offer was tried since the start, and no call has failed lately.'
+              ? 'No process on this machine answered, and no calls have failed recently.'
+              : 'No offers have been tried since the start, and no calls have failed recently.'
           }
           rows={data.map((offer) => ({
             id: `${offer.model} ${offer.provider}`,
@@ -63,7 +63,7 @@ export default async function HealthPage() {
                   <span className="text-muted text-xs">back {showAgo(Date.parse(offer.until), nowMs)}</span>
                 ) : null}
               </span>,
-              offer.state === 'untried' ? '–' : `${Math.round(offer.errorRate * 100)} %`,
+              offer.state === 'untried' ? '–' : `${Math.round(offer.errorRate * 100)}%`,
               offer.firstByteMs === null ? '–' : showSpan(offer.firstByteMs),
               offer.running,
               <Errors key="errors" errors={offer.errors} nowMs={nowMs} />,

@@ -40,8 +40,8 @@ export default async function IncidentsPage() {
         }
       >
         {shown
-          ? 'What everybody reads on the status page when something does not work.'
-          : 'The status page is turned off (STATUS_PAGE): nobody reads these but operators.'}
+          ? 'Incidents appear on the public status page.'
+          : 'The status page is off (STATUS_PAGE), so only operators see incidents.'}
       </PageHead>
       {open.map((incident) => (
         <Section key={incident.id} title={incident.title} note={`Open, ${incident.state}`}>
@@ -51,8 +51,8 @@ export default async function IncidentsPage() {
               fields={formOf(updating)}
               long={['text']}
               besides={{ id: incident.id }}
-              verb={{ idle: 'Add an update', pending: 'Adding…' }}
-              done="The update is on the status page"
+              verb={{ idle: 'Add update', pending: 'Adding…' }}
+              done="Update published"
               send={updateIncidentAction}
             />
             <PlainForm
@@ -60,7 +60,7 @@ export default async function IncidentsPage() {
               long={['text']}
               besides={{ id: incident.id }}
               verb={{ idle: 'Resolve', pending: 'Resolving…' }}
-              done="The incident is resolved"
+              done="Incident resolved"
               send={resolveIncidentAction}
             />
           </div>
@@ -71,16 +71,16 @@ export default async function IncidentsPage() {
           fields={formOf(opening)}
           long={['text']}
           initial={{ affects: 'gateway' }}
-          verb={{ idle: 'Open an incident', pending: 'Opening…' }}
-          done="The incident is on the status page"
+          verb={{ idle: 'Open incident', pending: 'Opening…' }}
+          done="Incident published"
           send={createIncidentAction}
         />
       </Section>
-      <Section title="Past incidents" note="Of the newest 50">
+      <Section title="Past incidents" note="Newest 50">
         {past.length > 0 ? (
           <IncidentList incidents={viewIncidents(past)} />
         ) : (
-          <p className="px-4 py-4 text-muted">There was none.</p>
+          <p className="px-4 py-4 text-muted">No past incidents.</p>
         )}
       </Section>
     </>

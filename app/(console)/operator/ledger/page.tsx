@@ -19,7 +19,8 @@ export default async function LedgerPage() {
   const nowMs = Date.now();
   // What is broken stands on top.
   const checks = (last?.checks ?? []).toSorted((one, other) => other.broken - one.broken);
-  const verdict = last === null ? 'Not done yet' : last.error ? 'Failed' : last.ok ? 'All hold' : 'Broken';
+  const verdict =
+    last === null ? 'Not verified yet' : last.error ? 'Failed' : last.ok ? 'Passed' : 'Violations found';
   return (
     <>
       <PageHead
@@ -35,12 +36,12 @@ export default async function LedgerPage() {
           />
         }
       >
-        Compares every posting with the calls, jobs and payments that it is made of, beside the running
-        gateway. On a large log it takes minutes; you may leave this page.
+        Checks every posting against its calls, jobs and payments while the gateway keeps running. This can
+        take minutes with a large log; you can leave this page.
       </PageHead>
       {running ? (
         <p role="status" className="rounded-lg bg-info-soft px-4 py-3 text-info leading-5">
-          The ledger is being verified. This page shows the result when it is there.
+          The ledger is being verified. The result will appear here.
           <ReadAgain everyMs={2_000} />
         </p>
       ) : null}
@@ -53,14 +54,14 @@ export default async function LedgerPage() {
                 {verdict}
               </Badge>,
             ],
-            ['When', <When key="when" iso={last?.endedAt ?? null} nowMs={nowMs} />],
+            ['Finished', <When key="when" iso={last?.endedAt ?? null} nowMs={nowMs} />],
             ['Took', last === null ? '–' : showSpan(last.tookMs)],
-            ['Charged above holds, all together', last === null ? '–' : exactMoney(last.overHold)],
+            ['Total charged above holds', last === null ? '–' : exactMoney(last.overHold)],
           ]}
         />
         {last?.error ? (
           <p className="border-t px-4 py-3 text-bad leading-5 [overflow-wrap:anywhere]">
-            It could not be done: {last.error}
+            Verification failed: {last.error}
           </p>
         ) : null}
       </Section>
@@ -72,7 +73,7 @@ export default async function LedgerPage() {
                 <div className="flex items-center justify-between gap-4">
                   <span className="min-w-0 [overflow-wrap:anywhere]">{name}</span>
                   <Badge tone={broken === 0 ? 'good' : 'bad'} dot>
-                    {broken === 0 ? 'Holds' : `Broken by ${broken === 100 ? '100 or more' : broken}`}
+                    {broken === 0 ? 'Passed' : `Violations: ${broken === 100 ? '100 or more' : broken}`}
                   </Badge>
                 </div>
                 {rows.length > 0 ? (

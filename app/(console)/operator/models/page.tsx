@@ -21,8 +21,7 @@ export default async function OperatorModelsPage({ searchParams }: OperatorModel
   return (
     <>
       <PageHead title="Models and prices">
-        What is offered, by whom, and at which prices. Open a model for the prices that it had, and to try
-        another.
+        Models, their providers and prices. Open a model to see past prices and try new ones.
       </PageHead>
       <Catalogue
         list={list}

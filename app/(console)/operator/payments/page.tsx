@@ -13,7 +13,7 @@ import { reconcileAction } from './actions';
 
 export const metadata: Metadata = { title: 'Payments' };
 
-const quarantinedColumns = ['Payment', 'Why', 'Order', 'When'].map((title) => ({ title }));
+const quarantinedColumns = ['Payment', 'Why', 'Order', 'Time'].map((title) => ({ title }));
 const lostColumns = [{ title: 'Workspace' }, { title: 'Until' }, { title: 'Spent', right: true }];
 
 export default async function PaymentsPage() {
@@ -38,8 +38,8 @@ export default async function PaymentsPage() {
         }
       >
         {configured
-          ? 'Every hour the ledger is compared with Stripe, and what it lacks is taken from there, each payment once.'
-          : 'This gateway takes no payments by card: set STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET.'}
+          ? 'Every hour the ledger is compared with Stripe, and each missing payment is added once.'
+          : 'Card payments are not set up. Set STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET.'}
       </PageHead>
       <Section title="Last comparison with Stripe">
         <Facts
@@ -47,29 +47,36 @@ export default async function PaymentsPage() {
             [
               'Result',
               <Badge key="result" tone={last === null ? 'neutral' : differs ? 'bad' : 'good'} dot>
-                {running ? 'Running' : last === null ? 'Not done yet' : differs ? 'Differs' : 'Agrees'}
+                {running
+                  ? 'Running'
+                  : last === null
+                    ? 'Not compared yet'
+                    : differs
+                      ? 'Differences found'
+                      : 'No differences'}
               </Badge>,
             ],
-            ['When', <When key="at" iso={at} nowMs={nowMs} />],
-            ['Looked at', last === null ? '–' : `${showCount(last.checked)} events and payments`],
+            ['Time', <When key="at" iso={at} nowMs={nowMs} />],
+            ['Checked', last === null ? '–' : `${showCount(last.checked)} events and payments`],
             [
-              'Credited or debited then',
-              last === null ? '–' : `${showCount(last.credited)}, difference left ${exactMoney(last.drift)}`,
+              'Credited or debited',
+              last === null
+                ? '–'
+                : `${showCount(last.credited)}, remaining difference ${exactMoney(last.drift)}`,
             ],
           ]}
         />
         {differs ? (
           <p className="border-t px-4 py-3 text-bad leading-5">
-            The ledger differs from what Stripe says. <code>gateway billing reconcile</code> names the
-            payments.
+            The ledger and Stripe differ. Run <code>gateway billing reconcile</code> to list the payments.
           </p>
         ) : null}
       </Section>
-      <Section title="Quarantined payments" note="The newest 100">
+      <Section title="Quarantined payments" note="Newest 100">
         <InnerTable
           label="Quarantined payments"
           columns={quarantinedColumns}
-          none="None: every payment is what was ordered."
+          none="No quarantined payments: every payment matches its order."
           rows={quarantined.map(({ event, why, payment, topUp, at: when }) => ({
             id: event,
             cells: [
@@ -89,12 +96,12 @@ export default async function PaymentsPage() {
         />
         {quarantined.length > 0 ? (
           <p className="border-t px-4 py-3 text-muted text-xs leading-5">
-            Nothing was credited for these. Look at each of them at Stripe, and refund it there.
+            These payments were not credited. Check and refund each one in Stripe.
           </p>
         ) : null}
       </Section>
       {lost.length > 0 ? (
-        <Section title="Usage that this database has lost" note="Noticed in the last 30 days">
+        <Section title="Usage lost by this database" note="Detected in the last 30 days">
           <InnerTable
             label="Lost usage"
             columns={lostColumns}

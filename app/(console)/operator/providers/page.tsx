@@ -24,17 +24,17 @@ export default async function ProvidersPage() {
   return (
     <>
       <PageHead title="Providers">
-        Where calls go. No call goes to a provider whose credential is missing: set its variable in the
-        environment of the gateway, or store a credential here, which is never shown again.
+        Providers that calls are sent to. A provider without a credential gets no calls: set its variable in
+        the gateway’s environment, or store a credential here. A stored credential is never shown again.
       </PageHead>
       {data.length === 0 ? (
-        <EmptyState icon={<Plug />} title="No provider yet">
+        <EmptyState icon={<Plug />} title="No providers yet">
           The catalogue is empty. Run <code>gateway catalogue apply catalogue</code>.
         </EmptyState>
       ) : (
         <ProviderTable
           providers={data.map(providerRowOf)}
-          fields={formOf({ value, env: { ...env, label: 'Or its variable' } })}
+          fields={formOf({ value, env: { ...env, label: 'Or an environment variable' } })}
           setCredential={setCredentialAction}
           test={testProviderAction}
         />

@@ -26,7 +26,7 @@ const columns = [
   { title: 'Requests/min', right },
   { title: 'Tokens/min', right },
   { title: 'At once', right },
-  { title: 'Made', right },
+  { title: 'Created', right },
 ];
 
 interface WorkspacesPageProps {
@@ -41,9 +41,7 @@ export default async function WorkspacesPage({ searchParams }: WorkspacesPagePro
   const limit = (value: number | null) => (value === null ? 'None' : showCount(value));
   return (
     <>
-      <PageHead title="Workspaces">
-        Everybody who calls through this gateway, with what they have and how much they may.
-      </PageHead>
+      <PageHead title="Workspaces">All workspaces on this gateway, with their funds and limits.</PageHead>
       <search>
         <form action={here} className="flex max-w-md gap-2">
           <Input
@@ -60,7 +58,7 @@ export default async function WorkspacesPage({ searchParams }: WorkspacesPagePro
         <InnerTable
           label="Workspaces"
           columns={columns}
-          none={search === undefined ? 'There is no workspace yet.' : 'No workspace matches.'}
+          none={search === undefined ? 'No workspaces yet.' : 'No matching workspaces.'}
           rows={data.map((one) => ({
             id: one.id,
             cells: [
@@ -91,11 +89,11 @@ export default async function WorkspacesPage({ searchParams }: WorkspacesPagePro
         />
       </Section>
       <PagesNav
-        label="Pages of the workspaces"
+        label="Workspaces pages"
         first={after ? listAddress(here, texts) : null}
         next={next ? listAddress(here, { ...texts, after: next }) : null}
       >
-        The newest first. Deleted ones are not listed.
+        Newest first. Deleted workspaces are not listed.
       </PagesNav>
     </>
   );

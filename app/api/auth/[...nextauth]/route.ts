@@ -15,7 +15,7 @@ interface AuthContext {
 async function handle(request: NextRequest, context: AuthContext): Promise<Response> {
   const body = await readForm(request);
   if (body === null) {
-    const message = 'This form is far too large.';
+    const message = 'The form data is too large.';
     return Response.json({ error: { message, code: 'invalid_body' } }, { status: 413 });
   }
   const url = new URL(request.url);

@@ -42,7 +42,7 @@ export function keyRowOf(key: ShownKey, { workspace, timeZone, nowMs }: KeyRowPl
       key.earlier === null || key.status === 'revoked' || Date.parse(key.earlier.until) <= nowMs
         ? null
         : {
-            masked: key.earlier.display ?? 'The earlier secret',
+            masked: key.earlier.display ?? 'The old secret',
             until: showMoment(Date.parse(key.earlier.until), timeZone),
           },
     settings: settingsOf(key, timeZone),

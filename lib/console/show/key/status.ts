@@ -31,7 +31,7 @@ export function keyStatusOf(key: ShownKey, place: Place): KeyStatus {
 type Words = (key: ShownKey, refusing: NonNullable<ShownKey['refusing']>, place: Place) => KeyStatus;
 
 const statuses: Readonly<Record<Cause, Words>> = {
-  revoked: fixed('bad', 'Revoked', 'This key is revoked for good: calls are refused with 401.'),
+  revoked: fixed('bad', 'Revoked', 'This key is permanently revoked: calls are refused with 401.'),
   disabled: fixed('neutral', 'Disabled', 'Calls are refused with 403 until the key is enabled.'),
   expired: ({ expiresAt }, _, { timeZone }) => ({
     tone: 'bad',
@@ -47,13 +47,13 @@ const statuses: Readonly<Record<Cause, Words>> = {
   suspended: fixed(
     'bad',
     'Suspended',
-    'This workspace is suspended: calls of all its keys are refused with 403. Contact your gateway administrator.',
+    'This workspace is suspended: calls with all of its keys are refused with 403. Contact your gateway administrator.',
   ),
   funds: (key) => ({
     tone: 'bad',
     text: 'No funds',
     note: 'until funds are added',
-    why: `The workspace “${key.workspace}” has no funds left: calls of all its keys are refused with 402 until some are added on the Billing page.`,
+    why: `The workspace “${key.workspace}” has no funds left: calls with all of its keys are refused with 402 until some are added on the Billing page.`,
   }),
   quota: ({ quota, spent }) => ({
     tone: 'bad',
@@ -61,8 +61,8 @@ const statuses: Readonly<Record<Cause, Words>> = {
     note: 'until it is raised',
     why:
       quota === null
-        ? 'The quota of this key was marked as used up: calls are refused with 402 until it is restored.'
-        : `It has spent ${showMoney(spent.total)} of its lifetime quota of ${showMoney(quota)}: calls are refused with 402 until the quota is raised or restored.`,
+        ? 'This key’s quota was marked as used up: calls are refused with 402 until it is restored.'
+        : `This key has spent ${showMoney(spent.total)} of its lifetime quota of ${showMoney(quota)}: calls are refused with 402 until the quota is raised or restored.`,
   }),
   day: capped('day', 'dailyCap', 'a day', 'resets'),
   d7: capped('d7', 'd7Cap', 'in 7 days', 'frees up'),
@@ -71,7 +71,7 @@ const statuses: Readonly<Record<Cause, Words>> = {
     tone: 'warn',
     text: 'Model refused',
     note: latest && `${latest.model ?? 'no model'}, ${showAgo(Date.parse(latest.at), nowMs)}`,
-    why: `Its latest call asked for ${latest?.model ? `“${latest.model}”` : 'a model'}, which this gateway does not offer or this key may not call: it was refused with 400. Add the model to the key under Edit, or call another one.`,
+    why: `Its latest call requested ${latest?.model ? `“${latest.model}”` : 'a model'}, which this gateway does not offer or this key may not call: it was refused with 400. Add the model to the key under Edit, or call another model.`,
   }),
   rate: (key, { code, latest }, { nowMs }) => {
     const refused = latest?.refused ?? 0;
@@ -103,7 +103,7 @@ function capped(
       tone: 'bad',
       text: 'Cap reached',
       note: when && `${ends} ${when}`,
-      why: `It has spent ${showMoney(key.spent[window])} of its cap of ${showMoney(key[cap] ?? '0')} ${span}: calls are refused with 402 until ${inWords}, or until the cap is raised.`,
+      why: `This key has spent ${showMoney(key.spent[window])} of its cap of ${showMoney(key[cap] ?? '0')} ${span}: calls are refused with 402 until ${inWords}, or until the cap is raised.`,
     };
   };
 }

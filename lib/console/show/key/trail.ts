@@ -19,15 +19,15 @@ interface Place {
 }
 
 const deeds: Readonly<Record<string, string>> = {
-  'key.create': 'made the key',
-  'key.set': 'changed its settings',
+  'key.create': 'created the key',
+  'key.set': 'changed the settings',
   'key.rotate': 'rotated the secret',
   'key.end-overlap': 'stopped the old secret',
-  'key.enable': 'enabled it',
-  'key.disable': 'disabled it',
-  'key.exhaust': 'marked its quota as used up',
-  'key.restore': 'restored it in spite of its quota',
-  'key.revoke': 'revoked it',
+  'key.enable': 'enabled the key',
+  'key.disable': 'disabled the key',
+  'key.exhaust': 'marked the quota as used up',
+  'key.restore': 'restored the key despite its quota',
+  'key.revoke': 'revoked the key',
 };
 
 /** An audit row of a key in words. */

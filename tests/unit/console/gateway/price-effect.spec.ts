@@ -15,7 +15,7 @@ const effect = {
   difference: '0.018000001',
 };
 
-describe('a tried price, ready to read', () => {
+describe('the preview of a price', () => {
   it('rounds nothing, and lines its amounts up', () => {
     expect(triedPriceOf(effect)).toEqual({
       calls: '12,000',
@@ -35,7 +35,7 @@ describe('a tried price, ready to read', () => {
   it('says what it leaves out', () => {
     const { note } = triedPriceOf({ ...effect, complete: false, apart: 2, apartCharged: '0.25' });
     expect(note).toBe(
-      'Only the newest calls were looked at, since 15 Nov 2026. 2 more, charged $0.25, cannot be priced anew from the log.',
+      'Only the newest calls were included, since 15 Nov 2026. 2 more, charged $0.25, cannot be repriced from the log.',
     );
   });
 });

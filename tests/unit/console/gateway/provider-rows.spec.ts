@@ -6,13 +6,13 @@ const ran = { ok: true, status: 200, durationMs: 320, message: null, input: 8, o
 describe('the outcome of a provider’s test', () => {
   it.each([
     [ran, 'a/b answered 200 in 320 ms: 8 tokens in, 16 out, $0.000072.'],
-    [{ ...ran, input: null, output: null, cost: null }, 'a/b answered 200 in 320 ms: it names no usage.'],
+    [{ ...ran, input: null, output: null, cost: null }, 'a/b answered 200 in 320 ms: no usage reported.'],
     [{ ...ran, ok: false, status: 401, message: 'Bad key' }, 'a/b answered 401 in 320 ms: Bad key'],
     [
       { ...ran, ok: false, status: null, message: 'ECONNREFUSED' },
       'a/b did not answer (320 ms): ECONNREFUSED',
     ],
-    [null, 'a/b was called, but its answer was not kept. Test it again.'],
+    [null, 'a/b was called, but its answer was not kept. Run the test again.'],
   ])('is told in a sentence: %j', (outcome, text) => {
     expect(outcomeText({ model: 'a/b', outcome })).toBe(text);
   });
@@ -32,7 +32,7 @@ describe('the row of a provider', () => {
     const row = (kind: 'none' | 'variable' | 'sealed', variable: string | null) =>
       providerRowOf({ ...provider, credential: { kind, variable, usable: true, why: null } });
     expect(row('variable', 'A_KEY').credential.text).toBe('A_KEY');
-    expect(row('sealed', null).credential.text).toBe('Stored sealed');
+    expect(row('sealed', null).credential.text).toBe('Stored, encrypted');
     expect(row('none', null)).toMatchObject({
       credential: { text: 'None' },
       families: [{ name: 'Chat completions', address: 'https://a.test/v1', why: null }],

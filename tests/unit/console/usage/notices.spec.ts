@@ -22,8 +22,8 @@ describe('what needs attention', () => {
   });
 
   it.each([
-    [{ available: '0', daysLeft: 0 }, 'bad', 'There are no funds left'],
-    [{ available: '-3', daysLeft: null }, 'bad', 'There are no funds left'],
+    [{ available: '0', daysLeft: 0 }, 'bad', 'No funds left'],
+    [{ available: '-3', daysLeft: null }, 'bad', 'No funds left'],
     [{ available: '2', daysLeft: 2 }, 'warn', '$2.00 lasts 2 days'],
     [{ available: '9', lowBalance: '10' }, 'warn', 'The balance is below $10.00: $9.00 is available'],
   ])('is the balance of %j', (found, tone, text) => {
@@ -41,11 +41,11 @@ describe('what needs attention', () => {
     ]);
   });
 
-  it('is what limits refused, with the way to exactly these calls, and offers out of service', () => {
+  it('is what limits refused, with the way to exactly these calls, and offers that are set aside', () => {
     const offers = [{ model: 'a/b', provider: 'one', state: 'set aside' as const }];
     expect(notices({ offers }, 1)).toMatchObject([
       { text: expect.stringContaining('1 call was refused'), link: { href: '/acme/logs?outcome=limit' } },
-      { text: expect.stringContaining('one is out of service for a/b') },
+      { text: expect.stringContaining('one is set aside for a/b') },
     ]);
   });
 });

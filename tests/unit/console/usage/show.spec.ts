@@ -10,13 +10,13 @@ import { isoInZone } from '#lib/core/charts/zone';
 const at = (text: string) => Date.parse(text);
 
 it.each([
-  [110, 100, '+10 %', 1],
-  [95, 100, '−5 %', -1],
+  [110, 100, '+10%', 1],
+  [95, 100, '−5%', -1],
   [100, 100, 'same', 0],
   [100.0001, 100, 'same', 0],
-  [100.5, 100, '+0.5 %', 1],
+  [100.5, 100, '+0.5%', 1],
   [5, 0, 'new', 1],
-  [0, 5, '−100 %', -1],
+  [0, 5, '−100%', -1],
   [1500, 100, '× 15', 1],
 ])('%d after %d is %s', (now, before, text, direction) => {
   expect(deltaOf(now, before)).toEqual({ text, direction });

@@ -58,7 +58,7 @@ export default async function LedgerPage({ params, searchParams }: LedgerPagePro
           </div>
         }
       >
-        Every line that moved the balance, with its cause. Usage is one line for each quarter of an hour.
+        Every change to the balance and its cause. Usage is added up every 15 minutes.
       </PageHead>
       <LedgerBar months={monthChoices(months.data)} kinds={kindChoices} />
       {page.data.length > 0 ? (
@@ -66,27 +66,27 @@ export default async function LedgerPage({ params, searchParams }: LedgerPagePro
       ) : Object.keys(texts).length > 0 ? (
         <EmptyState
           icon={<SearchX />}
-          title="No line matches"
+          title="No matching lines"
           action={
             <Link href={path} className={buttonStyle()}>
               Clear filters
             </Link>
           }
         >
-          {faults.length > 0 ? `${faults.join('; ')}.` : 'No line of the ledger fits these filters.'}
+          {faults.length > 0 ? `${faults.join('; ')}.` : 'No ledger lines match these filters.'}
         </EmptyState>
       ) : (
-        <EmptyState icon={<Receipt />} title="Nothing has moved the balance yet">
+        <EmptyState icon={<Receipt />} title="No ledger lines yet">
           Top-ups, usage and corrections appear here within seconds.
         </EmptyState>
       )}
       <PagesNav
-        label="Pages of the ledger"
+        label="Ledger pages"
         first={texts.after ? listAddress(path, filters) : null}
         next={page.next ? listAddress(path, { ...texts, after: page.next }) : null}
       >
-        The newest line first; times in {showZone(zone, Date.now())}. A line is never changed: corrections are
-        lines of their own.
+        Newest first; times in {showZone(zone, Date.now())}. Lines never change: corrections are separate
+        lines.
       </PagesNav>
     </>
   );

@@ -46,7 +46,7 @@ export async function KeySpend({ workspace: { slug, timeZone }, id, nowMs }: Key
       note={`${showMoney(series.cost)} in ${showCount(series.total.calls)} calls`}
     >
       {series.total.calls === 0 ? (
-        <p className="px-4 py-3 text-muted">No call in the last 30 days.</p>
+        <p className="px-4 py-3 text-muted">No calls in the last 30 days.</p>
       ) : (
         <SpendBars days={days} />
       )}
@@ -62,7 +62,7 @@ export async function KeyCalls({ workspace, id, nowMs, logHref }: KeyUseProps & 
     <section aria-labelledby="newest-calls" className="grid min-w-0 gap-3">
       <header className="flex items-baseline justify-between gap-4">
         <h2 id="newest-calls" className="font-semibold text-[0.8125rem]">
-          Newest calls
+          Latest calls
         </h2>
         <Link href={logHref} className="text-muted underline underline-offset-2 hover:text-ink">
           All calls of this key
@@ -70,7 +70,7 @@ export async function KeyCalls({ workspace, id, nowMs, logHref }: KeyUseProps & 
       </header>
       {data.length === 0 ? (
         <p className="rounded-lg border border-dashed px-4 py-6 text-center text-muted">
-          No call yet. One appears here within 2 seconds of its end.
+          No calls yet. A call appears here within 2 seconds of ending.
         </p>
       ) : (
         <CallTable calls={data.map((call) => callRowOf(call, { workspace: slug, timeZone, nowMs }))} />

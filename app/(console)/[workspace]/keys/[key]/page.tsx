@@ -56,19 +56,19 @@ export default async function OneKey({ params }: OneKeyProps) {
         <div className="grid min-w-0 gap-6">
           <KeyFacts
             facts={[
-              { name: 'Made by', value: key.createdBy?.name ?? 'an operator or a management key' },
+              { name: 'Created by', value: key.createdBy?.name ?? 'an operator or a management key' },
               { name: 'Created', value: row.created.text, exact: row.created.exact },
               row.lastUsed
                 ? { name: 'Last used', value: row.lastUsed.text, exact: row.lastUsed.exact }
                 : { name: 'Last used', value: 'never' },
               {
                 name: 'Expires',
-                value: row.expires ?? (key.expiresAt === null ? 'never' : 'it has expired'),
+                value: row.expires ?? (key.expiresAt === null ? 'never' : 'expired'),
               },
-              { name: 'Models', value: row.models?.join(', ') ?? 'all, and those that come later' },
+              { name: 'Models', value: row.models?.join(', ') ?? 'all, including future models' },
               ...(key.maxOutputTokens === null
                 ? []
-                : [{ name: 'Output', value: `at most ${key.maxOutputTokens} tokens a call` }]),
+                : [{ name: 'Output', value: `at most ${key.maxOutputTokens} tokens per call` }]),
             ]}
           />
           <KeyTrail rows={trail.data.map((one) => trailRowOf(one, { timeZone, nowMs, people }))} />

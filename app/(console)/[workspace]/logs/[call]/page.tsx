@@ -68,21 +68,17 @@ export default async function CallPage({ params }: CallPageProps) {
       {job ? <JobState job={job} /> : null}
       <Section
         title="Attempts"
-        note={call.attempts.length > 1 ? 'The next provider was tried before any byte went out.' : null}
+        note={call.attempts.length > 1 ? 'The next provider was tried before any response was sent.' : null}
       >
         {call.attempts.length > 0 ? (
           <AttemptTimeline attempts={attemptRowsOf(call)} />
         ) : (
-          <p className="px-4 py-3 text-muted">Refused by the gateway before any provider was asked.</p>
+          <p className="px-4 py-3 text-muted">Refused by the gateway before any provider was called.</p>
         )}
       </Section>
       <div className="grid min-w-0 gap-6 lg:grid-cols-[1fr_1.6fr]">
         <Section title="Usage" note={usageSourceOf(call)}>
-          {used.length > 0 ? (
-            <QuantityList rows={used} />
-          ) : (
-            <p className="px-4 py-3 text-muted">No tokens and no units.</p>
-          )}
+          {used.length > 0 ? <QuantityList rows={used} /> : <p className="px-4 py-3 text-muted">No usage.</p>}
         </Section>
         <Section title="Cost" note="rounded once, up, to a nano-dollar">
           {call.lines.length > 0 ? (
@@ -97,8 +93,7 @@ export default async function CallPage({ params }: CallPageProps) {
         keyHref={call.playground ? null : `/${workspace.slug}/keys/${call.key}`}
       />
       <p className="text-muted text-xs">
-        Prompts and answers are not stored: the gateway keeps numbers, outcomes and what providers say of
-        errors.
+        Prompts and answers are not stored. The gateway keeps figures, outcomes and providers’ error messages.
       </p>
     </>
   );
@@ -107,6 +102,6 @@ export default async function CallPage({ params }: CallPageProps) {
 /** Why there are no lines: a job is charged at its end, one without a report by its hold. */
 function nothingCharged(cost: string, job: { cost: string | null; state: string } | null): string {
   if (job && job.cost === null) return 'The job is charged when it completes.';
-  if (!job && cost !== '0') return `${showMoney(cost)}, of which no lines were kept.`;
-  return cost === '0' ? 'Nothing was charged.' : `${showMoney(cost)}: what the job held.`;
+  if (!job && cost !== '0') return `${showMoney(cost)}. No breakdown was kept.`;
+  return cost === '0' ? 'No charge.' : `${showMoney(cost)}, the amount held for the job.`;
 }

@@ -32,7 +32,7 @@ export default async function MemberModelPage({ params }: MemberModelPageProps) 
   return (
     <ModelPage
       {...(await viewModel(model, { list, zone: workspace.timeZone, performance }))}
-      measured="How they served this workspace in the last 7 days."
+      measured="Measured on this workspace’s calls in the last 7 days."
       actions={
         <>
           {isCallable(model) ? (
@@ -49,7 +49,7 @@ export default async function MemberModelPage({ params }: MemberModelPageProps) 
           ) : null}
           <Link href={about('logs')} prefetch={false} className={buttonStyle()}>
             <ScrollText />
-            See its calls
+            View calls
           </Link>
         </>
       }

@@ -35,9 +35,9 @@ export default async function OperatorModelPage({ params }: OperatorModelPagePro
         </Link>
         <h1 className="font-mono font-semibold text-lg tracking-tight [overflow-wrap:anywhere]">{model}</h1>
         <p className="max-w-2xl text-muted leading-5">
-          A call keeps the price that it was admitted under. Look what another one would have made of last
-          week, then set it, at once or for a day to come. A catalogue file that says otherwise takes the
-          place of what is set here once it is applied.
+          A call keeps the price at which it was admitted. See what another price would have charged last
+          week, then set it, immediately or from a later date. Applying a catalogue file with a different
+          price replaces the one set here.
         </p>
       </header>
       {providers.map((provider) => (

@@ -52,7 +52,7 @@ export default async function SupportPage({ params }: SupportPageProps) {
   ]);
   const { name, suspended } = workspace;
   const used = (rate: { used: number; limit: number | null }) =>
-    `${showCount(rate.used)} of ${rate.limit === null ? 'any number' : showCount(rate.limit)}`;
+    `${showCount(rate.used)} of ${rate.limit === null ? 'unlimited' : showCount(rate.limit)}`;
   return (
     <>
       <PageHead
@@ -81,48 +81,49 @@ export default async function SupportPage({ params }: SupportPageProps) {
           </div>
         }
       >
-        What you see here you see as an operator: you sign in as nobody. Prompts and answers are not stored,
-        and no secret is shown. What you change stands in the audit log of this workspace.
+        This is the operator’s view of the workspace; you are not signed in as any of its members. Prompts and
+        answers are not stored, and no secrets are shown. Your changes are recorded in the workspace’s audit
+        log.
       </PageHead>
       <Section title="Funds and limits">
         <Facts
           facts={[
             ['Balance', exactMoney(workspace.balance)],
-            ['Credit beyond it', exactMoney(workspace.credit)],
+            ['Credit beyond the balance', exactMoney(workspace.credit)],
             ['Held by running calls', exactMoney(workspace.held)],
             ['Available', exactMoney(workspace.available)],
             ['Requests in the last minute', used(limits.requests)],
             ['Tokens in the last minute', used(limits.tokens)],
             ['Calls at once', used(limits.atOnce)],
-            ['Budget', workspace.strict ? 'Strict' : 'Usual'],
+            ['Budget', workspace.strict ? 'Strict' : 'Standard'],
             ['Slug', workspace.slug],
             ['Time zone', workspace.timeZone],
             [
-              'Log kept',
-              workspace.retentionDays === null ? 'As the gateway' : `${workspace.retentionDays} days`,
+              'Log retention',
+              workspace.retentionDays === null ? 'Gateway default' : `${workspace.retentionDays} days`,
             ],
-            ['Made', showDay(Date.parse(workspace.createdAt), 'UTC')],
+            ['Created', showDay(Date.parse(workspace.createdAt), 'UTC')],
           ]}
         />
       </Section>
       <div className="grid min-w-0 gap-6 lg:grid-cols-3">
-        <Section title="Promo credit" note="Usage spends it first">
+        <Section title="Promo credit" note="Spent before the rest of the balance">
           <PlainForm
             workspace={slug}
             fields={formOf({ amount, reason, expiresAt })}
             ownRef={randomUUID()}
-            verb={{ idle: 'Give promo credit', pending: 'Giving…' }}
-            done="The promo credit is given"
+            verb={{ idle: 'Add promo credit', pending: 'Adding…' }}
+            done="Promo credit added"
             send={grantCreditAction}
           />
         </Section>
-        <Section title="Line in the ledger" note="Corrects by hand">
+        <Section title="Ledger correction" note="Adds a line to the ledger">
           <PlainForm
             workspace={slug}
             fields={formOf(lineFields)}
             ownRef={randomUUID()}
-            verb={{ idle: 'Post the line', pending: 'Posting…' }}
-            done="The line is in the ledger"
+            verb={{ idle: 'Post line', pending: 'Posting…' }}
+            done="Ledger line posted"
             send={addCreditAction}
           />
         </Section>
@@ -138,7 +139,7 @@ export default async function SupportPage({ params }: SupportPageProps) {
               credit: workspace.credit,
             }}
             verb={{ idle: 'Save limits', pending: 'Saving…' }}
-            done="The limits are saved"
+            done="Limits saved"
             send={setWorkspaceAction}
           />
         </Section>

@@ -50,7 +50,7 @@ export default async function StatementPage({ params }: StatementPageProps) {
           href={`/${slug}/billing/ledger?month=${month}`}
           className="mr-auto text-muted text-sm hover:text-ink hover:underline"
         >
-          Lines of this month
+          This month’s ledger lines
         </Link>
         {to(earlier, 'left')}
         {to(later, 'right')}
@@ -61,9 +61,9 @@ export default async function StatementPage({ params }: StatementPageProps) {
         facts={[
           name === slug ? name : `${name} (${slug})`,
           `${day(statement.from)} to ${day(new Date(Date.parse(statement.to) - 1).toISOString())}, days of ${showZone(statement.timeZone, Date.parse(statement.from))}`,
-          'All amounts in US dollars, exact to the last digit',
+          'All amounts are exact, in US dollars',
         ]}
-        warning={statement.over ? null : 'This month is not over: its sums still grow.'}
+        warning={statement.over ? null : 'This month is not over, so its totals may still change.'}
         tables={statementTables(statement, `/${slug}/logs`)}
       />
     </>
