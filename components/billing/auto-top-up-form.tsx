@@ -22,7 +22,7 @@ interface AutoTopUpFormProps {
 
 const boxes = [
   { name: 'threshold', label: 'When the balance is at or below' },
-  { name: 'amount', label: 'Add this amount' },
+  { name: 'amount', label: 'Top up by' },
   { name: 'monthlyCap', label: 'Monthly maximum' },
 ] as const;
 

@@ -43,11 +43,7 @@ test('an address with a NUL character is not a server error', async ({ page, hom
   }
 });
 
-test('a page that failed can be loaded again, and the navigation stays', async ({
-  page,
-  home,
-  db,
-}) => {
+test('a page that failed can be loaded again, and the navigation stays', async ({ page, home, db }) => {
   const { id } = await createKey(db, { workspace: home.slug, name: 'unreadable' });
   // A moment that no list can show.
   await inDatabase(`UPDATE api_key SET expires_at = 'infinity' WHERE id = '${id}'`);
@@ -59,7 +55,9 @@ test('a page that failed can be loaded again, and the navigation stays', async (
   await expect(page.getByRole('heading', { name: 'API keys' })).toBeVisible();
 });
 
-test('the sign-in form limits the size of its input, and its errors say nothing about the database', async ({ request }) => {
+test('the sign-in form limits the size of its input, and its errors say nothing about the database', async ({
+  request,
+}) => {
   const address = `${started('URL')}/api/auth/callback/credentials`;
   const huge = await request.post(address, { data: 'x'.repeat(100_000), maxRedirects: 0 });
   expect(huge.status()).toBe(413);

@@ -56,10 +56,7 @@ test('two models run side by side, one can be stopped, images are shown, and mis
   await expect(two.getByRole('link', { name: 'Billing' })).toHaveAttribute('href', `/${home.slug}/billing`);
 });
 
-test('Compare adds a second model, shows both prices, and keeps both answers', async ({
-  page,
-  home,
-}) => {
+test('Compare adds a second model, shows both prices, and keeps both answers', async ({ page, home }) => {
   await page.goto(`/${home.slug}/playground?model=sandbox/echo`);
   await page.getByRole('button', { name: 'Compare' }).click();
   const [one, two] = ['Model', 'Second model'].map((name) => page.getByRole('region', { name, exact: true }));

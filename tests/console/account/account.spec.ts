@@ -54,10 +54,7 @@ base(
   },
 );
 
-test('a password reset link from the log works once and ends the session', async ({
-  page,
-  home,
-}) => {
+test('a password reset link from the log works once and ends the session', async ({ page, home }) => {
   await page.goto('/forgot-password');
   await expect(page.getByText('does not send email')).toBeVisible();
   await page.getByLabel('Email').fill(home.owner.email);

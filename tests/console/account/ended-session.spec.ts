@@ -26,7 +26,12 @@ test('a form keeps what was typed when the session ends, and is sent after signi
   await expect(page.getByRole('row').filter({ hasText: 'outlives' })).toBeVisible();
 });
 
-test('turning a key off without a session leads to the sign-in page and back', async ({ page, context, home, db }) => {
+test('turning a key off without a session leads to the sign-in page and back', async ({
+  page,
+  context,
+  home,
+  db,
+}) => {
   await makeKey(db, home, 'unattended');
   await openKeys(page, home);
   await context.clearCookies();
@@ -39,7 +44,11 @@ test('turning a key off without a session leads to the sign-in page and back', a
   await expect(page.getByRole('row').filter({ hasText: 'unattended' })).toContainText('Active');
 });
 
-test('a form without a response stays and says that the change may have been made', async ({ page, context, home }) => {
+test('a form without a response stays and says that the change may have been made', async ({
+  page,
+  context,
+  home,
+}) => {
   await openKeys(page, home);
   await page.getByRole('button', { name: 'Create key' }).click();
   const form = page.getByRole('dialog', { name: 'Create an API key' });

@@ -5,7 +5,11 @@ import { addPerson, enter, makeKey, test } from '#tests/console/home';
 import { callGateway } from '#tests/console/visit';
 import { createWorkspace } from '#tests/support/control/operate';
 
-test('a card payment by keyboard only, after which the call that was refused succeeds', async ({ page, context, db }) => {
+test('a card payment by keyboard only, after which the call that was refused succeeds', async ({
+  page,
+  context,
+  db,
+}) => {
   const place = await createWorkspace(db, { name: `Paying ${randomBytes(4).toString('hex')}` });
   const owner = await addPerson(db, place.slug, 'owner');
   await enter(context, owner);
@@ -49,17 +53,14 @@ test('an abandoned payment adds nothing, and the page says so', async ({ page, h
   await page.goto(payment.url(), { waitUntil: 'load' });
   expect(asked).toBe(1);
   await page.getByRole('button', { name: 'Cancel' }).click();
-  await expect(page.getByText(/Waiting for word of the payment of \$25\.00/)).toBeVisible();
+  await expect(page.getByText(/Waiting for confirmation of the \$25\.00 payment/)).toBeVisible();
   await expect(page.getByRole('link', { name: 'Back to the payment' })).toBeVisible();
   await page.getByRole('link', { name: 'Dismiss' }).click();
   await expect(page.getByText('Waiting for payment')).toBeVisible();
   await expect(page.getByText('No ledger lines yet.')).toBeVisible();
 });
 
-test('a saved card is charged automatically, within the limits that were set', async ({
-  page,
-  home,
-}) => {
+test('a saved card is charged automatically, within the limits that were set', async ({ page, home }) => {
   await page.goto(`/${home.slug}/billing`);
   const automatic = page.getByRole('region', { name: 'Automatic top-ups' });
   await expect(automatic).toContainText('No saved card');
@@ -68,11 +69,11 @@ test('a saved card is charged automatically, within the limits that were set', a
   await page.getByRole('button', { name: 'Pay with 3-D Secure' }).click();
   await expect(page.getByText('$25.00 was added to your balance.')).toBeVisible();
   await expect(automatic).toContainText('•••• 3184');
-  await automatic.getByRole('textbox', { name: 'Add' }).fill('4');
+  await automatic.getByRole('textbox', { name: 'Top up by' }).fill('4');
   await automatic.getByRole('checkbox').click();
   await automatic.getByRole('button', { name: 'Save' }).click();
   await expect(automatic).toContainText('5 to 10000 dollars, in whole cents');
-  await automatic.getByRole('textbox', { name: 'Add' }).fill('30');
+  await automatic.getByRole('textbox', { name: 'Top up by' }).fill('30');
   await automatic.getByRole('textbox', { name: 'Below' }).fill('1000');
   // The balance is below the threshold already.
   await expect(automatic.getByRole('note')).toContainText('Charges $30 now.');

@@ -31,7 +31,7 @@ test('a key is edited, rotated with an overlap, and shows its use as it is made'
   await closeSecret(page);
   await expect(page.getByText('Two secrets work')).toContainText(old.slice(-4));
   for (const one of [old, secret]) expect((await callGateway(one)).status).toBe(200);
-  await expect(page.getByRole('img', { name: 'Requests a minute: 4 % used' })).toBeVisible();
+  await expect(page.getByRole('img', { name: 'Requests a minute: 4% used' })).toBeVisible();
 
   await page.getByRole('button', { name: 'Stop the old secret now' }).click();
   await expect(page.getByText('Two secrets work')).toHaveCount(0);

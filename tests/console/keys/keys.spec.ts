@@ -124,5 +124,5 @@ test('a key whose calls are refused says by what, and until when, in the list an
   await expect(row).toContainText('$0.000001 a day');
   await expect(row).not.toContainText('No key limits');
   await row.getByRole('link', { name: 'spent' }).click();
-  await expect(page.getByText(/^It has spent \$0.000002 of its cap of \$0.000001 a day/)).toBeVisible();
+  await expect(page.getByText(/^This key has spent \$0.000002 of its cap of \$0.000001 a day/)).toBeVisible();
 });

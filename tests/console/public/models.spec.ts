@@ -25,9 +25,7 @@ test('a visitor can find a model, reload with the filter kept, and copy an examp
   await expect(page.locator('body')).not.toContainText('OPENAI_API_KEY');
 });
 
-test('a retired model is in no list, and its page says since when', async ({
-  page,
-}) => {
+test('a retired model is in no list, and its page says since when', async ({ page }) => {
   await page.goto('/models?search=o3-mini');
   await expect(page.getByRole('link', { name: 'o3-mini' })).toHaveCount(0);
   await page.goto('/models/openai/o3-mini');
@@ -78,7 +76,7 @@ test('a member sees which models a key may call, and how an offer performed for 
     await expect(page.getByText(`${count} models, ${count} available here.`)).toBeVisible({ timeout: 2_000 });
   }).toPass();
   await page.goto(`/${home.slug}/models/sandbox/mini`);
-  await expect(page.getByRole('row', { name: /Simulated provider/ })).toContainText('100.00 % of 1');
+  await expect(page.getByRole('row', { name: /Simulated provider/ })).toContainText('100.00% of 1');
   await page.getByRole('link', { name: 'View calls' }).click();
   await expect(page.getByRole('table').getByRole('link')).not.toHaveCount(0);
 });

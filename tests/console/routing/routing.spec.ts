@@ -112,7 +112,7 @@ test('a pasted request is explained with the draft, which survives a reload, and
   await expect(page.getByRole('region', { name: 'Alias smart' })).toHaveCount(0);
 });
 
-test("a model’s policy inherits each setting from the default, and read-only members are told so", async ({
+test('a model’s policy inherits each setting from the default, and read-only members are told so', async ({
   page,
   context,
   home,

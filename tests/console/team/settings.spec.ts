@@ -24,7 +24,7 @@ test('a workspace can be renamed, found at its old address, and deleted by typin
   await expect(page.getByRole('region', { name: 'Current usage' })).toContainText('of 7');
   await page.getByRole('button', { name: 'Delete workspace' }).click();
   const asked = page.getByRole('dialog');
-  await expect(asked).toContainText('1 member lose access');
+  await expect(asked).toContainText('1 member loses access');
   await asked.getByRole('textbox').fill('something else');
   await asked.getByRole('button', { name: 'Delete workspace' }).click();
   await expect(asked.getByText(`Type ${slug} exactly`)).toBeVisible();

@@ -61,7 +61,7 @@ test('a metric, a custom range and the calls of a figure can be reached by keybo
   const errors = page.getByRole('navigation', { name: 'Figures' }).getByRole('link', { name: /^Errors/ });
   await expect(async () => {
     await page.goto(`/${home.slug}/usage?by=key&table=time`);
-    await expect(errors).toContainText('50 %', { timeout: 1_500 });
+    await expect(errors).toContainText('50%', { timeout: 1_500 });
   }).toPass({ timeout: 120_000 });
   await errors.press('Enter');
   await expect(page.getByRole('heading', { name: /^Errors by API key/ })).toBeVisible();

@@ -41,7 +41,9 @@ test('a form without a response keeps what was typed, and says so', async ({ pag
     await box.fill('17');
     await unheard(page, async () => {
       await box.press('Enter');
-      await expect(page.getByRole('alert').filter({ hasText: 'No response from the gateway' }).last()).toBeVisible();
+      await expect(
+        page.getByRole('alert').filter({ hasText: 'No response from the gateway' }).last(),
+      ).toBeVisible();
       await expect(box).toHaveAccessibleDescription(/No response from the gateway/);
     });
     await expect(box).toHaveValue('17');
@@ -112,7 +114,10 @@ test('without responses, the health of offers is marked as old, and a request is
   await expect(explain.getByRole('list', { name: 'Candidates' })).toContainText('sandbox/mini');
 });
 
-test('a page waiting for a payment keeps waiting while the server does not respond', async ({ page, home }) => {
+test('a page waiting for a payment keeps waiting while the server does not respond', async ({
+  page,
+  home,
+}) => {
   await page.goto(`/${home.slug}/billing`);
   await page.getByRole('button', { name: 'Continue to payment' }).press('Enter');
   await page.getByRole('button', { name: 'Cancel' }).press('Enter');
