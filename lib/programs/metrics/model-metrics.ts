@@ -1,4 +1,4 @@
-import { Counter, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { CountedHistogram } from '#lib/gateway/metrics/counted-histogram';
 import {
   answers,
@@ -7,6 +7,7 @@ import {
   type ModelCount,
   type ModelTally,
 } from '#lib/gateway/metrics/model-tally';
+import { registerCounter } from '#lib/programs/metrics/counter';
 
 /** Registers attempts, tokens, cost and time by provider and model. */
 export function registerModels(registry: Registry, tally: ModelTally): void {
@@ -16,19 +17,19 @@ export function registerModels(registry: Registry, tally: ModelTally): void {
     label: string | null,
     of: (count: ModelCount) => [string, number][],
   ) =>
-    new Counter({
+    registerCounter(registry, {
       name,
       help,
       labelNames: ['provider', 'model', ...(label === null ? [] : [label])],
-      registers: [registry],
-      collect() {
-        this.reset();
-        for (const count of tally.list()) {
-          const { provider, model } = count;
-          for (const [value, more] of of(count))
-            if (more > 0) this.inc({ provider, model, ...(label === null ? {} : { [label]: value }) }, more);
-        }
-      },
+      read: () =>
+        tally.list().flatMap((one) =>
+          of(one)
+            .filter(([, count]) => count > 0)
+            .map(
+              ([value, count]) =>
+                [{ ...labelsOf(one), ...(label !== null && { [label]: value }) }, count] as const,
+            ),
+        ),
     });
   counter(
     'gateway_provider_answers_total',

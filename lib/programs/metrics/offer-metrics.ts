@@ -1,7 +1,8 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Gauge, type Registry } from 'prom-client';
 import type { OfferFaults } from '#lib/gateway/metrics/offer-faults';
 import type { OfferStatus } from '#lib/gateway/metrics/offers';
 import type { OfferState } from '#lib/gateway/routing/health';
+import { registerCounter } from '#lib/programs/metrics/counter';
 
 const states: readonly OfferState[] = ['in service', 'set aside', 'probing'];
 
@@ -47,16 +48,10 @@ export function registerOffers(registry: Registry, listOffers: () => readonly Of
 
 /** Registers the errors of offers (contract: routing/faults-shown). */
 export function registerOfferFaults(registry: Registry, faults: OfferFaults): void {
-  new Counter({
+  registerCounter(registry, {
     name: 'gateway_offer_faults_total',
     help: 'Provider errors that are not caused by clients, by kind.',
     labelNames: ['model', 'provider', 'kind'],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const { model, provider, kind, count } of faults.counts()) {
-        this.inc({ model, provider, kind }, count);
-      }
-    },
+    read: () => faults.counts().map(({ model, provider, kind, count }) => [{ model, provider, kind }, count]),
   });
 }

@@ -4,8 +4,7 @@ import type { OfferFaults } from '#lib/gateway/metrics/offer-faults';
 import type { OfferStatus } from '#lib/gateway/metrics/offers';
 import type { ProcessState } from '#lib/gateway/metrics/status';
 import type { Tally } from '#lib/gateway/metrics/tally';
-import { registerCalls, registerChargeFlags } from '#lib/programs/metrics/call-metrics';
-import { registerJobs } from '#lib/programs/metrics/job-metrics';
+import { registerCalls, registerJobs } from '#lib/programs/metrics/call-metrics';
 import { registerModels } from '#lib/programs/metrics/model-metrics';
 import { registerOfferFaults, registerOffers } from '#lib/programs/metrics/offer-metrics';
 import { type OutboxAges, registerOutbox } from '#lib/programs/metrics/outbox-metrics';
@@ -37,9 +36,8 @@ export interface MetricSources {
 export function createRegistry(sources: MetricSources): Registry {
   const { tally, chargeFlags, offerFaults, pool, state, offers } = sources;
   const registry = new Registry();
-  registerCalls(registry, tally);
+  registerCalls(registry, tally, chargeFlags);
   registerModels(registry, tally.models);
-  registerChargeFlags(registry, chargeFlags);
   registerOffers(registry, offers);
   registerOfferFaults(registry, offerFaults);
   registerJobs(registry, () => state().jobs);

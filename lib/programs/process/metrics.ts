@@ -1,12 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Pool } from 'pg';
 import { askProcesses } from '#lib/gateway/snapshot/announce';
 import type { Env } from '#lib/platform/env/env';
 import { ownVersion } from '#lib/platform/own-version';
 import { joinScrapes } from '#lib/programs/metrics/join-scrapes';
-import type { PoolCounts } from '#lib/programs/metrics/state-metrics';
 import type { GatewayProcess } from '#lib/programs/process/gateway-process';
-import { outboxAges } from '#lib/programs/process/outbox-ages';
 
 /** How long a worker may take to return its metrics, ms: a busy worker must not delay the scrape. */
 const othersWithinMs = 2_000;
@@ -25,7 +24,7 @@ export type ServeMetrics = (request: IncomingMessage, response: ServerResponse) 
  */
 export async function openMetrics(
   env: Pick<Env, 'metricsToken' | 'dataDir'>,
-  pool: PoolCounts & Parameters<typeof outboxAges>[0],
+  pool: Pool,
   running: GatewayProcess,
   worker: number | null,
 ): Promise<ServeMetrics> {
@@ -38,7 +37,10 @@ export async function openMetrics(
         'Metrics are off. Set METRICS_TOKEN, restart the gateway, and send the token as a bearer token.',
       );
   }
-  const { createRegistry } = await import('#lib/programs/metrics/registry');
+  const [{ createRegistry }, { outboxAges }] = await Promise.all([
+    import('#lib/programs/metrics/registry'),
+    import('#lib/programs/metrics/outbox-metrics'),
+  ]);
   const { state, offers, telemetry, runtime } = running;
   const registry = createRegistry({
     tally: runtime.tally,
