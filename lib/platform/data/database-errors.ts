@@ -1,3 +1,5 @@
+import { OperatorError } from '#lib/platform/operator-error';
+
 interface Refusal {
   readonly code: string;
   readonly message: string;
@@ -63,12 +65,7 @@ const spoken: readonly (readonly [RegExp, Sentence])[] = [
 ];
 
 /** The server of DATABASE_URL cannot be reached, or refuses what this process has to do. */
-export class DatabaseAway extends Error {
-  constructor(message: string, cause: Error) {
-    super(message, { cause });
-    this.name = 'DatabaseAway';
-  }
-}
+export class DatabaseAway extends OperatorError {}
 
 /** What to throw for an error of the first use of `url`: DatabaseAway, with what to do, where that is known. */
 export function awayOr(error: unknown, url: string): unknown {
@@ -76,13 +73,10 @@ export function awayOr(error: unknown, url: string): unknown {
   const { code = '', syscall, path } = error as Error & Partial<Refusal>;
   const refusal = { code: String(code), message: error.message, syscall, path };
   const sentence = sentenceFor(refusal);
-  if (sentence) return new DatabaseAway(sentence(placeOf(url), refusal), error);
+  if (sentence) return new DatabaseAway(sentence(placeOf(url), refusal), { cause: error });
   // Why a migration failed.
-  return error.cause === undefined ? error : (known(awayOr(error.cause, url)) ?? error);
-}
-
-function known(error: unknown): DatabaseAway | null {
-  return error instanceof DatabaseAway ? error : null;
+  const cause = awayOr(error.cause, url);
+  return cause instanceof DatabaseAway ? cause : error;
 }
 
 function sentenceFor({ code, message, syscall }: Refusal): Sentence | undefined {

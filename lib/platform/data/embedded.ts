@@ -15,6 +15,7 @@ import {
 } from '#lib/platform/data/embedded-directory';
 import { environmentWith } from '#lib/platform/env/env';
 import { makeDataDirectory } from '#lib/platform/files/data-directory';
+import { OperatorError } from '#lib/platform/operator-error';
 
 export interface Embedded {
   /** A PostgreSQL address; only the host, a socket directory, differs from a real server's. */
@@ -24,19 +25,17 @@ export interface Embedded {
 }
 
 /** The data directory belongs to another running process. */
-export class DataDirInUse extends Error {
+export class DataDirInUse extends OperatorError {
   constructor(dataDir: string, holder: Holder | null) {
     const who = holder ? `the ${holder.role} with process id ${holder.pid}` : 'another process';
     super(`DATA_DIR: ${dataDir} is already in use by ${who}. Stop it, or set another DATA_DIR.`);
-    this.name = 'DataDirInUse';
   }
 }
 
 /** The child ended before it served; it has said why on standard error. */
-export class EmbeddedFailed extends Error {
+export class EmbeddedFailed extends OperatorError {
   constructor(dataDir: string) {
     super(`DATA_DIR: the database in ${dataDir} did not start. The lines above say why.`);
-    this.name = 'EmbeddedFailed';
   }
 }
 

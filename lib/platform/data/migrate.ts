@@ -4,14 +4,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { hasSocket } from '#lib/platform/data/db';
+import { OperatorError } from '#lib/platform/operator-error';
 
 /** The migrations of the database do not match those of this version; nothing was changed. */
-export class MigrationRefused extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'MigrationRefused';
-  }
-}
+export class MigrationRefused extends OperatorError {}
 
 interface Migration {
   readonly name: string;

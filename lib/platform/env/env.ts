@@ -9,93 +9,17 @@ import {
   type SecretName,
   secretNames,
 } from '#lib/platform/env/env-secrets';
-import type { AllowanceLimits, PaymentSettings, Proxies } from '#lib/platform/env/part-settings';
-import { readTelemetry, type TelemetrySettings } from '#lib/platform/env/telemetry-settings';
+import type { Proxies } from '#lib/platform/env/part-settings';
+import { readTelemetry } from '#lib/platform/env/telemetry-settings';
+import { OperatorError } from '#lib/platform/operator-error';
 
 /** All settings that are missing, invalid or conflicting, each with its remedy. */
-export class EnvError extends Error {
+export class EnvError extends OperatorError {
   readonly problems: readonly string[];
   constructor(problems: readonly string[]) {
     super(`Some settings must be changed:\n${problems.map((line) => `  ${line}`).join('\n')}`);
-    this.name = 'EnvError';
     this.problems = problems;
   }
-}
-
-interface Pair {
-  readonly id: string;
-  readonly secret: string;
-}
-
-/** Every setting of the process (contract: operations/settings), checked and with its defaults. */
-export interface Env {
-  /** Address to listen on: 127.0.0.1 embedded, 0.0.0.0 with DATABASE_URL. */
-  readonly host: string;
-  /** 0 lets the system choose. */
-  readonly port: number;
-  /** Absolute. */
-  readonly dataDir: string;
-  /** null: the embedded database in `dataDir`. */
-  readonly databaseUrl: string | null;
-  readonly redis: { kind: 'tcp'; url: string } | { kind: 'rest'; url: string; token: string } | null;
-  readonly workers: number;
-  /** How long a stopping process still admits calls on its open connections, ms; it accepts no new connections. */
-  readonly shutdownDelayMs: number;
-  /** Limits for calls during an outage of the database (contract: money/outage-allowance). */
-  readonly outage: AllowanceLimits;
-  /** Proxies in front, each of which adds an address to X-Forwarded-For. */
-  readonly proxyHops: number;
-  /** Signs of life of silent streams: after how long, ms (0: none), and whether before a provider's headers. */
-  readonly signOfLife: { readonly afterMs: number; readonly beforeHeaders: boolean };
-  readonly lane: 'node' | 'web';
-  /** null: chosen by the process itself (contract: durability/settlement-modes). */
-  readonly settlement: 'journal' | 'database' | null;
-  readonly nextAuthSecret: string;
-  /** Previous secrets, whose sessions stay valid. */
-  readonly oldNextAuthSecrets: readonly string[];
-  /** Which of the three secrets are too short to be safe. */
-  readonly shortSecrets: readonly SecretName[];
-  /** 64 hex digits. */
-  readonly encryptionKey: string;
-  /** Previous keys, which still open what they sealed, in the same form. */
-  readonly oldEncryptionKeys: readonly string[];
-  readonly keyPepper: string;
-  /** As set, else null: derived by `publicUrl` once the port is known. */
-  readonly nextAuthUrl: string | null;
-  /** `url`: of GitHub itself or of a GitHub Enterprise Server, without a slash at the end. */
-  readonly github: (Pair & { readonly url: string }) | null;
-  /** `issuer`: an OpenID provider, without a slash at the end. */
-  readonly google: (Pair & { readonly issuer: string }) | null;
-  readonly smtpUrl: string | null;
-  /** Sender of mail: an address, or a name and an address; null: no-reply at the public address. */
-  readonly mailFrom: string | null;
-  readonly stripe: PaymentSettings | null;
-  readonly sandbox: boolean;
-  /** null: providers are reached directly. */
-  readonly proxies: Proxies | null;
-  /** Whether a stand-in for Stripe may take payments if Stripe is not set up. */
-  readonly playMoney: boolean;
-  readonly metricsToken: string | null;
-  readonly logLevel: Settings['LOG_LEVEL'];
-  readonly maxBodyBytes: number;
-  readonly maxUploadBytes: number;
-  readonly bodyBudgetBytes: number;
-  /** How long the call log is kept, days; workspaces may choose fewer. */
-  readonly callRetentionDays: number;
-  /** Whether this process serves the console's pages. */
-  readonly console: boolean;
-  /** Default: on the embedded database, if only this machine can connect. */
-  readonly allowSignUp: boolean;
-  /** Whether the status page is public. */
-  readonly statusPage: boolean;
-  /** Origins whose pages may call from the browser. */
-  readonly corsOrigins: readonly string[];
-  /** Credit for a workspace that was created by signing up, nano-dollars. */
-  readonly signUpCreditNano: bigint;
-  /** After how many days the rest of it expires; null: never. */
-  readonly signUpCreditDays: number | null;
-  /** null: calls are not sent to a collector. */
-  readonly telemetry: TelemetrySettings | null;
 }
 
 /**
@@ -103,7 +27,7 @@ export interface Env {
  * in DATA_DIR; beside DATABASE_URL they are required.
  * @throws EnvError naming every setting that is missing or wrong.
  */
-export function readEnv(source: Source): Env {
+export function readEnv(source: Source) {
   const settings = parseSettings(source);
   const problems = problemsOf(settings);
   const dataDir = resolve(settings.DATA_DIR);
@@ -122,35 +46,52 @@ export function readEnv(source: Source): Env {
   const host = settings.HOST ?? (embedded ? '127.0.0.1' : '0.0.0.0');
   const alone = embedded && isLoopback(host);
   return {
+    /** Address to listen on: 127.0.0.1 embedded, 0.0.0.0 with DATABASE_URL. */
     host,
+    /** 0 lets the system choose. */
     port: settings.PORT,
+    /** Absolute. */
     dataDir,
+    /** null: the embedded database in `dataDir`. */
     databaseUrl: settings.DATABASE_URL ?? null,
     redis: redisOf(settings),
     workers: settings.WORKERS,
+    /** How long a stopping process still admits calls on its open connections, ms; it accepts no new connections. */
     shutdownDelayMs: settings.SHUTDOWN_DELAY_SECONDS * 1000,
+    /** Limits for calls during an outage of the database (contract: money/outage-allowance). */
     outage: { forMs: settings.DATABASE_AWAY_MINUTES * 60_000, boundNano: settings.DATABASE_AWAY_USD },
+    /** Proxies in front, each of which adds an address to X-Forwarded-For. */
     proxyHops: settings.PROXY_HOPS,
+    /** Signs of life of silent streams: after how long, ms (0: none), and whether before a provider's headers. */
     signOfLife: {
       afterMs: settings.SIGN_OF_LIFE_SECONDS * 1000,
       beforeHeaders: settings.SIGN_OF_LIFE_BEFORE_HEADERS,
     },
     lane: settings.LANE,
+    /** null: chosen by the process itself (contract: durability/settlement-modes). */
     settlement: settings.SETTLEMENT ?? null,
     nextAuthSecret: secret('NEXTAUTH_SECRET'),
+    /** Previous secrets, whose sessions stay valid. */
     oldNextAuthSecrets: settings.NEXTAUTH_SECRET_OLD,
+    /** Which of the three secrets are too short to be safe. */
     shortSecrets: secretNames.filter((name) => secret(name).length < leastSecret),
+    /** 64 hex digits. */
     encryptionKey: encryptionKeyOf(secret('ENCRYPTION_KEY')),
+    /** Previous keys, which still open what they sealed, in the same form. */
     oldEncryptionKeys: settings.ENCRYPTION_KEY_OLD.map(encryptionKeyOf),
     keyPepper: secret('KEY_PEPPER'),
+    /** As set, else null: derived by `publicUrl` once the port is known. */
     nextAuthUrl: settings.NEXTAUTH_URL ? withoutSlash(settings.NEXTAUTH_URL) : null,
+    /** `url`: of GitHub itself or of a GitHub Enterprise Server, without a slash at the end. */
     github: providerOf(settings.GITHUB_ID, settings.GITHUB_SECRET, {
       url: withoutSlash(settings.GITHUB_URL ?? 'https://github.com'),
     }),
+    /** `issuer`: an OpenID provider, without a slash at the end. */
     google: providerOf(settings.GOOGLE_ID, settings.GOOGLE_SECRET, {
       issuer: withoutSlash(settings.GOOGLE_ISSUER ?? 'https://accounts.google.com'),
     }),
     smtpUrl: settings.SMTP_URL ?? null,
+    /** Sender of mail: an address, or a name and an address; null: no-reply at the public address. */
     mailFrom: settings.MAIL_FROM ?? null,
     stripe: settings.STRIPE_SECRET_KEY
       ? {
@@ -161,23 +102,36 @@ export function readEnv(source: Source): Env {
         }
       : null,
     sandbox: settings.SANDBOX ?? embedded,
+    /** null: providers are reached directly. */
     proxies: proxiesOf(settings),
+    /** Whether a stand-in for Stripe may take payments if Stripe is not set up. */
     playMoney: settings.PLAY_MONEY ?? alone,
     metricsToken: settings.METRICS_TOKEN ?? null,
     logLevel: settings.LOG_LEVEL,
     maxBodyBytes: settings.MAX_BODY_BYTES,
     maxUploadBytes: settings.MAX_UPLOAD_BYTES,
     bodyBudgetBytes: settings.BODY_BUDGET_BYTES,
+    /** How long the call log is kept, days; workspaces may choose fewer. */
     callRetentionDays: settings.CALL_RETENTION_DAYS,
+    /** Whether this process serves the console's pages. */
     console: settings.CONSOLE ?? true,
+    /** Default: on the embedded database, if only this machine can connect. */
     allowSignUp: settings.ALLOW_SIGN_UP ?? alone,
+    /** Whether the status page is public. */
     statusPage: settings.STATUS_PAGE ?? true,
+    /** Origins whose pages may call from the browser. */
     corsOrigins: settings.CORS_ORIGINS,
+    /** Credit for a workspace that was created by signing up, nano-dollars. */
     signUpCreditNano: settings.SIGN_UP_CREDIT_USD,
+    /** After how many days the rest of it expires; null: never. */
     signUpCreditDays: settings.SIGN_UP_CREDIT_DAYS ?? null,
+    /** null: calls are not sent to a collector. */
     telemetry,
   };
 }
+
+/** Every setting of the process (contract: operations/settings), checked and with its defaults. */
+export type Env = Readonly<ReturnType<typeof readEnv>>;
 
 /** Whether Next compiles pages as they are asked for (`npm run dev`). */
 export function isDevelopment(): boolean {
@@ -285,17 +239,15 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
-function redisOf(settings: Settings): Env['redis'] {
+function redisOf(
+  settings: Settings,
+): { kind: 'tcp'; url: string } | { kind: 'rest'; url: string; token: string } | null {
   if (settings.REDIS_URL) return { kind: 'tcp', url: settings.REDIS_URL };
   const { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token } = settings;
   return url && token ? { kind: 'rest', url, token } : null;
 }
 
-function providerOf<Place>(
-  id: string | undefined,
-  secret: string | undefined,
-  place: Place,
-): (Pair & Place) | null {
+function providerOf<Place>(id: string | undefined, secret: string | undefined, place: Place) {
   return id && secret ? { id, secret, ...place } : null;
 }
 

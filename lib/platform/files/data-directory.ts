@@ -11,13 +11,13 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { makePrivate } from '#lib/platform/files/private-files';
+import { OperatorError } from '#lib/platform/operator-error';
 
 /** DATA_DIR cannot be made or written; the message says why and what to do. */
-export class DataDirUnusable extends Error {
+export class DataDirUnusable extends OperatorError {
   /** @param cause error of the file system, or a sentence that says what is wrong and what to do. */
   constructor(dataDir: string, cause: NodeJS.ErrnoException | string) {
     super(`DATA_DIR: ${dataDir} ${typeof cause === 'string' ? cause : remedyOf(cause)}`);
-    this.name = 'DataDirUnusable';
   }
 }
 

@@ -1,29 +1,11 @@
-import { DatabaseAway } from '#lib/platform/data/database-errors';
-import { DataDirInUse, EmbeddedFailed } from '#lib/platform/data/embedded';
-import { MigrationRefused } from '#lib/platform/data/migrate';
-import { EnvError } from '#lib/platform/env/env';
-import { DataDirUnusable } from '#lib/platform/files/data-directory';
-import { ListenRefused } from '#lib/programs/process/listener/port';
-import { SecretRefused } from '#lib/programs/process/secrets';
+import { OperatorError } from '#lib/platform/operator-error';
 
-const explained = [
-  EnvError,
-  DataDirUnusable,
-  DataDirInUse,
-  EmbeddedFailed,
-  DatabaseAway,
-  MigrationRefused,
-  ListenRefused,
-  SecretRefused,
-];
-
-/** Does a part of the start; what the operator can put right ends it with one sentence and exit 1, without a trace. */
+/** Runs a part of the start; an error that the operator can correct ends it with its message and exit 1. */
 export async function orExplain<Result>(work: () => Result | Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    const known = explained.some((kind) => error instanceof kind);
-    if (!known || !(error instanceof Error)) throw error;
+    if (!(error instanceof OperatorError)) throw error;
     process.stderr.write(`${error.message}\n`);
     return process.exit(1);
   }

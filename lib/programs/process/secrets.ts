@@ -10,14 +10,14 @@ import { storeOf } from '#lib/control/operations/store';
 import type { Db } from '#lib/platform/data/db';
 import type { Env } from '#lib/platform/env/env';
 import { leastSecret } from '#lib/platform/env/env-secrets';
+import { OperatorError } from '#lib/platform/operator-error';
 
 const remedy = 'create one with: openssl rand -hex 32';
 
 /** A secret of this process does not match its database, or is too short for a new database. */
-export class SecretRefused extends Error {
+export class SecretRefused extends OperatorError {
   constructor(problems: readonly string[]) {
     super(problems.join('\n'));
-    this.name = 'SecretRefused';
   }
 }
 

@@ -1,5 +1,4 @@
 import type { Pool } from 'pg';
-import type { Usage, UsageSource } from '#lib/core/metering/usage';
 import type { LateCharge } from '#lib/programs/telemetry/spans/charge-span';
 
 /** Read at once. */
@@ -7,40 +6,25 @@ const mostRows = 2_000;
 /** A transaction may commit this long after the moment that it wrote, and clocks may differ by as much; ms. */
 const overlapMs = 60_000;
 
+const ms = (column: string) => `floor(extract(epoch FROM ${column}) * 1000)::float8`;
+
 const findJobs = `
-  SELECT call_id, workspace_id, key_id, family, provider_id, model_id, state, created_at, settled_at,
-    cost_nano::text AS cost, usage, usage_source, flags, price_version_id
+  SELECT 'job' AS kind, call_id AS "callId", workspace_id AS "workspaceId", key_id AS "keyId", provider_id AS provider,
+    model_id AS model, family, state, ${ms('created_at')} AS "startMs", ${ms('settled_at')} AS "settledMs",
+    cost_nano::text AS cost, coalesce(usage, '{}') AS usage, usage_source AS "usageSource", flags,
+    price_version_id AS "priceVersionId"
   FROM job WHERE settled_at > $1 ORDER BY settled_at LIMIT ${mostRows}`;
 
 const findAdjustments = `
-  SELECT call_id, workspace_id, settled_at, amount_nano::text AS cost, flags, more
+  SELECT 'adjustment' AS kind, call_id AS "callId", workspace_id AS "workspaceId", NULL AS "keyId", NULL AS provider,
+    NULL AS model, NULL AS family, NULL AS state, ${ms('settled_at')} AS "startMs", ${ms('settled_at')} AS "settledMs",
+    amount_nano::text AS cost, more AS usage, NULL AS "usageSource", flags, NULL AS "priceVersionId"
   FROM adjustment WHERE settled_at > $1 ORDER BY settled_at LIMIT ${mostRows}`;
 
-interface JobRow {
-  readonly call_id: string;
-  readonly workspace_id: string;
-  readonly key_id: string;
-  readonly family: string;
-  readonly provider_id: string;
-  readonly model_id: string;
-  readonly state: string;
-  readonly created_at: Date;
-  readonly settled_at: Date;
+type Row = Omit<LateCharge, 'operation' | 'costNano'> & {
+  readonly family: string | null;
   readonly cost: string;
-  readonly usage: Partial<Usage> | null;
-  readonly usage_source: UsageSource;
-  readonly flags: readonly string[];
-  readonly price_version_id: string;
-}
-
-interface AdjustmentRow {
-  readonly call_id: string;
-  readonly workspace_id: string;
-  readonly settled_at: Date;
-  readonly cost: string;
-  readonly flags: readonly string[];
-  readonly more: Partial<Usage>;
-}
+};
 
 /** Charges that came after their calls had ended, told once each by one reader as far as it remembers. */
 export class LateCharges {
@@ -61,13 +45,13 @@ export class LateCharges {
    */
   async read(): Promise<{ readonly charges: readonly LateCharge[]; readonly toMs: number }> {
     const since = [new Date(this.#toMs - overlapMs).toISOString()];
-    const jobs = await this.#pool.query<JobRow>(findJobs, since);
-    const adjustments = await this.#pool.query<AdjustmentRow>(findAdjustments, since);
-    const found = [...jobs.rows.map(jobOf), ...adjustments.rows.map(adjustmentOf)];
+    const jobs = await this.#pool.query<Row>(findJobs, since);
+    const adjustments = await this.#pool.query<Row>(findAdjustments, since);
+    const found = [...jobs.rows, ...adjustments.rows].map(chargeOf);
     const charges = found.filter((charge) => !this.#told.has(nameOf(charge)));
     // A full page ends before the newest: what lies behind it comes next.
     const whole = [jobs.rows, adjustments.rows].filter((rows) => rows.length === mostRows);
-    const ends = whole.map((rows) => rows.at(-1)?.settled_at.getTime() ?? 0);
+    const ends = whole.map((rows) => rows.at(-1)?.settledMs ?? 0);
     const latest = Math.max(this.#toMs, ...found.map(({ settledMs }) => settledMs));
     return { charges, toMs: ends.length > 0 ? Math.min(...ends) + overlapMs : latest };
   }
@@ -91,43 +75,6 @@ const makers: Readonly<Record<string, string>> = {
   'generate-content': 'content.predictLongRunning',
 };
 
-function jobOf(row: JobRow): LateCharge {
-  return {
-    kind: 'job',
-    callId: row.call_id,
-    workspaceId: row.workspace_id,
-    keyId: row.key_id,
-    provider: row.provider_id,
-    model: row.model_id,
-    operation: makers[row.family] ?? null,
-    state: row.state,
-    startMs: row.created_at.getTime(),
-    settledMs: row.settled_at.getTime(),
-    costNano: BigInt(row.cost),
-    usage: row.usage ?? {},
-    usageSource: row.usage_source,
-    flags: row.flags,
-    priceVersionId: row.price_version_id,
-  };
-}
-
-function adjustmentOf(row: AdjustmentRow): LateCharge {
-  const settledMs = row.settled_at.getTime();
-  return {
-    kind: 'adjustment',
-    callId: row.call_id,
-    workspaceId: row.workspace_id,
-    keyId: null,
-    provider: null,
-    model: null,
-    operation: null,
-    state: null,
-    startMs: settledMs,
-    settledMs,
-    costNano: BigInt(row.cost),
-    usage: row.more,
-    usageSource: null,
-    flags: row.flags,
-    priceVersionId: null,
-  };
+function chargeOf({ cost, family, ...facts }: Row): LateCharge {
+  return { ...facts, operation: makers[family ?? ''] ?? null, costNano: BigInt(cost) };
 }

@@ -2,6 +2,7 @@ import { createSocket } from 'node:dgram';
 import { lookup } from 'node:dns/promises';
 import { connect } from 'node:net';
 import type { Env } from '#lib/platform/env/env';
+import { OperatorError } from '#lib/platform/operator-error';
 
 type Place = Pick<Env, 'host' | 'port'>;
 
@@ -17,14 +18,13 @@ const remedies: Readonly<Record<string, (place: Place) => string>> = {
 };
 
 /** The gateway cannot listen where its settings say; the message says what to change. */
-export class ListenRefused extends Error {
+export class ListenRefused extends OperatorError {
   constructor(place: Place, cause: NodeJS.ErrnoException) {
     const remedy = remedies[cause.code ?? ''];
     super(
       remedy?.(place) ??
         `HOST: the gateway cannot listen on ${place.host} (${cause.message}). Set another HOST.`,
     );
-    this.name = 'ListenRefused';
   }
 }
 

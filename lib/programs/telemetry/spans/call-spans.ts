@@ -1,7 +1,7 @@
 import type { AttemptRecord, CallRecord } from '#lib/gateway/settlement/pure/entry';
 import {
   operationAttributes,
-  providerAttribute,
+  providerName,
   spanName,
   tokenAttributes,
   whole,
@@ -9,6 +9,7 @@ import {
 import {
   type Attribute,
   addressKey,
+  present,
   type ServerAddresses,
   type Span,
   spanIdOf,
@@ -18,9 +19,9 @@ import {
 import { costAttributes, lineAttributes, usageAttributes } from '#lib/programs/telemetry/spans/usd';
 
 /**
- * The span of a call and one of each of its attempts (docs/guide/telemetry.md). The same record gives the same ids each time,
- * so that a repeat can be told. Tokens and cost stand on the call alone: a sum over all spans counts them once.
- * @returns none for an id that is no UUID.
+ * The span of a call and a span for each of its attempts (docs/guide/telemetry.md). The same record gives the same ids each
+ * time, so that repeats can be recognized. Only the call has tokens and cost: a sum over all spans counts them once.
+ * @returns none for an id that is not a UUID.
  */
 export function spansOf(call: CallRecord, addresses: ServerAddresses): Span[] {
   const traceId = traceIdOf(call.id);
@@ -37,8 +38,8 @@ export function spansOf(call: CallRecord, addresses: ServerAddresses): Span[] {
     attributes: callAttributes(call),
     failed: errorOf(call) !== null,
   };
-  const attempts = call.attempts.map((attempt, position): Span => {
-    return {
+  const attempts = call.attempts.map(
+    (attempt, position): Span => ({
       traceId,
       spanId: spanIdOf(call.id, spanMarks.attempt + position),
       parentSpanId: spanId,
@@ -48,13 +49,14 @@ export function spansOf(call: CallRecord, addresses: ServerAddresses): Span[] {
       endMs: call.atMs + attempt.startMs + attempt.durationMs,
       attributes: attemptAttributes(call, attempt, position, addresses),
       failed: errorOfAttempt(attempt) !== null,
-    };
-  });
+    }),
+  );
   return [root, ...attempts];
 }
 
 function callAttributes(call: CallRecord): Attribute[] {
-  const found: Attribute[] = [
+  const { provider, firstByteMs } = call;
+  return present([
     ['model_gateway.call.id', call.id],
     ['model_gateway.workspace.id', call.workspaceId],
     ['model_gateway.key.id', call.keyId],
@@ -71,27 +73,25 @@ function callAttributes(call: CallRecord): Attribute[] {
     ...lineAttributes(call.lines),
     ...usageAttributes(call.usage),
     ...operationAttributes(call.operation),
-  ];
-  const add = (name: string, value: string | null) => {
-    if (value !== null) found.push([name, value]);
-  };
-  add('gen_ai.request.model', call.requestedModel);
-  add('gen_ai.response.model', call.answeringModel);
-  if (call.provider !== null) found.push(providerAttribute(call.provider));
-  add('model_gateway.provider', call.provider);
-  add('model_gateway.client_request_id', call.clientRequestId);
-  add('model_gateway.price_version.id', call.priceVersionId);
-  add('model_gateway.error_code', call.errorCode);
-  add('user_agent.original', call.userAgent);
-  add('error.type', errorOf(call));
-  if (call.status > 0) found.push(['http.response.status_code', whole(call.status)]);
-  if (call.flags.length > 0) found.push(['model_gateway.flags', call.flags]);
-  if (call.usageSource !== 'none') found.push(...tokenAttributes(call.usage));
-  if (call.streamed) found.push(['gen_ai.request.stream', true]);
-  if (call.firstByteMs === null) return found;
-  found.push(['model_gateway.first_byte_ms', whole(call.firstByteMs)]);
-  if (call.streamed) found.push(['gen_ai.response.time_to_first_chunk', call.firstByteMs / 1000]);
-  return found;
+    ['gen_ai.request.model', call.requestedModel],
+    ['gen_ai.response.model', call.answeringModel],
+    ['gen_ai.provider.name', provider && providerName(provider)],
+    ['model_gateway.provider', provider],
+    ['model_gateway.client_request_id', call.clientRequestId],
+    ['model_gateway.price_version.id', call.priceVersionId],
+    ['model_gateway.error_code', call.errorCode],
+    ['user_agent.original', call.userAgent],
+    ['error.type', errorOf(call)],
+    ['http.response.status_code', call.status > 0 ? whole(call.status) : null],
+    ['model_gateway.flags', call.flags.length > 0 ? call.flags : null],
+    ...(call.usageSource === 'none' ? [] : tokenAttributes(call.usage)),
+    ['gen_ai.request.stream', call.streamed || null],
+    ['model_gateway.first_byte_ms', firstByteMs === null ? null : whole(firstByteMs)],
+    [
+      'gen_ai.response.time_to_first_chunk',
+      call.streamed && firstByteMs !== null ? firstByteMs / 1000 : null,
+    ],
+  ]);
 }
 
 function attemptAttributes(
@@ -100,7 +100,8 @@ function attemptAttributes(
   position: number,
   addresses: ServerAddresses,
 ): Attribute[] {
-  const found: Attribute[] = [
+  const address = addresses.get(addressKey(attempt.provider, call.family));
+  return present([
     ['model_gateway.call.id', call.id],
     ['model_gateway.workspace.id', call.workspaceId],
     ['model_gateway.key.id', call.keyId],
@@ -108,28 +109,24 @@ function attemptAttributes(
     ['model_gateway.operation', call.operation],
     ['model_gateway.attempt.number', whole(position + 1)],
     ['model_gateway.provider', attempt.provider],
-    providerAttribute(attempt.provider),
+    ['gen_ai.provider.name', providerName(attempt.provider)],
     ...operationAttributes(call.operation),
     ['gen_ai.request.model', attempt.model],
-  ];
-  const { status, upstreamRequestId } = attempt;
-  if (status !== null) found.push(['http.response.status_code', whole(status)]);
-  if (upstreamRequestId !== null) found.push(['model_gateway.upstream_request_id', upstreamRequestId]);
-  if (attempt.providerCode !== null) found.push(['model_gateway.provider_error.code', attempt.providerCode]);
-  if (attempt.providerMessage !== null)
-    found.push(['model_gateway.provider_error.message', attempt.providerMessage]);
-  if (attempt.possibleDuplicate) found.push(['model_gateway.possible_duplicate', true]);
-  if (call.streamed) found.push(['gen_ai.request.stream', true]);
-  const error = errorOfAttempt(attempt);
-  if (error !== null) found.push(['error.type', error]);
-  const address = addresses.get(addressKey(attempt.provider, call.family));
-  if (address) found.push(['server.address', address.host], ['server.port', whole(address.port)]);
-  return found;
+    ['http.response.status_code', attempt.status === null ? null : whole(attempt.status)],
+    ['model_gateway.upstream_request_id', attempt.upstreamRequestId],
+    ['model_gateway.provider_error.code', attempt.providerCode],
+    ['model_gateway.provider_error.message', attempt.providerMessage],
+    ['model_gateway.possible_duplicate', attempt.possibleDuplicate || null],
+    ['gen_ai.request.stream', call.streamed || null],
+    ['error.type', errorOfAttempt(attempt)],
+    ['server.address', address?.host ?? null],
+    ['server.port', address ? whole(address.port) : null],
+  ]);
 }
 
 const broken: ReadonlySet<string> = new Set(['upstream_error', 'timeout', 'interrupted']);
 
-/** `error.type` of a call that counts as an error in usage: any answer of 400 and above, or one that broke off. */
+/** `error.type` of a call that usage counts as an error: an answer of 400 and above, or a broken one. */
 function errorOf({ endReason, errorCode, status }: CallRecord): string | null {
   if (errorCode !== null) return errorCode;
   if (broken.has(endReason)) return endReason;

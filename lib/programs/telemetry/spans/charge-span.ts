@@ -1,11 +1,8 @@
 import { noUsage, type Usage, type UsageSource } from '#lib/core/metering/usage';
-import {
-  operationAttributes,
-  providerAttribute,
-  tokenAttributes,
-} from '#lib/programs/telemetry/spans/gen-ai';
+import { operationAttributes, providerName, tokenAttributes } from '#lib/programs/telemetry/spans/gen-ai';
 import {
   type Attribute,
+  present,
   type Span,
   spanIdOf,
   spanMarks,
@@ -13,12 +10,12 @@ import {
 } from '#lib/programs/telemetry/spans/span';
 import { costAttributes, usageAttributes } from '#lib/programs/telemetry/spans/usd';
 
-/** A charge that came after its call had ended: of a job, or what a stored response corrected. */
+/** A charge that came after its call had ended: of a job, or of a correction by a stored response. */
 export interface LateCharge {
   readonly kind: 'job' | 'adjustment';
   readonly callId: string;
   readonly workspaceId: string;
-  /** What is not known of an adjustment stands on the span of its call. */
+  /** What is not known of an adjustment is on the span of its call. */
   readonly keyId: string | null;
   readonly provider: string | null;
   readonly model: string | null;
@@ -28,7 +25,7 @@ export interface LateCharge {
   /** ms since the epoch; of a job when it was created. */
   readonly startMs: number;
   readonly settledMs: number;
-  /** What it cost; of an adjustment what it adds to the call's cost, below zero where it gives back. */
+  /** Cost; of an adjustment, what it adds to the call's cost, which is negative if money is given back. */
   readonly costNano: bigint;
   /** Of an adjustment the difference. */
   readonly usage: Partial<Usage>;
@@ -55,26 +52,26 @@ export function chargeSpanOf(charge: LateCharge): Span | null {
 }
 
 function attributesOf(charge: LateCharge): Attribute[] {
-  const { provider, model, keyId, state, operation, flags, usageSource, priceVersionId } = charge;
-  const found: Attribute[] = [
+  const { provider, operation, state, flags, usageSource } = charge;
+  return present([
     ['model_gateway.call.id', charge.callId],
     ['model_gateway.workspace.id', charge.workspaceId],
     ['model_gateway.charge', charge.kind],
     ...costAttributes(charge.costNano),
     ...usageAttributes(charge.usage),
-  ];
-  if (keyId !== null) found.push(['model_gateway.key.id', keyId]);
-  if (provider !== null) found.push(['model_gateway.provider', provider], providerAttribute(provider));
-  if (model !== null) found.push(['gen_ai.response.model', model]);
-  if (operation !== null) {
-    found.push(['model_gateway.operation', operation], ...operationAttributes(operation));
-  }
-  if (state !== null) found.push(['model_gateway.job.state', state]);
-  if (state === 'failed') found.push(['error.type', 'job_failed']);
-  if (flags.length > 0) found.push(['model_gateway.flags', flags]);
-  if (priceVersionId !== null) found.push(['model_gateway.price_version.id', priceVersionId]);
-  if (usageSource === null) return found;
-  found.push(['model_gateway.usage_source', usageSource]);
-  if (usageSource !== 'none') found.push(...tokenAttributes({ ...noUsage, ...charge.usage }));
-  return found;
+    ['model_gateway.key.id', charge.keyId],
+    ['model_gateway.provider', provider],
+    ['gen_ai.provider.name', provider && providerName(provider)],
+    ['gen_ai.response.model', charge.model],
+    ['model_gateway.operation', operation],
+    ...(operation === null ? [] : operationAttributes(operation)),
+    ['model_gateway.job.state', state],
+    ['error.type', state === 'failed' ? 'job_failed' : null],
+    ['model_gateway.flags', flags.length > 0 ? flags : null],
+    ['model_gateway.price_version.id', charge.priceVersionId],
+    ['model_gateway.usage_source', usageSource],
+    ...(usageSource === null || usageSource === 'none'
+      ? []
+      : tokenAttributes({ ...noUsage, ...charge.usage })),
+  ]);
 }

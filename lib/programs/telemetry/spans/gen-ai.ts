@@ -1,7 +1,7 @@
 import type { Usage } from '#lib/core/metering/usage';
-import type { Attribute } from '#lib/programs/telemetry/spans/span';
+import { type Attribute, present } from '#lib/programs/telemetry/spans/span';
 
-/** Names of the GenAI semantic conventions for what our operations do; the others generate nothing. */
+/** Names of the GenAI semantic conventions for our operations; other operations generate nothing. */
 const operations: Readonly<Record<string, { readonly name: string; readonly output?: string }>> = {
   'chat.create': { name: 'chat' },
   'responses.create': { name: 'chat' },
@@ -33,31 +33,30 @@ export function operationAttributes(operation: string): Attribute[] {
   return known.output === undefined ? [name] : [name, ['gen_ai.output.type', known.output]];
 }
 
-/** `{operation} {model}`, by the conventions; a model that is not in the catalogue would be a name of a stranger's. */
+/** `{operation} {model}`, by the conventions; only models of the catalogue, because other names are untrusted. */
 export function spanName(operation: string, model: string | null): string {
   const name = operations[operation]?.name ?? operation;
   return model === null ? name : `${name} ${model}`;
 }
 
-export function providerAttribute(provider: string): Attribute {
-  return ['gen_ai.provider.name', providers[provider] ?? provider];
+export function providerName(provider: string): string {
+  return providers[provider] ?? provider;
 }
 
 /** Tokens: the conventions count everything read into the input, and reasoning into the output, as providers do. */
 export function tokenAttributes(usage: Usage): Attribute[] {
   const { input, cachedInput, cacheWrite5m, cacheWrite1h, output, reasoning } = usage;
   const written = cacheWrite5m + cacheWrite1h;
-  const found: Attribute[] = [
+  return present([
     ['gen_ai.usage.input_tokens', whole(input + cachedInput + written)],
     ['gen_ai.usage.output_tokens', whole(output)],
-  ];
-  if (cachedInput > 0) found.push(['gen_ai.usage.cache_read.input_tokens', whole(cachedInput)]);
-  if (written > 0) found.push(['gen_ai.usage.cache_creation.input_tokens', whole(written)]);
-  if (reasoning > 0) found.push(['gen_ai.usage.reasoning.output_tokens', whole(reasoning)]);
-  return found;
+    ['gen_ai.usage.cache_read.input_tokens', cachedInput > 0 ? whole(cachedInput) : null],
+    ['gen_ai.usage.cache_creation.input_tokens', written > 0 ? whole(written) : null],
+    ['gen_ai.usage.reasoning.output_tokens', reasoning > 0 ? whole(reasoning) : null],
+  ]);
 }
 
-/** An int64; what is no number counts as 0. */
+/** An int64; 0 if it is not a finite number. */
 export function whole(figure: number): bigint {
   return Number.isFinite(figure) ? BigInt.asIntN(64, BigInt(Math.round(figure))) : 0n;
 }

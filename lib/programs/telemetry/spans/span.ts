@@ -2,6 +2,11 @@
 export type AttributeValue = string | boolean | bigint | number | readonly string[];
 export type Attribute = readonly [name: string, value: AttributeValue];
 
+/** Leaves out attributes without a value. */
+export function present(attributes: readonly (readonly [string, AttributeValue | null])[]): Attribute[] {
+  return attributes.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]));
+}
+
 /** A span of the OpenTelemetry data model, as far as calls need it. */
 export interface Span {
   /** 16 bytes. */
@@ -38,7 +43,7 @@ export function traceIdOf(uuid: string): Uint8Array | null {
   return /^[0-9a-f]{32}$/.test(digits) ? Buffer.from(digits, 'hex') : null;
 }
 
-/** What the spans of one trace are told apart by; attempts take `attempt` and what follows it. */
+/** Marks that distinguish the spans of one trace; attempts take `attempt` and the numbers after it. */
 export const spanMarks = { call: 0, job: 1, adjustment: 2, attempt: 3 } as const;
 
 /**
