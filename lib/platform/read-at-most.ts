@@ -1,6 +1,6 @@
-/** The bytes of a body that anybody may have sent; null as soon as there are more than `most`, and the rest is not read. */
+/** The bytes of an untrusted body; null as soon as there are more than `most`, and the rest is not read. */
 export async function readAtMost(
-  body: ReadableStream<Uint8Array> | null,
+  body: AsyncIterable<Uint8Array> | null,
   most: number,
 ): Promise<Buffer<ArrayBuffer> | null> {
   const chunks: Uint8Array[] = [];

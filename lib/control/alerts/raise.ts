@@ -3,7 +3,7 @@ import { eventBody } from '#lib/control/alerts/events';
 import { findConditions } from '#lib/control/alerts/find';
 import { type Found, quietHours } from '#lib/control/alerts/kinds';
 import { rateSubject } from '#lib/control/alerts/rates';
-import { queueMail } from '#lib/control/outbox/queue-mail';
+import { mailMembers } from '#lib/control/outbox/queue-mail';
 import { newRowId } from '#lib/platform/data/row-id';
 import { transact } from '#lib/platform/data/transaction/transaction';
 
@@ -17,11 +17,6 @@ const raise = `
     SELECT FROM alert a WHERE a.workspace_id = w.id AND a.kind = $3 AND a.subject = $4
       AND (a.ended_at IS NULL OR a.raised_at > now() - make_interval(hours => $6::int)))
   ON CONFLICT DO NOTHING RETURNING raised_at`;
-
-/** Members who may do something about it; a low balance has its own mail, to those who pay. */
-const readers = `
-  SELECT u.email FROM member m JOIN "user" u ON u.id = m.user_id
-  WHERE m.workspace_id = $1::uuid AND m.role IN ('owner', 'admin') ORDER BY u.email`;
 
 const deliver = `
   INSERT INTO webhook_delivery (id, webhook_id, workspace_id, event, body)
@@ -72,9 +67,13 @@ async function tell(client: PoolClient, { workspaceId, kind, subject, facts }: F
   );
   const { slug = '', name = '' } = found.rows[0] ?? {};
   if (kind !== 'low_balance') {
-    const mail = { slug, workspace: name, kind, facts: JSON.stringify(facts) };
-    for (const { email } of (await client.query<{ email: string }>(readers, [workspaceId])).rows)
-      await queueMail(client, { kind: 'alert', recipient: email, facts: mail, lifeSeconds: mailSeconds });
+    // A low balance has its own mail, to members who may pay.
+    const mail = { workspace: name, kind, facts: JSON.stringify(facts) };
+    await mailMembers(client, workspaceId, ['owner', 'admin'], {
+      kind: 'alert',
+      facts: mail,
+      lifeSeconds: mailSeconds,
+    });
   }
   const body = eventBody({
     id,

@@ -1,3 +1,5 @@
+import type { PoolClient } from 'pg';
+import type { Role } from '#lib/core/role';
 import type { SqlRunner } from '#lib/platform/data/change';
 import { newRowId } from '#lib/platform/data/row-id';
 
@@ -28,4 +30,23 @@ export async function queueMail(tx: SqlRunner, mail: Queued): Promise<string> {
     [id, mail.kind, mail.recipient, JSON.stringify(mail.facts ?? {}), mail.lifeSeconds],
   );
   return id;
+}
+
+/**
+ * Queues a mail for each member of a workspace with one of these roles, as `queueMail` does; its facts also have the
+ * workspace's `slug` and `name`.
+ */
+export async function mailMembers(
+  tx: PoolClient,
+  workspaceId: string,
+  roles: readonly Role[],
+  mail: Omit<Queued, 'recipient'>,
+): Promise<void> {
+  const { rows } = await tx.query<{ email: string; slug: string; name: string }>(
+    `SELECT u.email, w.slug, w.name FROM member m JOIN "user" u ON u.id = m.user_id JOIN workspace w ON w.id = m.workspace_id
+     WHERE m.workspace_id = $1::uuid AND m.role = ANY ($2::text[]) ORDER BY u.email`,
+    [workspaceId, roles],
+  );
+  for (const { email, slug, name } of rows)
+    await queueMail(tx, { ...mail, recipient: email, facts: { slug, name, ...mail.facts } });
 }

@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { z } from 'zod';
 
 /** Where in DATA_DIR/journal the exporter keeps links to the journal's files, and how far it has come in them. */
 export const EXPORT_FOLDER = 'export';
@@ -133,24 +134,16 @@ export class ExportFiles {
 
 const shelfName = /^([0-9a-f-]{36})-(?:(\d+)|interrupted)\.log$/;
 
-/** What the last run left; nothing for a file that is missing or damaged: all is then sent again. */
-export function readPositions(dir: string): {
-  readonly files: readonly (readonly [string, number])[];
-  readonly chargesTo: string | null;
-} {
-  const path = join(dir, positionsFile);
-  if (!existsSync(path)) return { files: [], chargesTo: null };
+const positions = z.object({
+  files: z.array(z.tuple([z.string(), z.int()])),
+  chargesTo: z.string().nullable(),
+});
+
+/** The positions of the last run; none if the file is missing or damaged, so that everything is sent again. */
+export function readPositions(dir: string): z.output<typeof positions> {
   try {
-    const kept: unknown = JSON.parse(readFileSync(path, 'utf8'));
-    if (typeof kept !== 'object' || kept === null) throw new Error('not an object');
-    const files = 'files' in kept && Array.isArray(kept.files) ? kept.files.filter(isPosition) : [];
-    const chargesTo = 'chargesTo' in kept && typeof kept.chargesTo === 'string' ? kept.chargesTo : null;
-    return { files, chargesTo };
+    return positions.parse(JSON.parse(readFileSync(join(dir, positionsFile), 'utf8')));
   } catch {
     return { files: [], chargesTo: null };
   }
-}
-
-function isPosition(value: unknown): value is readonly [string, number] {
-  return Array.isArray(value) && typeof value[0] === 'string' && Number.isSafeInteger(value[1]);
 }

@@ -1,24 +1,24 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf } from '#lib/core/errors';
 import { type Batch, Batches } from '#lib/programs/telemetry/batches';
-import { type ExportFile, ExportFiles } from '#lib/programs/telemetry/export-files';
+import { ExportFiles } from '#lib/programs/telemetry/export-files';
 import type { ExportCounts, ExportTask, FromExporter, ToExporter } from '#lib/programs/telemetry/messages';
 import { readEnds } from '#lib/programs/telemetry/read-calls';
 import { encodeTraces } from '#lib/programs/telemetry/send/encode';
 import { delayOf } from '#lib/programs/telemetry/send/pace';
-import { type Outcome, openSender } from '#lib/programs/telemetry/send/send';
+import { type Outcome, openSender, type Sender } from '#lib/programs/telemetry/send/send';
 
 /** Calls in one request: some megabytes before compression. */
 const mostCalls = 1_000;
-/** What is given up at once where the journal has no room on the disk. */
+/** How much is given up at once if the journal has no room on the disk. */
 const roomBytes = 64 * 1024 * 1024;
-/** How often an outage that lasts is told of again. */
+/** How often a continuing outage is logged again, ms. */
 const repeatMs = 300_000;
 
 /**
- * Sends to the collector what the files hold until it is told to stop: one request at a time, the same one again
- * until it is taken or refused for good. What it reads stays in the folder until then, so that a kill at any moment
- * repeats calls and loses none.
+ * Sends the calls in the files to the collector until it is told to stop: one request at a time, repeated until it is
+ * accepted or rejected permanently. The calls stay in the folder until then, so that a kill at any moment repeats calls
+ * and loses none.
  */
 export class ExportLoop {
   readonly #task: ExportTask;
@@ -38,6 +38,7 @@ export class ExportLoop {
   #begun = false;
   /** The file whose calls the collector may be taking at this moment. */
   #offered: string | null = null;
+  readonly #sender: Sender;
 
   /** @throws Error of the file system. */
   constructor(task: ExportTask, say: (message: FromExporter) => void) {
@@ -45,6 +46,7 @@ export class ExportLoop {
     this.#say = say;
     this.#files = new ExportFiles(task.dir, task.ownerId);
     this.#batches = new Batches(this.#files, task.ownerId);
+    this.#sender = openSender(task.settings);
   }
 
   hear(message: ToExporter): void {
@@ -78,31 +80,29 @@ export class ExportLoop {
   }
 
   async run(): Promise<void> {
-    const sender = openSender(this.#task.settings);
     while (!this.#stopping.signal.aborted) {
-      const more = this.#begun && (await this.#round(sender.send));
+      const more = this.#begun && (await this.#round());
       this.#tell();
       if (more) continue;
-      // On the way out one look for what is there is enough.
+      // When it stops, one look for waiting calls is enough.
       if (this.#stopAtMs !== Number.POSITIVE_INFINITY) break;
-      await this.#rest(this.#task.everyMs);
+      this.#wake = new AbortController();
+      await rest(this.#task.everyMs, this.#wake.signal);
     }
-    await sender.close();
+    await this.#sender.close();
     this.#tell();
     this.#say({ kind: 'stopped' });
   }
 
   /** @returns whether more waits already. */
-  async #round(
-    send: (body: Uint8Array<ArrayBuffer>, stop: AbortSignal) => Promise<Outcome>,
-  ): Promise<boolean> {
+  async #round(): Promise<boolean> {
     try {
       const batch = this.#batches.next(this.#mostCalls);
       if (!batch) return false;
-      if (batch.count > 0 && !(await this.#deliver(batch, send))) return true;
+      if (batch.count > 0 && !(await this.#deliver(batch))) return true;
       this.#counts.skipped += batch.unreadable;
       batch.done();
-      this.#noteCharges(batch);
+      if (batch.file === null) this.#chargesTo = this.#files.chargesTo;
       return true;
     } catch (error) {
       this.#logFault(error);
@@ -111,14 +111,11 @@ export class ExportLoop {
   }
 
   /** @returns false when it is not done with: it is read again. */
-  async #deliver(
-    batch: Batch,
-    send: (body: Uint8Array<ArrayBuffer>, stop: AbortSignal) => Promise<Outcome>,
-  ): Promise<boolean> {
+  async #deliver(batch: Batch): Promise<boolean> {
     const body = encodeTraces(this.#originOf(batch.ownerId), batch.spans);
     for (;;) {
       this.#offered = batch.file?.name ?? null;
-      const outcome = await send(body, this.#stopping.signal);
+      const outcome = await this.#sender.send(body, this.#stopping.signal);
       this.#offered = null;
       if (outcome.kind === 'accepted') return this.#accepted(batch, outcome);
       if (outcome.kind === 'refused') return this.#refused(batch, outcome);
@@ -129,9 +126,9 @@ export class ExportLoop {
       this.#tell();
       const delayMs = delayOf(this.#failures, outcome.askedMs, Math.random());
       if (performance.now() + delayMs > this.#stopAtMs) this.#stopping.abort();
-      await this.#restThrough(delayMs);
+      await rest(delayMs, this.#stopping.signal);
       if (this.#stopping.signal.aborted) return false;
-      if (batch.file && !this.#isShelved(batch.file)) return false;
+      if (batch.file && !this.#files.list().some(({ name }) => name === batch.file?.name)) return false;
     }
   }
 
@@ -167,7 +164,8 @@ export class ExportLoop {
 
   /** The oldest files go until what waits is within its limit; the file that is being written always stays. */
   #trim(): void {
-    const excess = this.#waitingBytes() - this.#task.settings.backlogBytes;
+    const waiting = this.#files.list().reduce((sum, file) => sum + this.#files.extent(file).size, 0);
+    const excess = waiting - this.#task.settings.backlogBytes;
     if (excess > 0) this.#giveUp(excess, 'TELEMETRY_BACKLOG_BYTES is reached');
   }
 
@@ -193,18 +191,6 @@ export class ExportLoop {
     if (calls === 0) return;
     this.#counts.skipped += calls;
     this.#log('error', `telemetry: ${why}: the oldest ${calls} calls are skipped`);
-  }
-
-  #waitingBytes(): number {
-    return this.#files.list().reduce((sum, file) => sum + this.#files.extent(file).size, 0);
-  }
-
-  #isShelved(file: ExportFile): boolean {
-    return this.#files.list().some(({ name }) => name === file.name);
-  }
-
-  #noteCharges({ file }: Batch): void {
-    if (file === null) this.#chargesTo = this.#files.chargesTo;
   }
 
   #originOf(ownerId: string): Parameters<typeof encodeTraces>[0] {
@@ -235,27 +221,18 @@ export class ExportLoop {
   }
 
   #tell(): void {
-    const shelved = new Set(this.#files.list().map(({ name }) => name));
+    const files = this.#files.list();
+    const shelved = new Set(files.map(({ name }) => name));
     const done = [...this.#ownNames].filter((name) => !shelved.has(name));
-    const counts = { ...this.#counts };
-    const backlogBytes = this.#files
-      .list()
-      .reduce((sum, file) => sum + this.#files.extent(file).size - this.#files.position(file), 0);
-    this.#say({ kind: 'state', counts, backlogBytes, done, chargesTo: this.#chargesTo });
+    const backlogBytes = files.reduce(
+      (sum, file) => sum + this.#files.extent(file).size - this.#files.position(file),
+      0,
+    );
+    this.#say({ kind: 'state', counts: { ...this.#counts }, backlogBytes, done, chargesTo: this.#chargesTo });
   }
+}
 
-  /** Until a stop is asked for, or the time is over. */
-  async #rest(ms: number): Promise<void> {
-    this.#wake = new AbortController();
-    if (this.#stopAtMs === Number.POSITIVE_INFINITY) await this.#restUntil(ms, this.#wake.signal);
-  }
-
-  /** Although a stop is asked for. */
-  async #restThrough(ms: number): Promise<void> {
-    await this.#restUntil(ms, this.#stopping.signal);
-  }
-
-  async #restUntil(ms: number, signal: AbortSignal): Promise<void> {
-    await pause(ms, undefined, { signal }).catch(() => undefined);
-  }
+/** Waits until the time is over or the signal comes. */
+async function rest(ms: number, signal: AbortSignal): Promise<void> {
+  await pause(ms, undefined, { signal }).catch(() => undefined);
 }

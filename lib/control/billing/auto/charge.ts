@@ -7,7 +7,6 @@ import type { Payments } from '#lib/control/billing/payments/client';
 import { noteDetails } from '#lib/control/billing/payments/details';
 import { paidByIntent } from '#lib/control/billing/payments/fact';
 import { takeFacts } from '#lib/control/billing/payments/handle';
-import { storeIn } from '#lib/control/billing/payments/payment-rows';
 import { transact } from '#lib/platform/data/transaction/transaction';
 
 /** An automatic order whose turn it is. */
@@ -65,7 +64,7 @@ export async function chargeNext(
   const ending = known ? await findPayment(payments, order) : await makePayment(payments, order);
   if (ending === null) return true;
   if (ending === 'never made') {
-    if (order.stopped) await transact(pool, limits, (client) => concludeStopped(storeIn(client), order.id));
+    if (order.stopped) await transact(pool, limits, (client) => concludeStopped(client, order.id));
     else await fail(pool, order, 'unreachable', null);
     return true;
   }
@@ -143,5 +142,5 @@ function whyNot({ status, last_payment_error: error }: Stripe.PaymentIntent): [P
 }
 
 function fail(pool: Pool, order: AutoOrder, reason: PauseReason, detail: string | null): Promise<boolean> {
-  return transact(pool, limits, (client) => concludeFailed(storeIn(client), order.id, reason, detail));
+  return transact(pool, limits, (client) => concludeFailed(client, order.id, reason, detail));
 }

@@ -1,11 +1,11 @@
+import type { PoolClient } from 'pg';
 import { type PauseReason, pauseAutoTopUp } from '#lib/control/billing/auto/pause';
-import type { PaymentStore } from '#lib/control/billing/payments/payment-rows';
 
 /**
  * An automatic order ends in the transaction that credits it: where the balance is still at or below the threshold
  * after that, and not before, the next one may be made.
  */
-export async function concludePaid(tx: PaymentStore, workspaceId: string, orderId: string): Promise<void> {
+export async function concludePaid(tx: PoolClient, workspaceId: string, orderId: string): Promise<void> {
   await tx.query(leaveOrder, [workspaceId, orderId]);
 }
 
@@ -17,7 +17,7 @@ const leaveOrder = `
  * @returns whether it was open until now.
  */
 export async function concludeFailed(
-  tx: PaymentStore,
+  tx: PoolClient,
   orderId: string,
   reason: PauseReason,
   detail: string | null,
@@ -29,17 +29,18 @@ export async function concludeFailed(
 }
 
 /** An automatic order whose top-ups were switched off meanwhile ends without money, and pauses nothing. */
-export async function concludeStopped(tx: PaymentStore, orderId: string): Promise<void> {
+export async function concludeStopped(tx: PoolClient, orderId: string): Promise<void> {
   await endUnpaid(tx, orderId, 'stopped');
 }
 
 /** @returns the workspace; null: the order was not open. */
-async function endUnpaid(tx: PaymentStore, orderId: string, failure: string): Promise<string | null> {
-  const [ended] = await tx.rows<{ workspaceId: string }>(
+async function endUnpaid(tx: PoolClient, orderId: string, failure: string): Promise<string | null> {
+  const { rows } = await tx.query<{ workspaceId: string }>(
     `UPDATE top_up SET status = 'failed', failure = $2, next_try_at = NULL
      WHERE id = $1::uuid AND auto AND status = 'open' RETURNING workspace_id AS "workspaceId"`,
     [orderId, failure],
   );
+  const [ended] = rows;
   if (!ended) return null;
   await tx.query(leaveOrder, [ended.workspaceId, orderId]);
   return ended.workspaceId;

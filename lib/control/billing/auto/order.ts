@@ -1,8 +1,7 @@
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { pauseAutoTopUp, tellPayers } from '#lib/control/billing/auto/pause';
 import { feeOf } from '#lib/control/billing/payments/cents';
 import type { Payments } from '#lib/control/billing/payments/client';
-import { type PaymentStore, storeIn } from '#lib/control/billing/payments/payment-rows';
 import { newRowId } from '#lib/platform/data/row-id';
 import { transact } from '#lib/platform/data/transaction/transaction';
 
@@ -50,17 +49,16 @@ const readDue = `
  * @returns whether there was one to look at.
  */
 export async function orderNext(pool: Pool, payments: Payments): Promise<boolean> {
-  return transact(pool, limits, async (client) => {
-    const tx = storeIn(client);
-    const [taken] = await tx.rows<{ workspace_id: string }>(takeDue, [payments.livemode]);
+  return transact(pool, limits, async (tx) => {
+    const [taken] = (await tx.query<{ workspace_id: string }>(takeDue, [payments.livemode])).rows;
     if (!taken) return false;
-    const [due] = await tx.rows<Due>(readDue, [payments.livemode, taken.workspace_id]);
+    const [due] = (await tx.query<Due>(readDue, [payments.livemode, taken.workspace_id])).rows;
     if (due) await orderFor(tx, due, payments);
     return true;
   });
 }
 
-async function orderFor(tx: PaymentStore, due: Due, { livemode, feeBasisPoints }: Payments): Promise<void> {
+async function orderFor(tx: PoolClient, due: Due, { livemode, feeBasisPoints }: Payments): Promise<void> {
   const { workspaceId, cents, customer, paymentMethod } = due;
   if (due.overCap) {
     await tx.query('UPDATE auto_top_up SET waits_until = $2 WHERE workspace_id = $1::uuid', [

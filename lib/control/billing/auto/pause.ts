@@ -1,7 +1,7 @@
-import type { PaymentStore } from '#lib/control/billing/payments/payment-rows';
-import { queueMail } from '#lib/control/outbox/queue-mail';
+import type { PoolClient } from 'pg';
+import { mailMembers } from '#lib/control/outbox/queue-mail';
 
-/** Why automatic top-ups stand still until somebody resumes them. */
+/** Why automatic top-ups are paused until someone resumes them. */
 export const pauseReasons = [
   'declined',
   'authentication_required',
@@ -20,40 +20,31 @@ const pause = `
   WHERE a.workspace_id = $1::uuid AND w.id = a.workspace_id AND a.enabled AND a.paused_at IS NULL
   RETURNING w.id`;
 
-/** Those who may do something about it. */
-const payersOf = `
-  SELECT u.email, w.slug, w.name FROM member m JOIN "user" u ON u.id = m.user_id JOIN workspace w ON w.id = m.workspace_id
-  WHERE m.workspace_id = $1::uuid AND m.role IN ('owner', 'admin', 'billing') ORDER BY u.email`;
-
 /**
- * Pauses the automatic top-ups of a workspace and has it told by mail, once, in the transaction of what it follows from
- * (contract: money/auto-top-up). Where they are off or paused already nothing happens.
- * @param detail Stripe's own word for it, such as "insufficient_funds".
+ * Pauses the automatic top-ups of a workspace and queues a mail about it, once, in the transaction that causes it
+ * (contract: money/auto-top-up). Does nothing if they are off or already paused.
+ * @param detail Stripe's code for the reason, such as "insufficient_funds".
  */
 export async function pauseAutoTopUp(
-  tx: PaymentStore,
+  tx: PoolClient,
   workspaceId: string,
   reason: PauseReason,
   detail: string | null,
 ): Promise<void> {
-  const [paused] = await tx.rows<{ id: string }>(pause, [workspaceId, reason, detail]);
+  const [paused] = (await tx.query<{ id: string }>(pause, [workspaceId, reason, detail])).rows;
   if (paused) await tellPayers(tx, workspaceId, reason, detail);
 }
 
-/** Has those who may pay told by mail why an automatic top-up was not made. */
+/** Mails the members who may pay why an automatic top-up was not made. */
 export async function tellPayers(
-  tx: PaymentStore,
+  tx: PoolClient,
   workspaceId: string,
   reason: PauseReason | 'month_cap',
   detail: string | null,
 ): Promise<void> {
-  const payers = await tx.rows<{ email: string; slug: string; name: string }>(payersOf, [workspaceId]);
-  for (const { email, slug, name } of payers) {
-    await queueMail(tx, {
-      kind: 'auto-top-up-stopped',
-      recipient: email,
-      facts: { slug, name, reason, detail },
-      lifeSeconds: WEEK_SECONDS,
-    });
-  }
+  await mailMembers(tx, workspaceId, ['owner', 'admin', 'billing'], {
+    kind: 'auto-top-up-stopped',
+    facts: { reason, detail },
+    lifeSeconds: WEEK_SECONDS,
+  });
 }

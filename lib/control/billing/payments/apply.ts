@@ -1,8 +1,8 @@
+import type { PoolClient } from 'pg';
 import { concludeFailed, concludePaid } from '#lib/control/billing/auto/conclude';
 import { pauseAutoTopUp } from '#lib/control/billing/auto/pause';
 import { type Decision, decide, type Order } from '#lib/control/billing/payments/decide';
 import type { Declined, Fact } from '#lib/control/billing/payments/fact';
-import type { PaymentStore } from '#lib/control/billing/payments/payment-rows';
 import { postLine } from '#lib/gateway/ledger/post-line';
 import type { Change } from '#lib/platform/data/change';
 
@@ -16,7 +16,7 @@ export type Applied =
     };
 
 /** Applies a fact to its order and the ledger, under the order's lock (contract: money/payment-events). */
-export async function applyFact(tx: PaymentStore, fact: Fact, livemode: boolean): Promise<Applied> {
+export async function applyFact(tx: PoolClient, fact: Fact, livemode: boolean): Promise<Applied> {
   if (fact.kind === 'card' || fact.kind === 'refunds')
     return { outcome: 'ignored', why: 'it moves no money', topUpId: null };
   if (fact.kind === 'declined') return applyDeclined(tx, fact);
@@ -43,7 +43,7 @@ export async function applyFact(tx: PaymentStore, fact: Fact, livemode: boolean)
 const missing = { outcome: 'ignored', why: 'no such order' } as const;
 
 /** A declined card ends an automatic order; on Stripe's page people try another one. */
-async function applyDeclined(tx: PaymentStore, { orderId, code }: Declined): Promise<Applied> {
+async function applyDeclined(tx: PoolClient, { orderId, code }: Declined): Promise<Applied> {
   const order = orderId === null ? null : await lockOrder(tx, 'id::text', orderId);
   const reason = code === 'authentication_required' ? code : 'declined';
   if (!order || !(await concludeFailed(tx, order.id, reason, code)))
@@ -52,7 +52,7 @@ async function applyDeclined(tx: PaymentStore, { orderId, code }: Declined): Pro
 }
 
 async function changeOrder(
-  tx: PaymentStore,
+  tx: PoolClient,
   { id }: Order,
   {
     order: { status, paymentIntent, refundedCents, failedCents, customer },
@@ -70,7 +70,7 @@ async function changeOrder(
 }
 
 async function postLines(
-  tx: PaymentStore,
+  tx: PoolClient,
   { workspaceId, livemode }: Order,
   lines: Extract<Decision, { outcome: 'applied' }>['lines'],
 ): Promise<Change[]> {
@@ -83,7 +83,7 @@ async function postLines(
 }
 
 function orderOf(
-  tx: PaymentStore,
+  tx: PoolClient,
   fact: Exclude<Fact, { kind: 'card' | 'refunds' | 'declined' }>,
 ): Promise<Order | null> {
   const byOrder = fact.kind === 'paid' || fact.kind === 'ended';
@@ -94,16 +94,16 @@ function orderOf(
 }
 
 async function lockOrder(
-  tx: PaymentStore,
+  tx: PoolClient,
   column: 'id::text' | 'payment_intent',
   value: string,
 ): Promise<Order | null> {
-  const [order] = await tx.rows<Order>(
+  const { rows } = await tx.query<Order>(
     `SELECT id, workspace_id AS "workspaceId", cents, fee_cents AS "feeCents", livemode, status,
        payment_intent AS "paymentIntent", refunded_cents AS "refundedCents",
        failed_refund_cents AS "failedCents", customer
      FROM top_up WHERE ${column} = $1 FOR UPDATE`,
     [value],
   );
-  return order ?? null;
+  return rows[0] ?? null;
 }

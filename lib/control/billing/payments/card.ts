@@ -1,7 +1,6 @@
 import type { Pool } from 'pg';
 import type Stripe from 'stripe';
 import { pauseAutoTopUp } from '#lib/control/billing/auto/pause';
-import { storeIn } from '#lib/control/billing/payments/payment-rows';
 import { transact } from '#lib/platform/data/transaction/transaction';
 
 const limits = { lockMs: 5_000, statementMs: 10_000 };
@@ -23,8 +22,7 @@ export async function refreshCard(
   );
   for (const { customer, workspaceId } of rows) {
     const card = await cardOf(stripe, customer);
-    await transact(pool, limits, async (client) => {
-      const tx = storeIn(client);
+    await transact(pool, limits, async (tx) => {
       await tx.query(
         `UPDATE payer SET payment_method = $2, card_brand = $3, card_last4 = $4, card_expires = $5
          WHERE customer = $1`,

@@ -3,7 +3,6 @@ import type Stripe from 'stripe';
 import { type Applied, applyFact } from '#lib/control/billing/payments/apply';
 import { refreshCard } from '#lib/control/billing/payments/card';
 import { type Fact, factOf, idOf, paidByIntent, returnedOf } from '#lib/control/billing/payments/fact';
-import { storeIn } from '#lib/control/billing/payments/payment-rows';
 import { type Change, publish } from '#lib/platform/data/change';
 import { transact } from '#lib/platform/data/transaction/transaction';
 
@@ -90,7 +89,7 @@ async function take(client: PoolClient, event: Stripe.Event, facts: readonly Fac
     'UPDATE stripe_event SET outcome = $2, why = $3, top_up_id = $4::uuid, payment_intent = $5 WHERE id = $1',
     [event.id, last.outcome, why, last.topUpId, paymentOf(facts)],
   );
-  await publish(storeIn(client), changes);
+  await publish(client, changes);
   return { outcome: last.outcome, why, moved: changes.length > 0 };
 }
 
@@ -111,7 +110,7 @@ export async function takeFacts(pool: Pool, facts: readonly Fact[], livemode: bo
   return orLater(() =>
     transact(pool, limits, async (client) => {
       const { last, changes } = await applyAll(client, facts, livemode);
-      await publish(storeIn(client), changes);
+      await publish(client, changes);
       const why = last.outcome === 'applied' ? null : last.why;
       return { outcome: last.outcome, why, moved: changes.length > 0 };
     }),
@@ -127,7 +126,7 @@ async function applyAll(client: PoolClient, facts: readonly Fact[], livemode: bo
       last = { outcome: 'ignored', why: `its payment is not credited: ${last.why}`, topUpId: last.topUpId };
       break;
     }
-    last = await applyFact(storeIn(client), fact, livemode);
+    last = await applyFact(client, fact, livemode);
     if (last.outcome === 'later') throw new Later(last.why);
     if (last.outcome === 'applied') changes.push(...last.changes);
   }

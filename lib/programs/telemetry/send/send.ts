@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { Agent, request } from 'undici';
 import type { TelemetrySettings } from '#lib/platform/env/telemetry-settings';
+import { readAtMost } from '#lib/platform/read-at-most';
 import { decodeAnswer, decodeRefusal } from '#lib/programs/telemetry/send/encode';
 import { readRetryAfter } from '#lib/programs/telemetry/send/pace';
 
@@ -49,7 +50,7 @@ export function openSender(settings: TelemetrySettings): Sender {
         dispatcher: agent,
         signal: stop ? AbortSignal.any([limit, stop]) : limit,
       });
-      const bytes = await readAnswer(answer.body);
+      const bytes = await readAtMost(answer.body, mostAnswerBytes);
       return outcomeOf(answer.statusCode, header(answer.headers['retry-after']), bytes);
     } catch (error) {
       const why = limit.aborted ? `no answer within ${timeoutMs} ms` : nameOf(error);
@@ -78,18 +79,6 @@ function readTaken(bytes: Buffer): ReturnType<typeof decodeAnswer> {
   } catch {
     return { rejected: 0, message: '' };
   }
-}
-
-/** null: longer than anything that OTLP answers. */
-async function readAnswer(body: AsyncIterable<Uint8Array>): Promise<Buffer | null> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    if (bytes > mostAnswerBytes) return null;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 function header(value: string | string[] | undefined): string | undefined {
