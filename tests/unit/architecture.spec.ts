@@ -160,7 +160,7 @@ describe('who may import whom', () => {
 
   it('a chain is found where there is one', () => {
     const chain = findChain(sources, 'server.ts', (name) => name === 'pg');
-    expect(chain?.slice(0, 2)).toEqual(['server.ts', 'lib/programs/process/explain.ts']);
+    expect(chain?.slice(0, 2)).toEqual(['server.ts', 'lib/programs/process/workers/primary.ts']);
     expect(chain?.at(-1)).toBe('pg');
   });
 });

@@ -1,10 +1,12 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { askProcesses } from '#lib/gateway/snapshot/announce';
 import type { Env } from '#lib/platform/env/env';
 import { ownVersion } from '#lib/platform/own-version';
 import { joinScrapes } from '#lib/programs/metrics/join-scrapes';
+import type { OutboxAges } from '#lib/programs/metrics/outbox-metrics';
 import type { GatewayProcess } from '#lib/programs/process/gateway-process';
 
 /** How long a worker may take to return its metrics, ms: a busy worker must not delay the scrape. */
@@ -37,10 +39,7 @@ export async function openMetrics(
         'Metrics are off. Set METRICS_TOKEN, restart the gateway, and send the token as a bearer token.',
       );
   }
-  const [{ createRegistry }, { outboxAges }] = await Promise.all([
-    import('#lib/programs/metrics/registry'),
-    import('#lib/programs/metrics/outbox-metrics'),
-  ]);
+  const { createRegistry } = await import('#lib/programs/metrics/registry');
   const { state, offers, telemetry, runtime } = running;
   const registry = createRegistry({
     tally: runtime.tally,
@@ -96,4 +95,29 @@ function isToken(header: string | undefined, token: string): boolean {
 function say(response: ServerResponse, status: number, text: string, headers = {}): void {
   response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', ...headers });
   response.end(`${text}\n`);
+}
+
+/** A scrape does not wait longer for a database that is away, ms. */
+const withinMs = 1_000;
+
+const agesSql = `
+  SELECT coalesce((SELECT extract(epoch FROM now() - min(created_at)) FROM mail
+      WHERE next_try_at IS NOT NULL AND expires_at > now()), 0)::float8 AS mail,
+    coalesce((SELECT extract(epoch FROM now() - min(d.next_try_at)) FROM webhook_delivery d
+      JOIN webhook w ON w.id = d.webhook_id
+      WHERE d.next_try_at <= now() AND w.enabled), 0)::float8 AS webhook`;
+
+/** @returns a function that reads the ages, one query at a time; null when the database does not answer in time. */
+function outboxAges(pool: Pool): () => Promise<OutboxAges | null> {
+  let running: Promise<OutboxAges | null> | null = null;
+  return () => {
+    running ??= pool
+      .query<OutboxAges>(agesSql)
+      .then(({ rows }) => rows[0] ?? null)
+      .catch(() => null)
+      .finally(() => {
+        running = null;
+      });
+    return Promise.race([running, pause(withinMs, null, { ref: false })]);
+  };
 }
