@@ -2,8 +2,9 @@ import type { JobSight, Jobs } from '#lib/core/facts/job';
 import { familyOf } from '#lib/core/families/index';
 import type { JobCounts } from '#lib/gateway/jobs/counts';
 import { isEnd } from '#lib/gateway/jobs/end';
+import type { JobStore, StoredJob } from '#lib/gateway/jobs/job-store';
 import type { Poll, Polled } from '#lib/gateway/jobs/poll';
-import type { JobStore, Settled, StoredJob } from '#lib/gateway/jobs/stored-job';
+import type { Settled } from '#lib/gateway/jobs/settle-job';
 import { patienceWith, pauseAfter } from '#lib/gateway/jobs/timing';
 import type { Clock } from '#lib/platform/clock';
 

@@ -2,7 +2,7 @@ import type { JobSight } from '#lib/core/facts/job';
 import type { Catalogue } from '#lib/core/facts/snapshot';
 import { credentialHeaderOf } from '#lib/core/families/credential-header';
 import { familyOf } from '#lib/core/families/index';
-import type { StoredJob } from '#lib/gateway/jobs/stored-job';
+import type { StoredJob } from '#lib/gateway/jobs/job-store';
 import type { Pools } from '#lib/gateway/upstream/pools';
 
 /** What one question to a provider came to. */

@@ -1,24 +1,32 @@
 import type { Pool, PoolClient } from 'pg';
 import type { JobFacts, JobState } from '#lib/core/facts/job';
 import { meteredUsage } from '#lib/core/metering/anomaly';
-import { usageClasses } from '#lib/core/metering/usage';
-import { parsePrice } from '#lib/core/schemas/price';
 import { simulatedProvider } from '#lib/core/simulated';
 import { type Ending, endOf, type JobEnd, type JobTerms } from '#lib/gateway/jobs/end';
 import { jsonText } from '#lib/gateway/jobs/json-text';
+import {
+  boundsOf,
+  chargeKey,
+  type LateCharge,
+  lockWorkspace,
+  type ModelColumns,
+  priceOf,
+  sumsOf,
+} from '#lib/gateway/jobs/late-charge';
 import { nestedVersions } from '#lib/gateway/jobs/nested-facts';
-import type { Settled } from '#lib/gateway/jobs/stored-job';
-import { insertLine, recallLeases } from '#lib/gateway/ledger/post-line';
+import { insertLine } from '#lib/gateway/ledger/post-line';
 import { postUsage } from '#lib/gateway/ledger/post-usage';
 import type { FlaggedCharge } from '#lib/gateway/metrics/charge-flags';
-import { minuteMs } from '#lib/gateway/settlement/pure/apply';
 import { linesJson } from '#lib/gateway/settlement/pure/call-row';
-import { countedUsage, laterQuarter, quarterMs, startOf } from '#lib/gateway/settlement/pure/quarter';
-import { addSums, auditExhausted, chargeKeys } from '#lib/gateway/settlement/settle';
-import { type Change, publish, type SqlRunner } from '#lib/platform/data/change';
+import { countedUsage } from '#lib/gateway/settlement/pure/quarter';
+import { addSums } from '#lib/gateway/settlement/settle';
+import { type Change, publish } from '#lib/platform/data/change';
 import { repeatable } from '#lib/platform/data/transaction/repeatable';
 
-interface LockedJob {
+/** How a settlement went; null: it was settled before, nothing was changed. */
+export type Settled = 'charged' | 'released' | null;
+
+interface LockedJob extends ModelColumns {
   readonly workspace_id: string;
   readonly key_id: string;
   readonly provider_id: string;
@@ -31,9 +39,6 @@ interface LockedJob {
   readonly lost_at: Date | null;
   readonly settled_at: Date | null;
   readonly price: unknown;
-  readonly context_tokens: number | null;
-  readonly max_output_tokens: number | null;
-  readonly output: readonly string[] | null;
 }
 
 const lockJob = `
@@ -42,8 +47,6 @@ const lockJob = `
     m.output
   FROM job j LEFT JOIN price_version v ON v.id = j.price_version_id LEFT JOIN model m ON m.id = j.model_id
   WHERE j.call_id = $1 FOR UPDATE OF j`;
-
-const lockWorkspace = 'SELECT strict FROM workspace WHERE id = $1 FOR NO KEY UPDATE';
 
 /** Cut to the precision of the column, not rounded: it lies in the quarter of the line that the charge is posted to. */
 const endJob = `
@@ -69,12 +72,13 @@ export async function settleJob(
     const { rows } = await client.query<LockedJob>(lockJob, [callId]);
     const [job] = rows;
     if (!job || job.settled_at) return { settled: null, flagged: null };
-    const workspace = await client.query<{ strict: boolean }>(lockWorkspace, [job.workspace_id]);
+    const { strict } = await lockWorkspace(client, job.workspace_id);
     const nestedPrices = await readNested(client, job.facts);
-    const end = endOf(ending, { ...termsOf(job, workspace.rows[0]?.strict === true), nestedPrices });
-    const changes = end.costNano > 0n ? await charge(client, callId, job, end) : [];
+    const end = endOf(ending, { ...termsOf(job, strict), nestedPrices });
+    const late = lateChargeOf(job, end);
+    const changes = end.costNano > 0n ? await charge(client, callId, job, late) : [];
     await client.query('DELETE FROM hold WHERE call_id = $1', [callId]);
-    if (changes) await addSums(client, sumsOf(job, end));
+    if (changes) await addSums(client, sumsOf(late, countedUsage(meteredUsage(end))));
     await client.query(endJob, [
       callId,
       end.state,
@@ -86,9 +90,13 @@ export async function settleJob(
       end.flags,
       viewOf(ending),
     ]);
-    await publish(runnerOf(client), changes ?? []);
-    const flagged = end.flags.length > 0 ? flaggedBy(callId, job, end) : null;
-    return { settled: end.costNano > 0n ? 'charged' : 'released', flagged };
+    await publish(client, changes ?? []);
+    const { flags, usage, serviceTier } = end;
+    const flagged = { callId, provider: job.provider_id, model: job.model_id, flags, usage, serviceTier };
+    return {
+      settled: end.costNano > 0n ? 'charged' : 'released',
+      flagged: flags.length > 0 ? flagged : null,
+    };
   });
   if (flagged) charged(flagged);
   return settled;
@@ -99,42 +107,41 @@ interface Ended {
   readonly flagged: FlaggedCharge | null;
 }
 
-function flaggedBy(callId: string, { provider_id, model_id }: LockedJob, end: JobEnd): FlaggedCharge {
-  const { flags, usage, serviceTier } = end;
-  return { callId, provider: provider_id, model: model_id, flags, usage, serviceTier };
+/** Spend counts where the hold did, at the admission; the create call itself was counted with its row. */
+function lateChargeOf(job: LockedJob, { costNano }: JobEnd): LateCharge {
+  return {
+    workspaceId: job.workspace_id,
+    keyId: job.key_id,
+    model: job.model_id,
+    provider: job.provider_id,
+    atMs: job.created_at.getTime(),
+    spentNano: costNano,
+  };
 }
 
 const lateLine = { kind: 'adjustment', reason: 'a job that was given up, and ended later' } as const;
 
-/** @returns what the processes must be told of; null when its line stands already: the money has moved. */
+/** @returns what must be published; null if its line exists already: the money has moved. */
 async function charge(
   client: PoolClient,
   callId: string,
   job: LockedJob,
-  end: JobEnd,
+  late: LateCharge,
 ): Promise<Change[] | null> {
-  const { workspace_id: workspaceId, key_id: keyId } = job;
-  const { costNano: spentNano } = end;
-  const tx = runnerOf(client);
-  // Its usage was given up once, and others may have reckoned with that: the charge stands by itself.
+  const { workspaceId, keyId, spentNano } = late;
+  // Its usage was given up once, and others may have relied on that: then the charge is a line of its own.
   const simulated = job.provider_id === simulatedProvider;
   if (!job.lost_at) {
     const simulatedNano = simulated ? spentNano : 0n;
-    await postUsage(tx, [{ id: workspaceId, spentNano, simulatedNano, calls: 1 }]);
+    await postUsage(client, [{ id: workspaceId, spentNano, simulatedNano, calls: 1 }]);
   } else {
     const line = { ...lateLine, workspaceId, keyId, ref: callId, amountNano: -spentNano, simulated };
-    if (!(await insertLine(tx, line))) return null;
+    if (!(await insertLine(client, line))) return null;
   }
-  const lastUsedMs = job.created_at.getTime();
-  const exhausted = await chargeKeys(client, { keys: [{ id: keyId, spentNano, lastUsedMs }] });
   const heldNano = job.lost_at ? 0n : BigInt(job.hold_nano);
-  const changes: Change[] = [];
+  const changes = await chargeKey(client, late, heldNano);
   // A charge takes the place of its hold: free money falls by what it exceeds that, and only then.
-  if (spentNano > heldNano) {
-    changes.push({ kind: 'workspace', subject: workspaceId });
-    changes.push(await recallLeases(tx, keyId, 'key'), await recallLeases(tx, workspaceId));
-  }
-  return [...changes, ...(await auditExhausted(client, exhausted))];
+  return spentNano > heldNano ? [{ kind: 'workspace', subject: workspaceId }, ...changes] : changes;
 }
 
 /** The prices under which the create call's nested models were admitted. */
@@ -153,15 +160,12 @@ async function readNested(client: PoolClient, facts: JobFacts): Promise<JobTerms
 }
 
 function termsOf(job: LockedJob, strict: boolean): Omit<JobTerms, 'nestedPrices'> {
-  const { context_tokens: contextTokens, max_output_tokens: maxOutputTokens } = job;
-  const output = job.output ?? ['text'];
   return {
     holdNano: BigInt(job.hold_nano),
     removing: job.removing,
     state: job.state,
     price: priceOf(job.price),
-    model:
-      contextTokens === null || maxOutputTokens === null ? null : { contextTokens, maxOutputTokens, output },
+    model: boundsOf(job),
     choices: choicesOf(job.facts),
     serviceTier: typeof job.facts.serviceTier === 'string' ? job.facts.serviceTier : null,
     serverTools: job.facts.serverTools !== undefined,
@@ -169,37 +173,10 @@ function termsOf(job: LockedJob, strict: boolean): Omit<JobTerms, 'nestedPrices'
   };
 }
 
-/** null: the version is gone or cannot be read. */
-function priceOf(stored: unknown): JobTerms['price'] {
-  try {
-    return stored === null ? null : parsePrice(stored);
-  } catch {
-    return null;
-  }
-}
-
-function runnerOf(client: PoolClient): SqlRunner {
-  return { query: (text, values) => client.query(text, values) };
-}
-
 /** Dialects name the number of results differently; a job without one makes one. */
 function choicesOf(facts: JobFacts): number {
   const named = Number(facts.n ?? facts.choices ?? facts.samples ?? 1);
   return Number.isFinite(named) && named > 1 ? named : 1;
-}
-
-/** Spend counts where the hold did, at the admission; the create call itself was counted with its row. */
-function sumsOf(job: LockedJob, end: JobEnd): Parameters<typeof addSums>[1] {
-  const atMs = job.created_at.getTime();
-  const { workspace_id: workspaceId, key_id: keyId, model_id: model, provider_id: provider } = job;
-  const used = countedUsage(meteredUsage(end));
-  const minute = { keyId, minuteMs: startOf(atMs, minuteMs), spentNano: end.costNano };
-  const place = { workspaceId, keyId, model, provider, quarterMs: startOf(atMs, quarterMs) };
-  const counts = usageClasses.some((name) => used[name] > 0) || end.costNano > 0n;
-  return {
-    minutes: end.costNano > 0n ? [minute] : [],
-    quarters: counts ? [laterQuarter(place, used, end.costNano)] : [],
-  };
 }
 
 function viewOf(ending: Ending): string | null {

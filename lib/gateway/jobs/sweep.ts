@@ -1,6 +1,6 @@
+import type { JobStore, StoredJob } from '#lib/gateway/jobs/job-store';
 import type { RunningJobs } from '#lib/gateway/jobs/jobs';
 import type { Poll } from '#lib/gateway/jobs/poll';
-import type { JobStore, StoredJob } from '#lib/gateway/jobs/stored-job';
 import { FARTHEST_POLL_MS, POLL_LEASE_MS, POLL_LIMIT_MS } from '#lib/gateway/jobs/timing';
 import type { Clock } from '#lib/platform/clock';
 

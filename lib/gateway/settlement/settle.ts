@@ -97,10 +97,7 @@ async function settleIn(
   const funded = entries.filter((entry) => entry.kind === 'close' && entry.funding === 'row');
   if (funded.length > 0) await client.query(sql.deleteHolds, [funded.map((entry) => entry.callId)]);
   await addSums(client, effects);
-  await publish(
-    { query: (text, values) => client.query(text, values) },
-    await auditExhausted(client, exhausted),
-  );
+  await publish(client, await auditExhausted(client, exhausted));
 }
 
 /** @returns what must be published in the same transaction, as its last statement. */

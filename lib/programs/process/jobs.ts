@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
 import type { Catalogue } from '#lib/core/facts/snapshot';
-import { type Adjustments, createAdjustments } from '#lib/gateway/jobs/adjustments/adjustments';
-import { createAdjustmentStore } from '#lib/gateway/jobs/adjustments/create-adjustments';
-import { createJobStore } from '#lib/gateway/jobs/create-jobs';
+import { AdjustmentStore } from '#lib/gateway/jobs/adjustments/adjustment-store';
+import { Adjustments } from '#lib/gateway/jobs/adjustments/adjustments';
+import { JobStore } from '#lib/gateway/jobs/job-store';
 import { createJobs, type RunningJobs } from '#lib/gateway/jobs/jobs';
 import { createPoll } from '#lib/gateway/jobs/poll';
 import { startSweep } from '#lib/gateway/jobs/sweep';
@@ -29,20 +29,17 @@ export function openJobs(parts: {
   report(error: unknown, callId: string | null): void;
 }): OpenJobs {
   const { pool, clock, report } = parts;
-  const store = createJobStore(pool, parts.charged);
+  const store = new JobStore(pool, parts.charged);
   const poll = createPoll(parts);
   const jobs = createJobs({ clock, store, poll, report });
   const sweep = startSweep({ clock, store, jobs, poll, report });
-  const adjustments = createAdjustments({
-    clock,
-    store: createAdjustmentStore(
-      pool,
-      (providerId) => offeredPrices(parts.catalogue(), providerId),
-      parts.charged,
-      report,
-    ),
+  const adjustmentStore = new AdjustmentStore(
+    pool,
+    (providerId) => offeredPrices(parts.catalogue(), providerId),
+    parts.charged,
     report,
-  });
+  );
+  const adjustments = new Adjustments(clock, adjustmentStore, report);
   const stop = async () => {
     await Promise.all([sweep.stop(), adjustments.stop()]);
   };

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createMoneyStore } from '#lib/gateway/admission/database/money-in-database';
-import { createJobStore } from '#lib/gateway/jobs/create-jobs';
+import { JobStore } from '#lib/gateway/jobs/job-store';
 import { openDb } from '#lib/platform/data/db';
 import { createDatabase } from '#tests/support/database';
 import { newId } from '#tests/support/settlement';
@@ -44,7 +44,7 @@ it('connections that fell silent keep neither the heartbeat nor the jobs of a pr
   const { database, proxy, url } = await behindProxy();
   const db = openDb(url);
   const money = createMoneyStore(db, newId());
-  const jobs = createJobStore(db.pool);
+  const jobs = new JobStore(db.pool);
   const due = { nowMs: Date.now(), leasedUntilMs: Date.now(), most: 1, busy: [] };
   try {
     await money.register(true);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifyLedger } from '#lib/control/billing/verify';
 import { type UsageReport, usageOf } from '#lib/core/metering/usage';
-import { createAdjustmentStore } from '#lib/gateway/jobs/adjustments/create-adjustments';
+import { AdjustmentStore } from '#lib/gateway/jobs/adjustments/adjustment-store';
 import type { FlaggedCharge } from '#lib/gateway/metrics/charge-flags';
 import type { CallRecord } from '#lib/gateway/settlement/pure/entry';
 import { settle } from '#lib/gateway/settlement/settle';
@@ -28,7 +28,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-const store = () => createAdjustmentStore(db.pool, () => []);
+const store = () => new AdjustmentStore(db.pool, () => []);
 /** 100 tokens in, 1,000 out at $1 and $4 a million. */
 const report: UsageReport = {
   usage: usageOf({ input: 100, output: 1_000 }),
@@ -154,7 +154,7 @@ describe('the usage of a stored response that is told after its call was charged
     await post(call);
     const told: FlaggedCharge[] = [];
     const claimed = { ...report, usage: usageOf({ output: 1e12 }) };
-    const telling = createAdjustmentStore(
+    const telling = new AdjustmentStore(
       db.pool,
       () => [],
       (charge) => told.push(charge),
@@ -210,7 +210,7 @@ describe('the usage of a stored response that is told after its call was charged
     await post(damaged);
     await post(sound);
     const told: (string | null)[] = [];
-    const telling = createAdjustmentStore(
+    const telling = new AdjustmentStore(
       db.pool,
       () => [],
       undefined,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { verifyLedger } from '#lib/control/billing/verify';
 import type { JobSight, NewJob } from '#lib/core/facts/job';
 import { usageOf } from '#lib/core/metering/usage';
-import { createJobStore } from '#lib/gateway/jobs/create-jobs';
+import { JobStore } from '#lib/gateway/jobs/job-store';
 import { type Db, openDb } from '#lib/platform/data/db';
 import { type Embedded, openEmbedded } from '#lib/platform/data/embedded';
 import { createCustomer, newId } from '#tests/support/settlement';
@@ -42,7 +42,7 @@ it('jobs on the embedded database are taken by one process each and charged once
     JSON.stringify(price),
   ]);
   const customer = await createCustomer(db.pool);
-  const stores = [createJobStore(db.pool), createJobStore(db.pool)] as const;
+  const stores = [new JobStore(db.pool), new JobStore(db.pool)] as const;
   const made = Array.from({ length: 12 }, (_, n): NewJob => {
     const upstream = { family: 'videos', kind: 'video', id: `video_${n}`, providerId: 'p' } as const;
     const model = { modelId: 'm', upstreamModel: 'm', offerId, priceVersionId };

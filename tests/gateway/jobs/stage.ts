@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { verifyLedger } from '#lib/control/billing/verify';
 import type { JobSight, NewJob } from '#lib/core/facts/job';
 import { videos } from '#lib/core/families/videos';
-import { createJobStore } from '#lib/gateway/jobs/create-jobs';
+import { JobStore } from '#lib/gateway/jobs/job-store';
 import { createJobs, type RunningJobs } from '#lib/gateway/jobs/jobs';
 import { createPoll, type Poll } from '#lib/gateway/jobs/poll';
-import type { JobStore } from '#lib/gateway/jobs/stored-job';
 import { type Sweep, startSweep } from '#lib/gateway/jobs/sweep';
 import { loadCatalogue } from '#lib/gateway/snapshot/catalogue';
 import { createPools, type Pools } from '#lib/gateway/upstream/pools';
@@ -100,7 +99,7 @@ export async function startStage(): Promise<Stage> {
   const start = (): JobProcess => {
     const own = createPools();
     pools.push(own);
-    const store = createJobStore(db.pool);
+    const store = new JobStore(db.pool);
     const poll = createPoll({ pools: own, catalogue: () => catalogue });
     const jobs = createJobs({ clock, store, poll, report });
     return {

@@ -1,34 +1,7 @@
 import { familyOf } from '#lib/core/families/index';
-import type { AdjustmentStore, StoredBy } from '#lib/gateway/jobs/adjustments/create-adjustments';
+import type { AdjustmentStore, StoredBy } from '#lib/gateway/jobs/adjustments/adjustment-store';
 import { isEnd } from '#lib/gateway/jobs/end';
 import type { Clock } from '#lib/platform/clock';
-
-/**
- * Corrects estimated charges once the stored responses of those calls report their usage
- * (contract: money/late-usage).
- */
-export interface Adjustments {
-  /** The call was charged by reported usage: its response needs no adjustment. */
-  reported(callId: string): void;
-  /**
-   * Called with a stored response (parsed JSON) before it is shown: if it has ended and reports its usage, the difference
-   * to the estimate is settled, exactly once.
-   * @throws Error of the database.
-   */
-  retrieved(made: StoredBy, answer: unknown): Promise<void>;
-}
-
-export interface AdjustmentsParts {
-  readonly clock: Pick<Clock, 'now'>;
-  readonly store: AdjustmentStore;
-  /** Receives errors of background work. */
-  report(error: unknown, callId: string | null): void;
-}
-
-export interface RunningAdjustments extends Adjustments {
-  /** Stops the background work. */
-  stop(): Promise<void>;
-}
 
 /** Most calls remembered as needing no adjustment, whose responses are then read without a query. */
 const MOST_KNOWN = 50_000;
@@ -36,56 +9,74 @@ const MOST_KNOWN = 50_000;
 const WAITING_MS = 1_000;
 const IDLE_MS = 60_000;
 
-export function createAdjustments({ clock, store, report }: AdjustmentsParts): RunningAdjustments {
-  const settled = new Set<string>();
-  let stopped = false;
-  let looking: Promise<void> | null = null;
-  let timer = later(WAITING_MS);
+/**
+ * Corrects estimated charges once the stored responses of those calls report their usage
+ * (contract: money/late-usage).
+ */
+export class Adjustments {
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #store: AdjustmentStore;
+  readonly #report: (error: unknown, callId: string | null) => void;
+  readonly #settled = new Set<string>();
+  #stopped = false;
+  #looking: Promise<void> | null = null;
+  #timer = this.#later(WAITING_MS);
 
-  function later(delayMs: number): NodeJS.Timeout {
+  /** @param report receives errors of background work. */
+  constructor(
+    clock: Pick<Clock, 'now'>,
+    store: AdjustmentStore,
+    report: (error: unknown, callId: string | null) => void,
+  ) {
+    this.#clock = clock;
+    this.#store = store;
+    this.#report = report;
+  }
+
+  /** The call was charged by reported usage: its response needs no adjustment. */
+  reported(callId: string): void {
+    this.#settled.add(callId);
+    const [oldest] = this.#settled;
+    if (this.#settled.size > MOST_KNOWN && oldest !== undefined) this.#settled.delete(oldest);
+  }
+
+  /**
+   * Called with a stored response (parsed JSON) before it is shown: if it has ended and reports its usage, the difference
+   * to the estimate is settled, exactly once.
+   * @throws Error of the database.
+   */
+  async retrieved(made: StoredBy, answer: unknown): Promise<void> {
+    if (this.#settled.has(made.callId)) return;
+    const sight = familyOf(made.family)?.jobs?.read({}, answer);
+    if (!sight?.report || sight.report.unread || !isEnd(sight.state)) return;
+    const left = await this.#store.settle(made, sight.report, this.#clock.now());
+    if (left === 'done') this.reported(made.callId);
+    if (left !== 'waits' || this.#looking !== null || this.#stopped) return;
+    clearTimeout(this.#timer);
+    this.#timer = this.#later(WAITING_MS);
+  }
+
+  /** Stops the background work. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#looking;
+  }
+
+  #later(delayMs: number): NodeJS.Timeout {
     return setTimeout(() => {
-      looking = look();
+      this.#looking = this.#look();
     }, delayMs).unref();
   }
 
-  async function look(): Promise<void> {
+  async #look(): Promise<void> {
     let waiting = false;
     try {
-      waiting = await store.settleWaiting(clock.now());
+      waiting = await this.#store.settleWaiting(this.#clock.now());
     } catch (error) {
-      report(error, null);
+      this.#report(error, null);
     }
-    looking = null;
-    if (!stopped) timer = later(waiting ? WAITING_MS : IDLE_MS);
+    this.#looking = null;
+    if (!this.#stopped) this.#timer = this.#later(waiting ? WAITING_MS : IDLE_MS);
   }
-
-  function remember(callId: string): void {
-    settled.add(callId);
-    if (settled.size <= MOST_KNOWN) return;
-    for (const oldest of settled) {
-      settled.delete(oldest);
-      return;
-    }
-  }
-
-  return {
-    reported: remember,
-
-    async retrieved(made, answer) {
-      if (settled.has(made.callId)) return;
-      const sight = familyOf(made.family)?.jobs?.read({}, answer);
-      if (!sight?.report || sight.report.unread || !isEnd(sight.state)) return;
-      const left = await store.settle(made, sight.report, clock.now());
-      if (left === 'done') remember(made.callId);
-      if (left !== 'waits' || looking !== null || stopped) return;
-      clearTimeout(timer);
-      timer = later(WAITING_MS);
-    },
-
-    async stop() {
-      stopped = true;
-      clearTimeout(timer);
-      await looking;
-    },
-  };
 }

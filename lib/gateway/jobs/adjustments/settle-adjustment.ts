@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import { meteredUsage, type UsageBounds } from '#lib/core/metering/anomaly';
+import { meteredUsage } from '#lib/core/metering/anomaly';
 import type { NamedPrice } from '#lib/core/metering/nested-prices';
 import {
   type Usage,
@@ -8,17 +8,24 @@ import {
   usageClasses,
   usageOf,
 } from '#lib/core/metering/usage';
-import { parsePrice } from '#lib/core/schemas/price';
 import { simulatedProvider } from '#lib/core/simulated';
 import { endOf, type JobEnd } from '#lib/gateway/jobs/end';
-import { insertLine, recallLeases } from '#lib/gateway/ledger/post-line';
+import {
+  boundsOf,
+  chargeKey,
+  type LateCharge,
+  lockWorkspace,
+  type ModelColumns,
+  priceOf,
+  sumsOf,
+} from '#lib/gateway/jobs/late-charge';
+import { insertLine } from '#lib/gateway/ledger/post-line';
 import type { FlaggedCharge } from '#lib/gateway/metrics/charge-flags';
-import { minuteMs } from '#lib/gateway/settlement/pure/apply';
 import { linesJson } from '#lib/gateway/settlement/pure/call-row';
-import { countedUsage, laterQuarter, quarterMs, startOf } from '#lib/gateway/settlement/pure/quarter';
+import { countedUsage } from '#lib/gateway/settlement/pure/quarter';
 import { storedCostLines } from '#lib/gateway/settlement/record/stored-lines';
-import { addSums, auditExhausted, chargeKeys } from '#lib/gateway/settlement/settle';
-import { type Change, publish, type SqlRunner } from '#lib/platform/data/change';
+import { addSums } from '#lib/gateway/settlement/settle';
+import { publish } from '#lib/platform/data/change';
 
 /** Prices of what a provider offers, by the provider's names: reports may name nested models. */
 export type PricesOf = (providerId: string) => readonly NamedPrice[];
@@ -45,14 +52,12 @@ const findCharged = `
   LEFT JOIN model m ON m.id = coalesce(j.model_id, c.answering_model)
   WHERE c.id = $1`;
 
-const lockWorkspace = 'SELECT strict FROM workspace WHERE id = $1 FOR NO KEY UPDATE';
-
 const endAdjustment = `
   UPDATE adjustment SET settled_at = $2, usage = $3, lines = $4, flags = $5, cost_nano = $6, amount_nano = $7,
     over_hold_nano = $8, more = $9
   WHERE call_id = $1`;
 
-interface Charged {
+interface Charged extends ModelColumns {
   readonly workspace_id: string;
   readonly key_id: string;
   readonly settled: boolean;
@@ -69,9 +74,6 @@ interface Charged {
   readonly hold: string;
   readonly over_hold: string;
   readonly price: unknown;
-  readonly context_tokens: number | null;
-  readonly max_output_tokens: number | null;
-  readonly output: readonly string[] | null;
 }
 
 /**
@@ -98,7 +100,7 @@ export async function settleAdjustment(
     await client.query('DELETE FROM adjustment WHERE call_id = $1', [callId]);
     return silent;
   }
-  const workspace = await client.query<{ strict: boolean }>(lockWorkspace, [charged.workspace_id]);
+  const { strict } = await lockWorkspace(client, charged.workspace_id);
   const end = endOf(
     { kind: 'seen', sight: { state: 'completed', report, view: null } },
     {
@@ -112,14 +114,25 @@ export async function settleAdjustment(
       // The request is not kept: the response names its tier, and is assumed to have run tools.
       serviceTier: null,
       serverTools: true,
-      strict: workspace.rows[0]?.strict === true,
+      strict,
     },
   );
-  const amountNano = end.costNano - BigInt(charged.cost);
-  const fresh = amountNano !== 0n && (await post(client, callId, charged, amountNano));
-  const changes = fresh ? await move(client, charged, amountNano) : [];
+  const late: LateCharge = {
+    workspaceId: charged.workspace_id,
+    keyId: charged.key_id,
+    model: charged.model ?? '',
+    provider: charged.provider ?? '',
+    atMs: charged.at.getTime(),
+    spentNano: end.costNano - BigInt(charged.cost),
+  };
+  const amountNano = late.spentNano;
+  // Without a line of its own the money has moved before.
+  const moved = amountNano !== 0n && (await insertLine(client, lineOf(callId, charged, late)));
+  const changes = moved
+    ? [{ kind: 'workspace', subject: late.workspaceId } as const, ...(await chargeKey(client, late, 0n))]
+    : [];
   const more = moreUsage(charged, end);
-  if (fresh || amountNano === 0n) await addSums(client, sumsOf(charged, more, amountNano));
+  if (moved || amountNano === 0n) await addSums(client, sumsOf(late, more));
   await client.query(endAdjustment, [
     callId,
     new Date(atMs),
@@ -131,47 +144,29 @@ export async function settleAdjustment(
     `${end.overHoldNano - BigInt(charged.over_hold)}`,
     JSON.stringify(nonZero(more)),
   ]);
-  await publish(runnerOf(client), changes);
+  await publish(client, changes);
   if (end.flags.length === 0) return silent;
   const { flags, usage, serviceTier } = end;
-  const [provider, model] = [charged.provider ?? '', charged.model ?? ''];
+  const { provider, model } = late;
   return { flagged: { callId, provider, model, flags, usage, serviceTier } };
 }
 
 const silent = { flagged: null };
 
-/**
- * The line and the balance.
- * @returns false when the ledger line exists already, so that the money has been moved before.
- */
-function post(client: PoolClient, callId: string, charged: Charged, amountNano: bigint): Promise<boolean> {
-  return insertLine(runnerOf(client), {
-    workspaceId: charged.workspace_id,
-    keyId: charged.key_id,
+function lineOf(
+  callId: string,
+  { late, provider }: Charged,
+  charge: LateCharge,
+): Parameters<typeof insertLine>[1] {
+  return {
+    workspaceId: charge.workspaceId,
+    keyId: charge.keyId,
     kind: 'adjustment',
-    ref: charged.late ? `${callId}:retrieved` : callId,
-    amountNano: -amountNano,
+    ref: late ? `${callId}:retrieved` : callId,
+    amountNano: -charge.spentNano,
     reason: 'usage of a stored response, retrieved later',
-    simulated: charged.provider === simulatedProvider,
-  });
-}
-
-function runnerOf(client: PoolClient): SqlRunner {
-  return { query: (text, values) => client.query(text, values) };
-}
-
-/** Charges the key, or gives back, and recalls leases. @returns the changes to publish. */
-async function move(client: PoolClient, charged: Charged, spentNano: bigint): Promise<Change[]> {
-  const { workspace_id: workspaceId, key_id: keyId } = charged;
-  const lastUsedMs = charged.at.getTime();
-  const exhausted = await chargeKeys(client, { keys: [{ id: keyId, spentNano, lastUsedMs }] });
-  const changes: Change[] = [{ kind: 'workspace', subject: workspaceId }];
-  const tx = runnerOf(client);
-  // The free balance falls, so leases are recalled as after any debit.
-  if (spentNano > 0n) {
-    changes.push(await recallLeases(tx, keyId, 'key'), await recallLeases(tx, workspaceId));
-  }
-  return [...changes, ...(await auditExhausted(client, exhausted))];
+    simulated: provider === simulatedProvider,
+  };
 }
 
 /** What the report exceeds the estimate by, figure by figure; negative where it is lower. */
@@ -186,29 +181,4 @@ function moreUsage({ usage, lines, flags }: Charged, end: JobEnd): Usage {
 
 function nonZero(usage: Usage): Partial<Usage> {
   return Object.fromEntries(Object.entries(usage).filter(([, figure]) => figure !== 0));
-}
-
-/** The difference counts at the call's admission, like its spend. */
-function sumsOf(charged: Charged, more: Usage, costNano: bigint): Parameters<typeof addSums>[1] {
-  const atMs = charged.at.getTime();
-  const { workspace_id: workspaceId, key_id: keyId, model, provider } = charged;
-  const place = { workspaceId, keyId, model: model ?? '', provider: provider ?? '' };
-  const quarter = laterQuarter({ ...place, quarterMs: startOf(atMs, quarterMs) }, more, costNano);
-  const minute = { keyId, minuteMs: startOf(atMs, minuteMs), spentNano: costNano };
-  return { minutes: costNano === 0n ? [] : [minute], quarters: [quarter] };
-}
-
-/** null: the model has left the catalogue. */
-function boundsOf({ context_tokens, max_output_tokens, output }: Charged): UsageBounds | null {
-  if (context_tokens === null || max_output_tokens === null || output === null) return null;
-  return { contextTokens: context_tokens, maxOutputTokens: max_output_tokens, output };
-}
-
-/** null: the price version is gone or unreadable, so that the estimate stays. */
-function priceOf(stored: unknown) {
-  try {
-    return stored === null ? null : parsePrice(stored);
-  } catch {
-    return null;
-  }
 }

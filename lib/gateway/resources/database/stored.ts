@@ -76,7 +76,7 @@ export async function forgetResource(pool: Pool, resource: Resource): Promise<vo
       resource.tokens,
       new Date(resource.createdAtMs).toISOString(),
     ]);
-    await publish({ query: (text, values) => client.query(text, values) }, [
+    await publish(client, [
       { kind: 'resource', subject: nameOf(resource.workspaceId, resource.kind, resource.id) },
     ]);
   });
