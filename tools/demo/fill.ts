@@ -8,7 +8,7 @@ import type { Catalogue } from '#lib/core/facts/snapshot';
 import { apply } from '#lib/gateway/settlement/pure/apply';
 import type { SettledEntry } from '#lib/gateway/settlement/pure/entry';
 import { callColumns } from '#lib/gateway/settlement/pure/record/columns';
-import { arrayOf } from '#lib/gateway/settlement/record/array';
+import { arrayOf } from '#lib/gateway/settlement/record/payload';
 import { addSums, chargeKeys } from '#lib/gateway/settlement/settle';
 import { rowType } from '#lib/gateway/settlement/statements';
 import { publish } from '#lib/platform/data/change';

@@ -1,27 +1,9 @@
 import type { ErrorCode } from '#lib/core/errors';
 import { ModelTally } from '#lib/gateway/metrics/model-tally';
-import type { CallRecord, EndReason } from '#lib/gateway/settlement/pure/entry';
+import { type CallRecord, type EndReason, endReasons } from '#lib/gateway/settlement/pure/entry';
 
 /** Upper bounds of the overhead's buckets, ms; one more bucket takes what is above. */
 export const overheadBoundsMs = [0.25, 0.5, 1, 2, 5, 10, 25, 50, 100, 250, 1_000] as const;
-
-const endReasons = [
-  'completed',
-  'client_gone',
-  'upstream_error',
-  'timeout',
-  'interrupted',
-  'refused',
-] as const satisfies readonly EndReason[];
-
-const reasonAt: Readonly<Record<EndReason, number>> = {
-  completed: 0,
-  client_gone: 1,
-  upstream_error: 2,
-  timeout: 3,
-  interrupted: 4,
-  refused: 5,
-};
 
 /** The hundreds of a status; `other` is none of HTTP's. */
 const statusClasses = ['other', '1xx', '2xx', '3xx', '4xx', '5xx'] as const;
@@ -58,7 +40,7 @@ export class Tally {
     const { status, endReason, overheadMs } = call;
     this.models.ended(call);
     const cells = this.#calls.get(operation) ?? this.#open(operation);
-    const at = statusAt(status) * endReasons.length + reasonAt[endReason];
+    const at = statusAt(status) * endReasons.length + endReasons.indexOf(endReason);
     cells[at] = (cells[at] ?? 0) + 1;
     let bucket = 0;
     while (overheadMs > (overheadBoundsMs[bucket] ?? Number.POSITIVE_INFINITY)) bucket += 1;

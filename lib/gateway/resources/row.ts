@@ -56,9 +56,10 @@ export function readResource(value: unknown): Resource {
   };
 }
 
-function wordOf<Word extends string>(known: readonly Word[], value: unknown): Word {
+/** @throws Error when it is none of the known words. */
+export function wordOf<Word extends string>(known: readonly Word[], value: unknown): Word {
   const found = known.find((word) => word === value);
-  if (found === undefined) throw new Error(`unknown word "${String(value)}" in a row of a resource`);
+  if (found === undefined) throw new Error(`unknown word "${String(value)}" in a record`);
   return found;
 }
 

@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
 import type { Posted } from '#lib/gateway/admission/claim';
-import { settleIsolating } from '#lib/gateway/settlement/isolate';
 import type { OwnJournal } from '#lib/gateway/settlement/journal/journal';
 import type { DrainedEntry } from '#lib/gateway/settlement/pure/entry';
+import { settleIsolating } from '#lib/gateway/settlement/settle';
 
 /** Runs something once after a time, ms. @returns what cancels it. */
 export type Schedule = (run: () => void, delayMs: number) => () => void;

@@ -1,9 +1,6 @@
 import type { Pool } from 'pg';
 import { interrupt } from '#lib/gateway/settlement/interrupt';
-import { settleIsolating } from '#lib/gateway/settlement/isolate';
-import { type Leftovers, listLeftovers } from '#lib/gateway/settlement/leftovers';
-import { endFiles, readPositions } from '#lib/gateway/settlement/once/positions';
-import { doubtfulOf } from '#lib/gateway/settlement/once/unposted';
+import { endFiles, readPositions } from '#lib/gateway/settlement/once';
 import type {
   CheckpointEntry,
   CloseEntry,
@@ -11,6 +8,8 @@ import type {
   OpenEntry,
 } from '#lib/gateway/settlement/pure/entry';
 import { type Admission, listRecentAdmissions } from '#lib/gateway/settlement/recent';
+import { type Leftovers, listLeftovers } from '#lib/gateway/settlement/set-aside';
+import { settleIsolating } from '#lib/gateway/settlement/settle';
 import { idTimeMs } from '#lib/platform/ids';
 
 export interface RecoverOptions {
@@ -79,11 +78,7 @@ async function recoverOwner(options: RecoverOptions, left: Leftovers) {
     report(error, entry.callId);
   };
   const post = async () => {
-    const doubtful = await doubtfulOf(pool, ownerId, batch);
-    const isDoubtful = ({ callId }: DrainedEntry) => doubtful.has(callId.toLowerCase());
-    for (const entry of batch) if (isDoubtful(entry)) refuse(entry, mayBePosted());
-    const sure = batch.filter((entry) => !isDoubtful(entry));
-    await settleIsolating(pool, ownerId, sure, { how: byFinder, onRefused: refuse });
+    await settleIsolating(pool, ownerId, batch, { how: byFinder, onRefused: refuse });
     batch = [];
   };
   for (const { entry, place } of left.entries((error) => report(error, null), nowMs)) {

@@ -2,14 +2,14 @@ import type { Pool, PoolClient } from 'pg';
 import { postUsage } from '#lib/gateway/ledger/post-usage';
 import { keepResources } from '#lib/gateway/resources/insert';
 import { takeTokens } from '#lib/gateway/settlement/by-database/open-calls';
-import { advance } from '#lib/gateway/settlement/once/positions';
-import { claimApart, unpostedOf } from '#lib/gateway/settlement/once/unposted';
+import { advance, claimApart, unpostedOf } from '#lib/gateway/settlement/once';
 import { apply, type Effects } from '#lib/gateway/settlement/pure/apply';
 import type { DrainedEntry, KeepEntry, SettledEntry } from '#lib/gateway/settlement/pure/entry';
-import { arrayOf } from '#lib/gateway/settlement/record/array';
+import { arrayOf } from '#lib/gateway/settlement/record/payload';
 import * as sql from '#lib/gateway/settlement/statements';
 import { addQuarters, quarterRow } from '#lib/gateway/settlement/usage/statement';
 import { type Change, publish } from '#lib/platform/data/change';
+import { isRefusedData } from '#lib/platform/data/database-errors';
 import { transact } from '#lib/platform/data/transaction/transaction';
 
 /** Longer than any batch takes; beyond it the connection counts as lost. */
@@ -198,4 +198,42 @@ export async function addSums(
     ]);
   }
   if (quarters.length > 0) await client.query(addQuarters, [JSON.stringify(quarters.map(quarterRow))]);
+}
+
+/**
+ * As `settle`, but entries that the database refuses for what they hold do not keep the others: they are
+ * found by halves and given to `onRefused`, before what stands behind them is posted.
+ * @returns the entries that stand in the database.
+ * @throws Error when the database cannot be asked: then nothing is known about the entries.
+ */
+export async function settleIsolating(
+  pool: Pool,
+  ownerId: string,
+  entries: readonly DrainedEntry[],
+  posting: {
+    readonly how: Posting;
+    readonly onRefused: (entry: DrainedEntry, error: Error) => void;
+  },
+): Promise<DrainedEntry[]> {
+  const [only] = entries;
+  if (!only) return [];
+  try {
+    await settle(pool, ownerId, entries, posting.how);
+    return [...entries];
+  } catch (error) {
+    if (!isUnpostable(error)) throw error;
+    if (entries.length === 1) {
+      posting.onRefused(only, error);
+      return [];
+    }
+    const half = Math.ceil(entries.length / 2);
+    const first = await settleIsolating(pool, ownerId, entries.slice(0, half), posting);
+    const second = await settleIsolating(pool, ownerId, entries.slice(half), posting);
+    return [...first, ...second];
+  }
+}
+
+/** Refused for what it holds, or a value that cannot be written at all. */
+function isUnpostable(error: unknown): error is Error {
+  return error instanceof RangeError || error instanceof TypeError || isRefusedData(error);
 }

@@ -63,14 +63,7 @@ export async function listenForPolls(
  * @returns how many answered.
  */
 export async function announce(dataDir: string): Promise<number> {
-  const dir = join(dataDir, 'run');
-  try {
-    const names = readdirSync(dir).filter((name) => socketName.test(name));
-    const answers = await Promise.all(names.map((name) => say(dir, name, 'poll', answerWithinMs)));
-    return answers.filter((answer) => answer !== null).length;
-  } catch {
-    return 0;
-  }
+  return (await askProcesses(dataDir, 'poll')).length;
 }
 
 /**

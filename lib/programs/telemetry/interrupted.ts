@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Pool } from 'pg';
 import type { CloseEntry } from '#lib/gateway/settlement/pure/entry';
-import { encodeEntry } from '#lib/gateway/settlement/record/encode';
 import { recordOf } from '#lib/gateway/settlement/record/frame';
+import { encodeEntry } from '#lib/gateway/settlement/record/payload';
 import { replaceFile } from '#lib/gateway/settlement/set-aside';
 import { makeExportFolder } from '#lib/programs/telemetry/export-files';
 

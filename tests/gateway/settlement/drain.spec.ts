@@ -8,7 +8,7 @@ import { makePartitions } from '#lib/control/retention/partitions';
 import type { Posted } from '#lib/gateway/admission/claim';
 import { type Drain, startDrain } from '#lib/gateway/settlement/drain';
 import { type OwnJournal, openJournal } from '#lib/gateway/settlement/journal/journal';
-import { listLeftovers } from '#lib/gateway/settlement/leftovers';
+import { listLeftovers } from '#lib/gateway/settlement/set-aside';
 import { settle } from '#lib/gateway/settlement/settle';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 import {

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, renameSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -6,7 +6,7 @@ import { verifyLedger } from '#lib/control/billing/verify';
 import { dropPartitions, makePartitions } from '#lib/control/retention/partitions';
 import { startDrain } from '#lib/gateway/settlement/drain';
 import { openJournal } from '#lib/gateway/settlement/journal/journal';
-import { endOwn } from '#lib/gateway/settlement/once/positions';
+import { endOwn } from '#lib/gateway/settlement/once';
 import type { CallRecord, Entry } from '#lib/gateway/settlement/pure/entry';
 import { recover } from '#lib/gateway/settlement/recover';
 import { createIds } from '#lib/platform/ids';
@@ -295,32 +295,6 @@ describe('a journal that comes back after its calls were deleted posts nothing t
     await Promise.all(copies.map(recoverFrom));
     expect(await spent()).toBe(500n);
     await expectNothingMore(dir, 500n);
-  });
-});
-
-describe('a journal of a version that kept no positions', () => {
-  const earlierId = () => createIds({ now: () => longAgoMs - 1, mono: () => 0 }).newId() ?? '';
-
-  it('is posted in full as long as none of its calls can have been deleted', async () => {
-    const { dir, append } = await startProcess({ ownerId: earlierId() });
-    await append([...whole(old()), openOf(old())]);
-    expect(await recoverFrom(dir)).toMatchObject({ settled: 1, interrupted: 1, reports: [] });
-    expect(await spent()).toBe(10n);
-  });
-
-  it('is set aside where they may have been posted and deleted', async () => {
-    const { dir, append } = await startProcess({ ownerId: earlierId() });
-    const posted = old();
-    await append(whole(posted));
-    const newer = await startProcess();
-    await newer.append(whole(old()));
-    await recoverFrom(newer.dir);
-    await forget();
-    const { reports } = await recoverFrom(dir);
-    expect(reports).toEqual([expect.stringContaining('may have been posted')]);
-    expect(await spent()).toBe(10n);
-    expect(readdirSync(dir)).toEqual([expect.stringMatching(/\.rejected$/)]);
-    rmSync(dir, { recursive: true });
   });
 });
 

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { usageOf } from '#lib/core/metering/usage';
 import { type JournalOptions, type OwnJournal, openJournal } from '#lib/gateway/settlement/journal/journal';
 import type { Entry } from '#lib/gateway/settlement/pure/entry';
+import { readCallRow } from '#lib/gateway/settlement/record/payload';
 import { piecesOf, readJournal } from '#lib/gateway/settlement/record/read';
-import { readCallRow } from '#lib/gateway/settlement/record/read-row';
 import { callOf, closeOf, keepOf, newDirectory, newId, openOf, refusedOf } from '#tests/support/settlement';
 
 const customer = { workspaceId: newId(), keyId: newId() };

@@ -3,10 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { callRow, openRow } from '#lib/gateway/settlement/pure/call-row';
 import type { RowBytes } from '#lib/gateway/settlement/pure/record/row-writer';
-import { encodeEntry } from '#lib/gateway/settlement/record/encode';
 import { recordOf } from '#lib/gateway/settlement/record/frame';
+import { encodeEntry, readCallRow } from '#lib/gateway/settlement/record/payload';
 import { piecesOf } from '#lib/gateway/settlement/record/read';
-import { readCallRow } from '#lib/gateway/settlement/record/read-row';
 import { callOf, closeOf, newId, openOf } from '#tests/support/settlement';
 import { asStored, strangeCalls } from '#tests/unit/settlement/strange-calls';
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { openJournal } from '#lib/gateway/settlement/journal/journal';
-import { listLeftovers } from '#lib/gateway/settlement/leftovers';
+import { listLeftovers } from '#lib/gateway/settlement/set-aside';
 import { callOf, closeOf, newDirectory, newId } from '#tests/support/settlement';
 
 const program = fileURLToPath(new URL('set-aside-process.ts', import.meta.url));

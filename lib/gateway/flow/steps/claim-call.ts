@@ -14,7 +14,7 @@ import type { HeaderList } from '#lib/gateway/flow/lane';
 import type { Runtime } from '#lib/gateway/flow/runtime';
 import type { LimitNumbers } from '#lib/gateway/limits/pure/limits';
 import type { Target } from '#lib/gateway/routing/pure/target';
-import { bytesOf } from '#lib/gateway/settlement/record/bytes';
+import { bytesOf } from '#lib/gateway/settlement/record/read';
 
 /**
  * Steps 11 to 15 of admission: one all-or-nothing claim (contract: admission/claim); a plan that failed is answered

@@ -2,7 +2,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { Posted } from '#lib/gateway/admission/claim';
 import { listExpired, renew, writeCheckpoints } from '#lib/gateway/settlement/by-database/open-calls';
-import { settleIsolating } from '#lib/gateway/settlement/isolate';
 import type {
   CloseEntry,
   DrainedEntry,
@@ -10,7 +9,8 @@ import type {
   Journal,
   RefusedEntry,
 } from '#lib/gateway/settlement/pure/entry';
-import { bytesOf } from '#lib/gateway/settlement/record/bytes';
+import { bytesOf } from '#lib/gateway/settlement/record/read';
+import { settleIsolating } from '#lib/gateway/settlement/settle';
 import { isRefusedData } from '#lib/platform/data/database-errors';
 
 /** Most calls in one transaction. */

@@ -2,7 +2,7 @@ import type { Pool, PoolClient } from 'pg';
 import { OPEN_LIFE } from '#lib/gateway/admission/database/fund';
 import { interrupt } from '#lib/gateway/settlement/interrupt';
 import type { CloseEntry, DrainedEntry } from '#lib/gateway/settlement/pure/entry';
-import { entryOf } from '#lib/gateway/settlement/record/bytes';
+import { entryOf } from '#lib/gateway/settlement/record/read';
 
 /** Most calls that one look ends. */
 const MOST_EXPIRED = 200;

@@ -12,8 +12,8 @@ import {
   writtenOf,
 } from '#lib/gateway/settlement/pure/entry';
 import type { RowBytes } from '#lib/gateway/settlement/pure/record/row-writer';
-import { encodeEntry, rowOf } from '#lib/gateway/settlement/record/encode';
 import { RecordBuffer, recordOf } from '#lib/gateway/settlement/record/frame';
+import { encodeEntry, rowOf } from '#lib/gateway/settlement/record/payload';
 import { CallTable } from '#lib/platform/call-table';
 
 export interface JournalOptions {

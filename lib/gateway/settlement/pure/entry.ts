@@ -5,13 +5,15 @@ import type { Usage, UsageSource } from '#lib/core/metering/usage';
 import type { Funding } from '#lib/gateway/admission/claim';
 
 /** How a call ended (contract: call-log/end-reason). */
-export type EndReason =
-  | 'completed'
-  | 'client_gone'
-  | 'upstream_error'
-  | 'timeout'
-  | 'interrupted'
-  | 'refused';
+export const endReasons = [
+  'completed',
+  'client_gone',
+  'upstream_error',
+  'timeout',
+  'interrupted',
+  'refused',
+] as const;
+export type EndReason = (typeof endReasons)[number];
 
 export interface AttemptRecord {
   readonly provider: string;

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { marker, type Payload } from '#lib/gateway/settlement/record/encode';
+import { marker, type Payload } from '#lib/gateway/settlement/record/payload';
 
 /** Of every journal record: u32 length and u32 CRC-32 of the payload, little-endian (contract: durability/journal). */
 export const headerBytes = 8;
@@ -11,8 +11,6 @@ const longestPayload = 64 * 1024 * 1024;
 const pageBytes = 1024 * 1024;
 /** Pages kept for use again; beyond it they are left to the collector. */
 const mostSpare = 16;
-/** How payloads began before they had a marker. */
-const openingBracket = 0x5b;
 
 /**
  * Memory in which records stand one behind the other. What the drain needs of them stays where the journal
@@ -136,8 +134,7 @@ export function recordEnd(bytes: Buffer, start: number): number | null {
 /** Where the next whole, undamaged record begins at or behind `from`; null when there is none. */
 export function nextRecord(bytes: Buffer, from: number): number | null {
   for (let start = from; start + headerBytes < bytes.length; start++) {
-    const first = bytes[start + headerBytes];
-    if ((first === marker || first === openingBracket) && recordEnd(bytes, start) !== null) return start;
+    if (bytes[start + headerBytes] === marker && recordEnd(bytes, start) !== null) return start;
   }
   return null;
 }

@@ -1,9 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { messageOf } from '#lib/core/errors';
 import { type DrainedEntry, type Entry, isDrained, writtenOf } from '#lib/gateway/settlement/pure/entry';
-import { decodeEntry } from '#lib/gateway/settlement/record/decode';
-import { headOf, layoutVersion, marker } from '#lib/gateway/settlement/record/encode';
-import { headerBytes, isTorn, nextRecord, recordEnd } from '#lib/gateway/settlement/record/frame';
+import { headerBytes, isTorn, nextRecord, recordEnd, recordOf } from '#lib/gateway/settlement/record/frame';
+import {
+  decodeEntry,
+  encodeEntry,
+  headOf,
+  layoutVersion,
+  marker,
+} from '#lib/gateway/settlement/record/payload';
 
 /** Part of a journal file: a record, or damaged bytes. Positions are offsets in the file, bytes. */
 export type Piece = { readonly start: number; readonly end: number } & (
@@ -78,4 +83,15 @@ function drainedOf(payload: Buffer): DrainedEntry | null {
   if (!isDrained(entry)) return null;
   if (entry.kind === 'keep') return entry;
   return writtenOf(entry, { written: payload, start: headOf(payload).rowAt, end: payload.length });
+}
+
+/** One entry as a record of the journal's, for a place that is no journal. */
+export function bytesOf(entry: Entry): Buffer {
+  return recordOf(encodeEntry(entry));
+}
+
+/** @returns null for bytes that hold no record of this version or the one before. */
+export function entryOf(bytes: Buffer): Entry | null {
+  const [piece] = piecesOf(bytes);
+  return piece?.kind === 'entry' ? piece.entry : null;
 }

@@ -4,7 +4,7 @@ import { Coordinator } from '#lib/gateway/admission/coordinator';
 import { createMoneyStore } from '#lib/gateway/admission/database/money-in-database';
 import { startDrain } from '#lib/gateway/settlement/drain';
 import { openJournal } from '#lib/gateway/settlement/journal/journal';
-import { endOwn } from '#lib/gateway/settlement/once/positions';
+import { endOwn } from '#lib/gateway/settlement/once';
 import { listRecentAdmissions } from '#lib/gateway/settlement/recent';
 import type { RecoverOptions } from '#lib/gateway/settlement/recover';
 import { countSetAside } from '#lib/gateway/settlement/set-aside';

@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import type { DrainedEntry, JournalPlace } from '#lib/gateway/settlement/pure/entry';
+import type { DrainedEntry, JournalPlace, SettledEntry } from '#lib/gateway/settlement/pure/entry';
 import { queryWithin } from '#lib/platform/data/query-within';
 
 interface Position {
@@ -11,7 +11,7 @@ interface Position {
 }
 
 /** What is known of one journal: how far it is in the database (contract: money/once). */
-export class Positions {
+class Positions {
   readonly #known: readonly Position[];
 
   constructor(known: readonly Position[]) {
@@ -122,4 +122,49 @@ export async function endOwn(pool: Pool, ownerId: string): Promise<void> {
     'UPDATE journal_position SET ended = true WHERE owner_id = $1::uuid AND all_before',
     [ownerId],
   );
+}
+
+const known = 'SELECT call_id::text AS id FROM settled_apart WHERE call_id = ANY ($1::uuid[])';
+
+/**
+ * Those of a journal's entries that it does not show as posted: whether their calls are still in the log does not
+ * matter. Locks its positions, so that copies of a journal are read one after the other.
+ */
+export async function unpostedOf(
+  client: PoolClient,
+  ownerId: string,
+  entries: readonly DrainedEntry[],
+): Promise<readonly DrainedEntry[]> {
+  const positions = await readPositions(client, ownerId, true);
+  const left = entries.filter(({ place }) => !place || !positions.covers(place));
+  const ids = left.filter((entry) => entry.kind !== 'keep').map((entry) => entry.callId);
+  if (ids.length === 0) return left;
+  // A call may have ended as interrupted while the file with its end was missing.
+  const { rows } = await client.query<{ id: string }>(known, [ids]);
+  if (rows.length === 0) return left;
+  const apart = new Set(rows.map(({ id }) => id));
+  return left.filter((entry) => entry.kind === 'keep' || !apart.has(entry.callId.toLowerCase()));
+}
+
+const insertApart = `
+  INSERT INTO settled_apart (call_id) SELECT id FROM unnest($1::uuid[]) AS id ORDER BY id
+  ON CONFLICT (call_id) DO NOTHING RETURNING call_id::text AS id`;
+
+/**
+ * Keeps for ever which calls are posted from no place in a journal, by id.
+ * @param placed whether the places of the others are passed.
+ * @returns the entries without those that were posted so before.
+ */
+export async function claimApart(
+  client: PoolClient,
+  byId: ReadonlyMap<string, SettledEntry>,
+  placed: boolean,
+): Promise<ReadonlyMap<string, SettledEntry>> {
+  const isApart = ({ place }: SettledEntry) => !place || !placed;
+  const apart = [...byId].flatMap(([id, entry]) => (isApart(entry) ? [id] : []));
+  if (apart.length === 0) return byId;
+  const { rows } = await client.query<{ id: string }>(insertApart, [apart]);
+  if (rows.length === apart.length) return byId;
+  const fresh = new Set(rows.map(({ id }) => id));
+  return new Map([...byId].filter(([id, entry]) => !isApart(entry) || fresh.has(id)));
 }
