@@ -64,19 +64,16 @@ const spoken: readonly (readonly [RegExp, Sentence])[] = [
   [/^(Connection terminated|timeout expired)/, startIt],
 ];
 
-/** The server of DATABASE_URL cannot be reached, or refuses what this process has to do. */
-export class DatabaseAway extends OperatorError {}
-
-/** What to throw for an error of the first use of `url`: DatabaseAway, with what to do, where that is known. */
+/** What to throw for an error of the first use of `url`: an OperatorError that says what to do, if that is known. */
 export function awayOr(error: unknown, url: string): unknown {
   if (!(error instanceof Error)) return error;
   const { code = '', syscall, path } = error as Error & Partial<Refusal>;
   const refusal = { code: String(code), message: error.message, syscall, path };
   const sentence = sentenceFor(refusal);
-  if (sentence) return new DatabaseAway(sentence(placeOf(url), refusal), { cause: error });
+  if (sentence) return new OperatorError(sentence(placeOf(url), refusal), { cause: error });
   // Why a migration failed.
   const cause = awayOr(error.cause, url);
-  return cause instanceof DatabaseAway ? cause : error;
+  return cause instanceof OperatorError ? cause : error;
 }
 
 function sentenceFor({ code, message, syscall }: Refusal): Sentence | undefined {

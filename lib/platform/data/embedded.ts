@@ -32,13 +32,6 @@ export class DataDirInUse extends OperatorError {
   }
 }
 
-/** The child ended before it served; it has said why on standard error. */
-export class EmbeddedFailed extends OperatorError {
-  constructor(dataDir: string) {
-    super(`DATA_DIR: the database in ${dataDir} did not start. The lines above say why.`);
-  }
-}
-
 const longestWaitMs = 10_000;
 const longestCloseMs = 10_000;
 const restartPauseMs = 250;
@@ -47,7 +40,7 @@ const restartPauseMs = 250;
  * Opens the embedded database of `dataDir` (contract: durability/embedded-database).
  * A `server` refuses beside another server; a `command` uses a running server's database. Either waits
  * up to 10 s for a command, or for the child of a killed process, to let go.
- * @throws DataDirUnusable, DataDirInUse, EmbeddedFailed.
+ * @throws DataDirInUse, or another OperatorError.
  */
 export async function openEmbedded(dataDir: string, role: Role): Promise<Embedded> {
   makeDataDirectory(dataDir);
@@ -96,7 +89,7 @@ async function own(dataDir: string, role: Role): Promise<Embedded | null> {
 /**
  * Waits until the child has the lock and listens.
  * @returns false when a server turned up meanwhile whose database a command can use.
- * @throws DataDirInUse, EmbeddedFailed.
+ * @throws DataDirInUse, or another OperatorError.
  */
 async function ready(child: Child, dataDir: string, role: Role): Promise<boolean> {
   const deadlineMs = performance.now() + longestWaitMs;
@@ -107,7 +100,8 @@ async function ready(child: Child, dataDir: string, role: Role): Promise<boolean
     const late = performance.now() > deadlineMs;
     if (late || (rival && role === 'server')) throw new DataDirInUse(dataDir, report.holder);
   }
-  throw new EmbeddedFailed(dataDir);
+  // The child has said why on standard error.
+  throw new OperatorError(`DATA_DIR: the database in ${dataDir} did not start. The lines above say why.`);
 }
 
 function isServer(holder: Holder | null): boolean {

@@ -6,9 +6,6 @@ import { Client } from 'pg';
 import { hasSocket } from '#lib/platform/data/db';
 import { OperatorError } from '#lib/platform/operator-error';
 
-/** The migrations of the database do not match those of this version; nothing was changed. */
-export class MigrationRefused extends OperatorError {}
-
 interface Migration {
   readonly name: string;
   readonly sql: string;
@@ -46,8 +43,7 @@ const table = `
  * advisory lock; on the embedded database, where those do nothing, transactions never overlap anyway.
  * @param directory folder of `<name>/migration.sql`.
  * @returns the names applied by this call.
- * @throws MigrationRefused when an applied migration was edited since or failed half-way in Prisma's
- * hands, and for a database that a newer version has migrated: this one would keep its books wrong there.
+ * @throws OperatorError if an applied migration was edited since or failed halfway in Prisma's hands, and for a database that a newer version has migrated: this one would keep its books wrong there.
  */
 export async function migrate(
   url: string,
@@ -102,20 +98,20 @@ function planMigrations(all: readonly Migration[], rows: readonly AppliedRow[]):
   const applied = new Map(rows.filter((row) => !row.rolled_back_at).map((row) => [row.migration_name, row]));
   for (const row of applied.values()) {
     if (row.finished_at) continue;
-    throw new MigrationRefused(
+    throw new OperatorError(
       `Migration ${row.migration_name} failed halfway. Repair it with "prisma migrate resolve".`,
     );
   }
   const newer = [...applied.keys()].find((name) => !all.some((migration) => migration.name === name));
   if (newer !== undefined) {
-    throw new MigrationRefused(
+    throw new OperatorError(
       `A newer version of the gateway has migrated this database (${newer}). Start that version, or restore a backup from before the migration.`,
     );
   }
   return all.filter((migration) => {
     const row = applied.get(migration.name);
     if (row && row.checksum !== migration.checksum) {
-      throw new MigrationRefused(
+      throw new OperatorError(
         `Migration ${migration.name} was edited after it was applied. Restore the file, and write the change as a new migration.`,
       );
     }

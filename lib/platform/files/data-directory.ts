@@ -13,14 +13,7 @@ import { join } from 'node:path';
 import { makePrivate } from '#lib/platform/files/private-files';
 import { OperatorError } from '#lib/platform/operator-error';
 
-/** DATA_DIR cannot be made or written; the message says why and what to do. */
-export class DataDirUnusable extends OperatorError {
-  /** @param cause error of the file system, or a sentence that says what is wrong and what to do. */
-  constructor(dataDir: string, cause: NodeJS.ErrnoException | string) {
-    super(`DATA_DIR: ${dataDir} ${typeof cause === 'string' ? cause : remedyOf(cause)}`);
-  }
-}
-
+/** Why DATA_DIR cannot be used, and what to do, by the code of the error. */
 const remedies: Readonly<Record<string, string>> = {
   EACCES: 'is not writable by this user. Make this user its owner, or set another DATA_DIR.',
   EPERM: 'is not writable by this user. Make this user its owner, or set another DATA_DIR.',
@@ -32,8 +25,8 @@ const remedies: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'is too long. Set another DATA_DIR.',
 };
 
-function remedyOf(cause: NodeJS.ErrnoException): string {
-  return remedies[cause.code ?? ''] ?? `cannot be used (${cause.message}). Set another DATA_DIR.`;
+function unusable(dataDir: string, why: string): OperatorError {
+  return new OperatorError(`DATA_DIR: ${dataDir} ${why}`);
 }
 
 const probe = Buffer.alloc(4096, 1);
@@ -45,7 +38,7 @@ const ownNames =
 /**
  * Creates `dataDir` (0700) if it is missing and writes 4 KiB there, so that a disk that is full or read-only is noticed
  * at the start. Existing files of the gateway are closed to other users.
- * @throws DataDirUnusable.
+ * @throws OperatorError.
  */
 export function makeDataDirectory(dataDir: string): void {
   const file = join(dataDir, `.probe-${process.pid}`);
@@ -60,8 +53,9 @@ export function makeDataDirectory(dataDir: string): void {
     }
     closeToOthers(dataDir);
   } catch (error) {
-    if (error instanceof DataDirUnusable) throw error;
-    throw error instanceof Error ? new DataDirUnusable(dataDir, error) : error;
+    if (error instanceof OperatorError || !(error instanceof Error)) throw error;
+    const code = 'code' in error ? String(error.code) : '';
+    throw unusable(dataDir, remedies[code] ?? `cannot be used (${error.message}). Set another DATA_DIR.`);
   }
 }
 
@@ -77,7 +71,7 @@ function closeToOthers(dataDir: string): void {
     const path = join(dataDir, name);
     const found = lstatSync(path, { throwIfNoEntry: false });
     if (found && found.uid !== uid && found.uid !== process.getuid?.()) {
-      throw new DataDirUnusable(
+      throw unusable(
         dataDir,
         `contains ${name}, which belongs to another user. Make this user its owner, or remove it.`,
       );
@@ -92,9 +86,6 @@ function closeToOthers(dataDir: string): void {
   }
   const sticky = (mode & 0o1000) !== 0;
   if ((mode & 0o022) !== 0 && !sticky) {
-    throw new DataDirUnusable(
-      dataDir,
-      `is writable by other users. Run "chmod go-w" on it, or set another DATA_DIR.`,
-    );
+    throw unusable(dataDir, `is writable by other users. Run "chmod go-w" on it, or set another DATA_DIR.`);
   }
 }

@@ -25,7 +25,7 @@ export interface OpenedDatabase extends Connections {
  * The database of this process, migrated: the embedded one unless DATABASE_URL names another. Either way
  * DATA_DIR is this process's alone.
  * @param ready resolves when the rest of the start is sure: nothing in the database is changed before.
- * @throws DataDirInUse naming the process that has it; DatabaseAway.
+ * @throws DataDirInUse, or another OperatorError.
  */
 export async function openStore(env: Env, log: Logger, ready: () => Promise<void>): Promise<OpenedDatabase> {
   const opened = env.databaseUrl === null ? await openEmbedded(env.dataDir, 'server') : null;

@@ -14,13 +14,6 @@ import { OperatorError } from '#lib/platform/operator-error';
 
 const remedy = 'create one with: openssl rand -hex 32';
 
-/** A secret of this process does not match its database, or is too short for a new database. */
-export class SecretRefused extends OperatorError {
-  constructor(problems: readonly string[]) {
-    super(problems.join('\n'));
-  }
-}
-
 /** The secrets of this process, after comparison with the database. */
 export interface MetSecrets {
   /** Secrets that verify sessions; the first one signs them. */
@@ -30,7 +23,7 @@ export interface MetSecrets {
 /**
  * Compares the secrets of this process with the prints in the database, and records those that it does not have yet
  * (contract: operations/secret-prints, operations/session-secret).
- * @throws SecretRefused, which says what to do.
+ * @throws OperatorError.
  */
 export async function meetSecrets(db: Db, env: Env, log: Pick<Logger, 'warn'>): Promise<MetSecrets> {
   const store = storeOf(db);
@@ -38,7 +31,8 @@ export async function meetSecrets(db: Db, env: Env, log: Pick<Logger, 'warn'>): 
   let compared = await comparePrints(store, held);
   const unknown = compared.filter(({ recordedAt }) => recordedAt === null);
   if (env.shortSecrets.length > 0) {
-    if (unknown.length === held.length && !(await isInUse(db))) throw new SecretRefused(tooShort(env));
+    if (unknown.length === held.length && !(await isInUse(db)))
+      throw new OperatorError(tooShort(env).join('\n'));
     const text = `secrets shorter than ${leastSecret} characters can be guessed: replace them; ${remedy}`;
     log.warn({ settings: env.shortSecrets }, text);
   }
@@ -48,7 +42,7 @@ export async function meetSecrets(db: Db, env: Env, log: Pick<Logger, 'warn'>): 
     compared = await comparePrints(store, held);
   }
   const problems = compared.flatMap((secret) => problemOf(secret) ?? []);
-  if (problems.length > 0) throw new SecretRefused(problems);
+  if (problems.length > 0) throw new OperatorError(problems.join('\n'));
   return { authSecrets: signingFirst(compared) };
 }
 

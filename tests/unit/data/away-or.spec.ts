@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { awayOr, DatabaseAway } from '#lib/platform/data/database-errors';
+import { awayOr } from '#lib/platform/data/database-errors';
+import { OperatorError } from '#lib/platform/operator-error';
 
 const url = 'postgresql://me:secret@db.internal/books';
 const failed = (message: string, parts: object = {}) => Object.assign(new Error(message), parts);
@@ -8,7 +9,7 @@ describe('an error of the first use of the database (contract: operations/refuse
   it('of a migration is known by its cause', () => {
     const cause = failed('must be owner of table call', { code: '42501' });
     const error = awayOr(new Error('Migration x failed; nothing was changed.', { cause }), url);
-    expect(error).toBeInstanceOf(DatabaseAway);
+    expect(error).toBeInstanceOf(OperatorError);
     expect(String(error)).toContain('the role me may not create tables in the database books at db.internal');
     expect(String(error)).not.toContain('secret');
   });

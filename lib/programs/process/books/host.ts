@@ -12,7 +12,7 @@ import { meetSecrets } from '#lib/programs/process/secrets';
  * The gateway of a host that runs only Next, which may be frozen between two calls and keeps no disk: books by the
  * database, whatever SETTLEMENT says. Migrations are its operator's (`npm run migrate`).
  * @returns null without DATABASE_URL or KEY_PEPPER (contract: authentication/resolver).
- * @throws Error of the database, and SecretRefused; the next call tries again.
+ * @throws Error of the database, and OperatorError for its secrets; the next call tries again.
  */
 export async function startHost(): Promise<Runtime | null> {
   const env = findHostEnv();

@@ -9,6 +9,7 @@ type Place = Pick<Env, 'host' | 'port'>;
 /** Longest time to connect to a machine's own address, ms. */
 const LOOK_MS = 1_000;
 
+/** What to change, by the code of the error. */
 const remedies: Readonly<Record<string, (place: Place) => string>> = {
   EADDRINUSE: ({ host, port }) =>
     `PORT: ${port} is already in use on ${host}. Stop the program that uses it, or set another PORT.`,
@@ -17,37 +18,31 @@ const remedies: Readonly<Record<string, (place: Place) => string>> = {
     `HOST: ${host} is not an address of this machine. Set one that is, or 0.0.0.0 for all of them.`,
 };
 
-/** The gateway cannot listen where its settings say; the message says what to change. */
-export class ListenRefused extends OperatorError {
-  constructor(place: Place, cause: NodeJS.ErrnoException) {
-    const remedy = remedies[cause.code ?? ''];
-    super(
-      remedy?.(place) ??
-        `HOST: the gateway cannot listen on ${place.host} (${cause.message}). Set another HOST.`,
-    );
-  }
-}
-
 /**
  * Checks whether the listener's address is free, before anything is created: a first run shows its key only once it
  * listens. The check does not listen itself: a connection during it would be reset, and a proxy does not repeat its call.
- * @throws ListenRefused.
+ * @throws OperatorError.
  */
 export async function checkPort(env: Place): Promise<void> {
   if (env.port === 0) return;
   await bindDatagrams(env);
-  if (await answers(env)) throw new ListenRefused(env, Object.assign(new Error(), { code: 'EADDRINUSE' }));
+  if (await answers(env)) throw refused(env, Object.assign(new Error(), { code: 'EADDRINUSE' }));
+}
+
+function refused(place: Place, { code = '', message }: NodeJS.ErrnoException): OperatorError {
+  const other = `HOST: the gateway cannot listen on ${place.host} (${message}). Set another HOST.`;
+  return new OperatorError(remedies[code]?.(place) ?? other);
 }
 
 /** UDP has the same rules for addresses and for ports below 1024 as TCP. Another program's UDP port does not matter. */
 async function bindDatagrams(env: Place): Promise<void> {
   const { address, family } = await lookup(env.host).catch((error) => {
-    throw new ListenRefused(env, error);
+    throw refused(env, error);
   });
   const probe = createSocket(family === 6 ? 'udp6' : 'udp4');
   await new Promise<void>((resolve, reject) => {
     probe.once('error', (error: NodeJS.ErrnoException) =>
-      error.code === 'EADDRINUSE' ? resolve() : reject(new ListenRefused(env, error)),
+      error.code === 'EADDRINUSE' ? resolve() : reject(refused(env, error)),
     );
     probe.bind({ port: env.port, address, exclusive: true }, resolve);
   }).finally(() => probe.close());
