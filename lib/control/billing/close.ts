@@ -56,10 +56,11 @@ const forgetWhole = `
     AND (l.amount_nano, l.calls) = (-o.spent_nano, o.calls) AND o.quarter < now() - interval '1 hour'`;
 
 /**
- * Books what retention deletes next, and compares it with the ledger for the last time: a quarter of an hour whose
- * calls are all gone must come to its line, else its sum is kept for `ledger verify` to show. Runs in the transaction
- * that deletes these calls, of which none may be added meanwhile.
- * @throws Error of the database: the calls have to stay.
+ * Books the calls that retention deletes next, and compares them with the ledger for the last time
+ * (contract: call-log/last-check): a quarter of an hour whose calls are all gone must add up to its line, otherwise its
+ * sum is kept for `ledger verify` to show. Runs once for these calls, in the transaction that deletes them, to which none
+ * may be added meanwhile.
+ * @throws Error of the database: the calls stay, and the next round tries again.
  */
 export async function closeCalls(
   client: PoolClient,

@@ -1,7 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
-import { lockInGap, type Patience } from '#lib/control/retention/gap';
-import type { OnLeaving } from '#lib/control/retention/leaving';
-import { takeTurn } from '#lib/control/retention/turn';
+import type { closeCalls } from '#lib/control/billing/close';
+import { lockInGap, type Patience, takeTurn } from '#lib/control/retention/gap';
 import { type Week, weekAt, weekNamed, weekStart } from '#lib/control/retention/weeks';
 import { transact } from '#lib/platform/data/transaction/transaction';
 import { idTimeMs } from '#lib/platform/ids';
@@ -73,7 +72,7 @@ export async function emptyDefault(pool: Pool): Promise<void> {
 export async function dropWeek(
   pool: Pool,
   week: Week,
-  leaving: OnLeaving,
+  leaving: typeof closeCalls,
   patience?: Patience,
 ): Promise<boolean> {
   const { name, fromId, toId } = week;

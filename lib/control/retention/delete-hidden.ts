@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
-import type { OnLeaving } from '#lib/control/retention/leaving';
-import { takeTurn } from '#lib/control/retention/turn';
+import type { closeCalls } from '#lib/control/billing/close';
+import { takeTurn } from '#lib/control/retention/gap';
 import { keptFromId } from '#lib/control/retention/weeks';
 import { transact } from '#lib/platform/data/transaction/transaction';
 
@@ -44,7 +44,7 @@ interface Hiding {
 export async function deleteHidden(
   pool: Pool,
   nowMs: number,
-  leaving: OnLeaving,
+  leaving: typeof closeCalls,
   stopped: () => boolean,
 ): Promise<void> {
   const { rows } = await pool.query<Hiding>(
@@ -68,7 +68,7 @@ export async function deleteHidden(
 async function deleteBatch(
   client: PoolClient,
   range: readonly string[],
-  leaving: OnLeaving,
+  leaving: typeof closeCalls,
 ): Promise<string | null> {
   if (!(await takeTurn(client))) return null;
   const [workspaceId = '', , below = ''] = range;

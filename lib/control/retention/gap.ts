@@ -3,10 +3,10 @@ import type { PoolClient } from 'pg';
 
 /** How long a lock is tried for. */
 export interface Patience {
-  /** How often it is asked for without waiting, and the pause before it is asked for again, ms. */
+  /** How often it is requested without waiting, and the pause before the next request, ms. */
   readonly askTimes: number;
   readonly askPauseMs: number;
-  /** How often it is waited for after that, and the pause before the next time, ms. */
+  /** How often it is then requested with waiting, and the pause before the next request, ms. */
   readonly waitTimes: number;
   readonly waitPauseMs: number;
 }
@@ -15,7 +15,7 @@ const standard: Patience = { askTimes: 40, askPauseMs: 50, waitTimes: 5, waitPau
 /** The longest wait for the lock of one table, during which statements that come after it wait too. */
 const waitMs = 50;
 
-/** The tables were in use all the time: nothing was changed, and it may be tried again. */
+/** The tables were in use the whole time: nothing was changed, and it may be tried again. */
 export class TablesInUse extends Error {
   constructor(tables: readonly string[]) {
     super(`${tables.join(' and ')} were in use the whole time; trying again within an hour`);
@@ -29,11 +29,11 @@ interface Wanted {
 }
 
 /**
- * Locks tables inside an open transaction without keeping anybody waiting. A lock that is waited for holds up every
- * statement that comes after it, so it is first asked for in the gaps between the transactions of others. Where they
- * overlap without end (settlements of a large fleet), it is waited for, 50 ms at a time.
- * @param tables names of ours, the parent before its partitions: whoever uses a partition by way of it has both.
- * @throws TablesInUse; the transaction can go on then.
+ * Locks tables inside an open transaction without making others wait. Waiting for a lock blocks every statement that
+ * comes after it, so the lock is first requested in the gaps between other transactions. If these overlap without a gap
+ * (settlements of a large fleet), it is waited for, 50 ms at a time.
+ * @param tables our own names, the parent before its partitions: a transaction that uses a partition through it has both.
+ * @throws TablesInUse; the transaction can go on.
  */
 export async function lockInGap(
   client: PoolClient,
@@ -54,7 +54,7 @@ export async function lockInGap(
   throw new TablesInUse(tables);
 }
 
-/** @returns false when somebody else has a lock in the way. */
+/** @returns false if another transaction has a conflicting lock. */
 async function take(client: PoolClient, statement: string): Promise<boolean> {
   await client.query('SAVEPOINT gap');
   try {
@@ -67,7 +67,16 @@ async function take(client: PoolClient, statement: string): Promise<boolean> {
   }
 }
 
+/**
+ * Makes sure that no other process changes weeks or deletes calls until the transaction ends. Reads and settlement do not
+ * wait for this lock.
+ * @returns false if another process is doing so; the transaction can go on.
+ */
+export function takeTurn(client: PoolClient): Promise<boolean> {
+  return take(client, 'LOCK TABLE ONLY call IN SHARE UPDATE EXCLUSIVE MODE NOWAIT');
+}
+
 /** PostgreSQL's lock_not_available: NOWAIT found the table in use, or lock_timeout has passed. */
-export function isLockRefused(error: unknown): boolean {
+function isLockRefused(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '55P03';
 }

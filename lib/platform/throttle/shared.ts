@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { Ratelimit } from '@upstash/ratelimit';
+import pTimeout from 'p-timeout';
 import type { Limit, Throttle } from '#lib/platform/throttle/throttle';
 
 type Redis = ConstructorParameters<typeof Ratelimit>[0]['redis'];
@@ -112,22 +113,16 @@ export class SharedThrottle implements Throttle {
   }
 
   async #or<R>(shared: () => Promise<R>, alone: () => Promise<R>): Promise<R> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error('Redis took too long')), this.#patienceMs);
-    });
     try {
-      return await Promise.race([shared(), late]);
+      return await pTimeout(shared(), { milliseconds: this.#patienceMs, message: 'Redis took too long' });
     } catch (error) {
       this.#report(error);
-      return await alone();
-    } finally {
-      clearTimeout(timer);
+      return alone();
     }
   }
 }
 
-/** Of one length, whatever strangers wrote, and without their addresses. */
+/** A key of fixed length, which contains no address or other input of strangers. */
 function keyOf(id: string): string {
   return hash('sha256', id, 'base64url');
 }

@@ -1,5 +1,4 @@
 import { messageOf } from '#lib/core/errors';
-import { isOwnFault } from '#lib/programs/process/own-fault';
 
 /** How long running answers may go on after the first signal, ms. */
 const PATIENCE_MS = 60_000;
@@ -7,6 +6,8 @@ const PATIENCE_MS = 60_000;
 const FAULT_PATIENCE_MS = 10_000;
 /** How long posting and giving back may take then, ms: an unavailable database must not keep the process running. */
 const CLOSE_MS = 10_000;
+
+const root = new URL('../../../', import.meta.url).href;
 
 /** An orderly stop: running answers end, then what is in memory goes to the database. */
 interface Stop {
@@ -88,4 +89,15 @@ async function run({ finish, close }: Stop, patienceMs: number, host: StopHost):
 
 function say(line: string): void {
   process.stderr.write(`${line}\n`);
+}
+
+/**
+ * Whether an unhandled rejection came from the gateway's own code. Next abandons promises of pages that it no longer
+ * needs, so that a rejection of a page says nothing about the process; a rejection of our code means that something was
+ * begun and its end is unknown.
+ */
+function isOwnFault(reason: unknown): boolean {
+  const stack = reason instanceof Error ? (reason.stack ?? '') : '';
+  const own = stack.includes(`${root}lib/`) || stack.includes(`${root}server.ts`);
+  return own && !stack.includes('/.next/');
 }

@@ -5,7 +5,6 @@ import { showCall } from '#lib/control/operations/call/operations';
 import { ControlRefused } from '#lib/control/operations/refusal';
 import { setWorkspace } from '#lib/control/operations/workspace/operations';
 import { deleteHidden } from '#lib/control/retention/delete-hidden';
-import type { OnLeaving } from '#lib/control/retention/leaving';
 import { dayMs } from '#lib/control/retention/weeks';
 import type { CallRecord } from '#lib/gateway/settlement/pure/entry';
 import { settle } from '#lib/gateway/settlement/settle';
@@ -80,7 +79,7 @@ describe.each(bothDatabases)('calls beyond the days of their workspace on $name'
     const before = await stored();
     await set(7);
     const seen: string[] = [];
-    const note: OnLeaving = async (client, { workspaceId, fromId, toId, ids }) => {
+    const note: typeof closeCalls = async (client, { workspaceId, fromId, toId, ids }) => {
       const { rows } = await client.query<{ id: string }>(
         `SELECT id::text AS id FROM call WHERE workspace_id = $1 AND id >= $2 AND id < $3 AND id = ANY ($4::uuid[])`,
         [workspaceId, fromId, toId, ids],
@@ -123,7 +122,7 @@ describe.each(bothDatabases)('calls beyond the days of their workspace on $name'
   it('stay when what comes before their end fails, and go in the next round', async () => {
     const old = await log(9);
     await set(7);
-    const failing: OnLeaving = () => Promise.reject(new Error('the sums differ'));
+    const failing: typeof closeCalls = () => Promise.reject(new Error('the sums differ'));
     await expect(deleteHidden(stage.db.pool, nowMs, failing, goOn)).rejects.toThrow('the sums differ');
     expect(await stored()).toContain(old);
     await deleteHidden(stage.db.pool, nowMs, closeCalls, goOn);

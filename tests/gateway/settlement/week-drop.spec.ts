@@ -1,8 +1,8 @@
 import type { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { closeCalls } from '#lib/control/billing/close';
 import { dropWeek, emptyDefault, listWeeks, makeWeek } from '#lib/control/retention/change-weeks';
 import { TablesInUse } from '#lib/control/retention/gap';
-import type { OnLeaving } from '#lib/control/retention/leaving';
 import { weekAt, weekMs, weekStart } from '#lib/control/retention/weeks';
 import { settle } from '#lib/gateway/settlement/settle';
 import { idFloor } from '#lib/platform/ids';
@@ -11,7 +11,7 @@ import { callOf, closeOf, createCustomer, newId } from '#tests/support/settlemen
 
 const oldWeek = weekAt(weekStart(Date.UTC(2026, 5, 3)));
 const nextWeek = weekAt(oldWeek.startMs + weekMs);
-const nothing: OnLeaving = async () => {};
+const nothing: typeof closeCalls = async () => {};
 
 /** Settles one call of that moment. @returns its id. */
 async function log(pool: Pool, atMs: number): Promise<string> {
@@ -54,7 +54,7 @@ describe.each(bothDatabases)('a week of the log on $name', ({ open }) => {
   });
 
   it('stays with all its calls when what comes before its end fails', async () => {
-    const failing: OnLeaving = async (client) => {
+    const failing: typeof closeCalls = async (client) => {
       await client.query("INSERT INTO former_slug VALUES ('seen', (SELECT id FROM workspace LIMIT 1))");
       throw new Error('the sums differ');
     };
@@ -65,7 +65,7 @@ describe.each(bothDatabases)('a week of the log on $name', ({ open }) => {
 
   it('goes once, whoever drops it at the same time, after its calls were shown to what comes before its end', async () => {
     const seen: number[] = [];
-    const count: OnLeaving = async (client, { fromId, toId }) => {
+    const count: typeof closeCalls = async (client, { fromId, toId }) => {
       const { rowCount } = await client.query('SELECT 1 FROM call WHERE id >= $1 AND id < $2', [
         fromId,
         toId,

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type Stripe from 'stripe';
+import Stripe from 'stripe';
 import { concludeFailed, concludeStopped } from '#lib/control/billing/auto/conclude';
 import { limits } from '#lib/control/billing/auto/order';
 import type { PauseReason } from '#lib/control/billing/auto/pause';
@@ -9,7 +9,7 @@ import { paidByIntent } from '#lib/control/billing/payments/fact';
 import { takeFacts } from '#lib/control/billing/payments/handle';
 import { transact } from '#lib/platform/data/transaction/transaction';
 
-/** An automatic order whose turn it is. */
+/** An automatic order that is due. */
 interface AutoOrder {
   readonly id: string;
   readonly workspaceId: string;
@@ -24,7 +24,7 @@ interface AutoOrder {
   readonly stopped: boolean;
 }
 
-/** Whoever takes an order has it for longer than Stripe's client may take with all its tries; then it counts as dead. */
+/** How long a process may keep an order before it counts as dead: longer than Stripe's client takes with all its tries. */
 const TAKEN_SECONDS = 120;
 const LONGEST_PAUSE_SECONDS = 3_600;
 
@@ -39,7 +39,7 @@ const takeOrder = `
     NOT EXISTS (SELECT FROM auto_top_up a JOIN workspace w ON w.id = a.workspace_id
       WHERE a.workspace_id = top_up.workspace_id AND a.enabled AND a.paused_at IS NULL AND w.suspended_at IS NULL) AS stopped`;
 
-/** How the payment of an order ended; null: it is not known yet, and asked for again later. */
+/** How the payment of an order ended; null: not known yet, so that it is checked again later. */
 type Ending =
   | Stripe.PaymentIntent
   | { readonly reason: PauseReason; readonly detail: string | null }
@@ -47,9 +47,9 @@ type Ending =
   | null;
 
 /**
- * Charges the next automatic order whose turn it is, however often it was tried before (contract: money/auto-top-up):
- * Stripe makes one payment under the order's idempotency key, and answers a repetition with what became of it.
- * @param changed hears of money that was credited, before its receipt is asked for.
+ * Charges the next automatic order that is due, however often it was tried before (contract: money/auto-top-up): Stripe
+ * makes one payment for the order's idempotency key, and answers a repetition with the state of that payment.
+ * @param changed called when money was credited, before its receipt is requested.
  * @returns whether there was one.
  */
 export async function chargeNext(
@@ -106,7 +106,7 @@ async function makePayment({ stripe }: Payments, order: AutoOrder): Promise<Endi
   }
 }
 
-/** What Stripe made of an order that is not to be asked for again; without a payment it is given up. */
+/** The payment of an order that must not be tried again; without a payment it is given up. */
 async function findPayment({ stripe }: Payments, order: AutoOrder): Promise<Ending> {
   const created = { gte: order.createdSeconds - 3_600 };
   for await (const intent of stripe.paymentIntents.list({ customer: order.customer, created, limit: 100 })) {
@@ -115,23 +115,18 @@ async function findPayment({ stripe }: Payments, order: AutoOrder): Promise<Endi
   return 'never made';
 }
 
-/** What an error says of a payment; null: nothing, as when Stripe could not be reached. */
+/** What an error says about a payment; null: nothing, as when Stripe could not be reached. */
 function endingOf(error: unknown): Ending {
-  const { type, code, decline_code: declineCode } = errorFacts(error);
-  if (type === 'StripeCardError') {
+  if (!(error instanceof Stripe.errors.StripeError)) return null;
+  const { code = null, decline_code: declineCode } = error;
+  if (error instanceof Stripe.errors.StripeCardError) {
     const asks = code === 'authentication_required';
     return { reason: asks ? 'authentication_required' : 'declined', detail: declineCode ?? code };
   }
   const gone = code === 'resource_missing' || code === 'payment_method_unexpected_state';
-  return type === 'StripeInvalidRequestError' && gone ? { reason: 'no_card', detail: code } : null;
-}
-
-function errorFacts(error: unknown) {
-  const text = (name: string): string | null => {
-    const value: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, name) : null;
-    return typeof value === 'string' ? value : null;
-  };
-  return { type: text('type'), code: text('code'), decline_code: text('decline_code') };
+  return error instanceof Stripe.errors.StripeInvalidRequestError && gone
+    ? { reason: 'no_card', detail: code }
+    : null;
 }
 
 function whyNot({ status, last_payment_error: error }: Stripe.PaymentIntent): [PauseReason, string | null] {

@@ -2,20 +2,18 @@ import type { Pool } from 'pg';
 import type { Payments } from '#lib/control/billing/payments/client';
 import { type Reconciled, reconcile } from '#lib/control/billing/reconcile/reconcile';
 import { formatUsd } from '#lib/core/money';
-import { type Repeated, repeat } from '#lib/platform/repeat';
 
 export interface HourlyParts {
   readonly pool: Pool;
   readonly payments: Payments;
   readonly nowMs?: () => number;
   changed(): Promise<void> | void;
-  /** Hears of what somebody has to look at. */
+  /** Called with what the operator must look at. */
   report(error: unknown): void;
 }
 
-/** Whoever takes it has it for so long; then its process counts as dead. */
+/** How long a process may take before it counts as dead. */
 const TAKEN_MINUTES = 30;
-const LOOK_MS = 60_000;
 
 const take = `
   UPDATE fleet_duty SET taken_until = now() + interval '${TAKEN_MINUTES} minutes'
@@ -23,8 +21,8 @@ const take = `
     AND (done_at IS NULL OR done_at <= now() - interval '1 hour')`;
 
 /**
- * Reconciles with Stripe where the last time is an hour ago and no other process does it.
- * @returns null where it was not this process's turn.
+ * Reconciles with Stripe if the last time is an hour ago and no other process is doing it.
+ * @returns null if it was not this process's turn.
  * @throws Error of Stripe's client or the database; another process tries in half an hour, or this one.
  */
 export async function reconcileInTurn(parts: HourlyParts): Promise<Reconciled | null> {
@@ -53,9 +51,4 @@ export async function keepResult(
     `UPDATE fleet_duty SET taken_until = NULL, done_at = now(), result = $1::jsonb WHERE name = 'reconcile'`,
     [JSON.stringify(result)],
   );
-}
-
-/** Looks every minute whether it is time. */
-export function startReconciler(parts: HourlyParts): Repeated {
-  return repeat(LOOK_MS, () => reconcileInTurn(parts), parts.report);
 }

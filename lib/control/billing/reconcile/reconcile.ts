@@ -1,12 +1,11 @@
 import type { Pool } from 'pg';
 import type Stripe from 'stripe';
 import type { Payments } from '#lib/control/billing/payments/client';
-import { eventTypes } from '#lib/control/billing/payments/fact';
+import { eventTypes, paidByIntent } from '#lib/control/billing/payments/fact';
 import { handleEvent, takeFacts } from '#lib/control/billing/payments/handle';
 import { type Difference, findDifferences } from '#lib/control/billing/reconcile/drift';
 import { compareUsage, type LostUsage, listLostUsage } from '#lib/control/billing/reconcile/lost-usage';
 import { noteReceipts } from '#lib/control/billing/reconcile/receipts';
-import { restoreOrder } from '#lib/control/billing/reconcile/restore';
 import { factsOf, listTruths } from '#lib/control/billing/reconcile/truth';
 
 export interface Reconciled {
@@ -99,4 +98,35 @@ async function handledOf(pool: Pool, events: readonly Stripe.Event[]): Promise<R
 
 function abs(nano: bigint): bigint {
   return nano < 0n ? -nano : nano;
+}
+
+/**
+ * Recreates an order for which Stripe took money and that this database has lost, with its customer, because it was
+ * restored from an older copy. It is never charged, because its payment exists.
+ */
+async function restoreOrder(pool: Pool, intent: Stripe.PaymentIntent): Promise<void> {
+  const fact = paidByIntent(intent);
+  const cents = Number(intent.metadata.cents);
+  if (fact === null || fact.workspaceId === null) return;
+  if (!Number.isSafeInteger(cents) || cents <= 0 || cents > fact.paidCents) return;
+  const { rowCount } = await pool.query(
+    `INSERT INTO top_up (id, workspace_id, created_at, cents, fee_cents, livemode, auto, status, customer)
+     SELECT $1::uuid, id, to_timestamp($3), $4, $5, $6, $7, 'expired', $8 FROM workspace WHERE id::text = $2
+     ON CONFLICT DO NOTHING`,
+    [
+      fact.orderId,
+      fact.workspaceId,
+      intent.created,
+      cents,
+      fact.paidCents - cents,
+      intent.livemode,
+      intent.metadata.auto === 'true',
+      fact.customer,
+    ],
+  );
+  if (rowCount !== 1 || fact.customer === null) return;
+  await pool.query(
+    `INSERT INTO payer (workspace_id, livemode, customer) VALUES ($1::uuid, $2, $3) ON CONFLICT DO NOTHING`,
+    [fact.workspaceId, intent.livemode, fact.customer],
+  );
 }

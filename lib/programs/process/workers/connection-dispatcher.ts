@@ -15,37 +15,35 @@ const MOST_WAITING = 1_000;
  * another. (`node:cluster` loses such a connection, and its client waits forever.)
  */
 export class ConnectionDispatcher {
-  /** With the connections on their way to each. */
-  readonly #targets = new Map<ConnectionTarget, Map<number, Socket>>();
-  readonly #closing = new Map<ConnectionTarget, Map<number, Socket>>();
+  readonly #targets = new Map<
+    ConnectionTarget,
+    { readonly underWay: Map<number, Socket>; closing: boolean }
+  >();
   #waiting: Socket[] = [];
   #next = 0;
   #ended = false;
 
   add(target: ConnectionTarget): void {
-    this.#targets.set(target, new Map());
+    this.#targets.set(target, { underWay: new Map(), closing: false });
     for (const socket of this.#waiting.splice(0)) this.give(socket);
   }
 
   /** The worker takes no more connections than those on their way to it. */
   closing(target: ConnectionTarget): void {
-    const underWay = this.#targets.get(target);
-    if (underWay === undefined) return;
-    this.#targets.delete(target);
-    this.#closing.set(target, underWay);
+    const known = this.#targets.get(target);
+    if (known) known.closing = true;
   }
 
   /** The worker has ended. */
   remove(target: ConnectionTarget): void {
-    const lost = this.#targets.get(target) ?? this.#closing.get(target);
+    const lost = this.#targets.get(target);
     this.#targets.delete(target);
-    this.#closing.delete(target);
-    for (const socket of lost?.values() ?? []) this.give(socket);
+    for (const socket of lost?.underWay.values() ?? []) this.give(socket);
   }
 
   /** The worker has received the connection, so this process closes its copy. */
   accepted(target: ConnectionTarget, id: number): void {
-    const underWay = this.#targets.get(target) ?? this.#closing.get(target);
+    const underWay = this.#targets.get(target)?.underWay;
     underWay?.get(id)?.destroy();
     underWay?.delete(id);
   }
@@ -57,28 +55,28 @@ export class ConnectionDispatcher {
   }
 
   give(socket: Socket): void {
-    const [target, underWay] = this.#freest() ?? [];
-    if (target === undefined || underWay === undefined) {
+    const freest = this.#freest();
+    if (freest === undefined) {
       if (!this.#ended && this.#waiting.length < MOST_WAITING) this.#waiting.push(socket);
       else socket.destroy();
       return;
     }
+    const [target, { underWay }] = freest;
     this.#next += 1;
     const id = this.#next;
     underWay.set(id, socket);
     target.give(id, socket, () => {
       if (!underWay.delete(id)) return;
-      this.#targets.delete(target);
-      this.#closing.set(target, underWay);
+      this.closing(target);
       this.give(socket);
     });
   }
 
-  #freest(): [ConnectionTarget, Map<number, Socket>] | null {
-    const all = [...this.#targets];
+  #freest() {
+    const all = [...this.#targets].filter(([, { closing }]) => !closing);
     const from = all.length === 0 ? 0 : this.#next % all.length;
     const turn = [...all.slice(from), ...all.slice(0, from)];
-    const fewest = Math.min(...turn.map(([, underWay]) => underWay.size));
-    return turn.find(([, underWay]) => underWay.size === fewest) ?? null;
+    const fewest = Math.min(...turn.map(([, { underWay }]) => underWay.size));
+    return turn.find(([, { underWay }]) => underWay.size === fewest);
   }
 }

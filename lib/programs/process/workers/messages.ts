@@ -13,6 +13,7 @@ function isWord(message: unknown): message is { readonly gateway: string } {
   return typeof message === 'object' && message !== null && 'gateway' in message;
 }
 
+/** In the primary: whether a worker's message is one of these. */
 export function isToPrimary(message: unknown): message is ToPrimary {
   return isWord(message);
 }

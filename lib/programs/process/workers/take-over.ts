@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { messageOf } from '#lib/core/errors';
@@ -20,7 +21,7 @@ export interface TakeOverParts {
 }
 
 export interface TakeOver {
-  /** Settles what dead workers left; while the database is away it tries again, with growing pauses. Never rejects. */
+  /** Settles the calls of dead workers; while the database is away it tries again, with growing pauses. Never rejects. */
   run(): Promise<void>;
   /** Tries no more: the next start does. */
   stop(): void;
@@ -29,8 +30,7 @@ export interface TakeOver {
 /** Settles the journals and closes the leases of workers that died, one after the other. */
 export function createTakeOver(parts: TakeOverParts): TakeOver {
   let last = Promise.resolve();
-  let stopped = false;
-  let wake = () => {};
+  const stopped = new AbortController();
 
   async function settle(): Promise<void> {
     const { pool, journalDir, dataDir, log } = parts;
@@ -48,20 +48,18 @@ export function createTakeOver(parts: TakeOverParts): TakeOver {
   }
 
   async function untilSettled(): Promise<void> {
-    for (let pauseMs = FIRST_PAUSE_MS; !stopped; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    for (
+      let pauseMs = FIRST_PAUSE_MS;
+      !stopped.signal.aborted;
+      pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
+    ) {
       try {
         await settle();
         return;
       } catch (error) {
         const reason = messageOf(error);
         parts.log.error({ reason }, 'the calls of a dead worker cannot be settled yet: trying again');
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, pauseMs);
-          wake = () => {
-            clearTimeout(timer);
-            resolve();
-          };
-        });
+        await pause(pauseMs, undefined, { signal: stopped.signal }).catch(() => undefined);
       }
     }
   }
@@ -71,9 +69,6 @@ export function createTakeOver(parts: TakeOverParts): TakeOver {
       last = last.then(untilSettled);
       return last;
     },
-    stop: () => {
-      stopped = true;
-      wake();
-    },
+    stop: () => stopped.abort(),
   };
 }

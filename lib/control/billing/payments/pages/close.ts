@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import Stripe from 'stripe';
 import type { Payments } from '#lib/control/billing/payments/client';
 import { isMissing } from '#lib/control/billing/payments/customer';
 
@@ -32,17 +33,16 @@ export async function closePages(
   }
 }
 
-/** @returns false where it was paid on, or may still be: money that takes days to arrive. */
-async function expire(stripe: Payments['stripe'], sessionId: string): Promise<boolean> {
+/** @returns false if it was paid, or may still be: some payments take days to arrive. */
+async function expire(stripe: Stripe, sessionId: string): Promise<boolean> {
   const { sessions } = stripe.checkout;
   try {
     await sessions.expire(sessionId);
     return true;
   } catch (error) {
     if (isMissing(error)) return true;
-    if (!(error instanceof Error && 'type' in error) || error.type !== 'StripeInvalidRequestError')
-      throw error;
-    // Stripe refuses what is not open any more.
+    if (!(error instanceof Stripe.errors.StripeInvalidRequestError)) throw error;
+    // Stripe refuses pages that are no longer open.
     return (await sessions.retrieve(sessionId)).status === 'expired';
   }
 }
