@@ -16,7 +16,7 @@ export function onServer(): boolean {
   return process.env.CONSOLE_DATABASE !== 'embedded';
 }
 
-/** Fills in the sign-in form that the page shows; the owner of the workspace "demo" without other word. */
+/** Fills in the sign-in form that the page shows; by default as the owner of the workspace "demo". */
 export async function fillSignIn(
   page: Page,
   email = started('EMAIL'),

@@ -1,26 +1,26 @@
 import type { Role } from '#lib/core/role';
 
-/** Who asks for an operation, as an adapter has authenticated them. */
+/** The caller of an operation, as authenticated by an adapter. */
 export type Actor = UserActor | ManagementKeyActor | OperatorActor | StrangerActor;
 
 interface Asked {
-  /** Where the request came from, for the audit trail; null: this machine. */
+  /** Network address of the request, for the audit log; null: this machine. */
   readonly address: string | null;
 }
 
-/** Somebody who is signed in to the console. What they may do is what their membership says. */
+/** A user who is signed in to the console; their membership says what they may do. */
 export interface UserActor extends Asked {
   readonly kind: 'user';
   readonly userId: string;
-  /** One of the people who run the gateway. */
+  /** Whether the user is an operator of the gateway. */
   readonly operator: boolean;
-  /** The session in which they ask; none in a request without one. */
+  /** The session of the request, if it has one. */
   readonly sessionId?: string;
-  /** Their address has to be verified before they change anything beyond their own account. */
+  /** They must verify their address before they can change anything but their own account. */
   readonly unverified?: boolean;
 }
 
-/** Somebody who is not signed in: signs up, verifies an address, forgot a password. */
+/** A caller who is not signed in: someone signing up, verifying an address or resetting a password. */
 export interface StrangerActor extends Asked {
   readonly kind: 'stranger';
 }
@@ -32,20 +32,20 @@ export interface ManagementKeyActor extends Asked {
   readonly name: string;
   readonly workspaceId: string | null;
   readonly role: Role | null;
-  /** The user who made it; null: an operator on the command line. */
+  /** The user who created it; null: an operator on the command line. */
   readonly madeBy: string | null;
 }
 
 /** The command line, and the process itself when it fills an empty database: an operator. */
 export interface OperatorActor extends Asked {
   readonly kind: 'operator';
-  /** As the audit trail names it: "command line". */
+  /** As the audit log shows it: "command line". */
   readonly name: string;
 }
 
 export const commandLine: OperatorActor = { kind: 'operator', name: 'command line', address: null };
 
-/** Whether they act for the people who run the gateway. */
+/** Whether the actor has operator rights. */
 export function isOperator(actor: Actor): boolean {
   if (actor.kind === 'operator') return true;
   if (actor.kind === 'stranger') return false;
@@ -59,7 +59,7 @@ export function actorName(actor: Actor): string {
   return actor.kind === 'user' ? actor.userId : `management-key ${actor.keyId}`;
 }
 
-/** The user behind an actor; null where there is none. */
+/** The user behind an actor; null if there is none. */
 export function userOf(actor: Actor): string | null {
   if (actor.kind === 'operator' || actor.kind === 'stranger') return null;
   return actor.kind === 'user' ? actor.userId : actor.madeBy;

@@ -6,8 +6,8 @@ import type { Store } from '#lib/control/operations/store';
 import { newRowId } from '#lib/platform/data/row-id';
 
 /**
- * Writes the audit row of a mutation: who, what, to which thing, what differs, from where
- * (contract: control-plane/audit). A mutation that found everything as wanted has changed nothing and leaves no row.
+ * Writes the audit row of a mutation: actor, action, subject, differences and address
+ * (contract: control-plane/audit). A mutation that changed nothing leaves no row.
  */
 export async function audit(
   store: Store,
@@ -33,7 +33,7 @@ export async function audit(
   });
 }
 
-/** Through text: what is undefined goes, and values take their own JSON. */
+/** Via text, which drops undefined members and lets values use their own JSON form. */
 function jsonOf(state: State): Prisma.InputJsonObject {
   return JSON.parse(JSON.stringify(state)) as Prisma.InputJsonObject;
 }

@@ -4,9 +4,9 @@ import { canonical } from '#lib/control/operations/state';
 import type { Store } from '#lib/control/operations/store';
 import { open, seal } from '#lib/platform/sealing';
 
-/** A mutation that is to happen once, however often it is sent (`Idempotency-Key`). */
+/** A mutation that must run only once, however often it is sent (`Idempotency-Key`). */
 export interface Once {
-  /** The management key that sends it: the same text from another key is another one. */
+  /** The management key that sends it: the same token from another key is a different one. */
   readonly keyId: string;
   /** That key itself: answers are sealed under a key derived from it, and the server keeps only its hash. */
   readonly secret: string;
@@ -16,9 +16,9 @@ export interface Once {
 
 /**
  * Claims a token inside the transaction of its mutation, so that both commit together. A second sender
- * waits here until the first has committed or given up.
- * @param request what is asked for; the same token with another request is refused.
- * @returns the stored answer of the first time; null: this is the first time.
+ * waits here until the first has committed or failed.
+ * @param request the request; the same token with another request is refused.
+ * @returns the stored answer of the first request; null: this is the first.
  * @throws ControlRefused (conflict) for another request under the same token.
  */
 export async function claim(store: Store, once: Once, request: unknown): Promise<unknown> {
@@ -41,12 +41,12 @@ export async function claim(store: Store, once: Once, request: unknown): Promise
     [once.keyId, once.token],
   );
   if (found?.request !== print) {
-    throw conflict('this Idempotency-Key was used for another request within 24 hours; take a new one');
+    throw conflict('this Idempotency-Key was used for another request in the last 24 hours; use a new one');
   }
   return JSON.parse(open(found.answer, sealingKey(once), contextOf(once)));
 }
 
-/** Keeps the answer beside the claim, sealed. */
+/** Stores the sealed answer with the claim. */
 export async function keep(store: Store, once: Once, answer: unknown): Promise<void> {
   await store.execute(
     'UPDATE stored_answer SET answer = $3 WHERE management_key_id = $1::uuid AND token = $2',
@@ -62,7 +62,7 @@ function contextOf({ keyId, token }: Once): string {
   return `stored-answer:${keyId}:${token}`;
 }
 
-/** Keyed, so that the stored text tells nothing of a password in the request. */
+/** Keyed, so that the stored hash reveals nothing about a password in the request. */
 function printOf(once: Once, request: unknown): string {
   return createHmac('sha256', sealingKey(once)).update(canonical(request)).digest('base64url');
 }

@@ -33,8 +33,8 @@ import { webhookOperations } from '#lib/control/operations/webhook/operations';
 import { workspaceOperations } from '#lib/control/operations/workspace/operations';
 
 /**
- * Every operation of the control plane (contract: control-plane/declared-once). What is not here is no command, no
- * form and no address.
+ * Every operation of the control plane (contract: control-plane/declared-once). Anything else is not a command,
+ * form or address.
  */
 export const operations: readonly Operation[] = [
   ...keyOperations,

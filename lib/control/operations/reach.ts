@@ -8,7 +8,7 @@ import { EveryWorkspace, type Scope, WorkspaceScope } from '#lib/control/operati
 import type { Store } from '#lib/control/operations/store';
 import { type ActingRole, may, type Permission, roleOf, rolesThatMay } from '#lib/core/role';
 
-/** Where an actor may work, as which role. */
+/** The scope and role of an actor. */
 export interface Reached {
   readonly scope: Scope | null;
   readonly role: ActingRole | null;
@@ -17,25 +17,25 @@ export interface Reached {
 
 interface Asked {
   readonly reach: Reach;
-  /** Slug or id of the workspace that was named. */
+  /** Slug or id of the named workspace. */
   readonly workspace: string | undefined;
   /**
-   * Inside the transaction of a mutation: the lock on the workspace's row until it ends. Roles are read
-   * behind it. `shared` ones stand beside each other and beside charges; `alone` waits for them, and they for it.
+   * Inside the transaction of a mutation: the lock on the workspace's row until its end. Roles are read
+   * after it is taken. `shared` locks can be held together and with charges; `alone` excludes them.
    */
   readonly lock?: 'shared' | 'alone';
 }
 
 /**
  * The scope of one operation.
- * @throws ControlRefused not_found for a workspace that is not there or that the actor does not belong to;
- * permission_denied for what only operators do.
+ * @throws ControlRefused not_found for a workspace that does not exist or that the actor does not belong to;
+ * permission_denied for operations of operators.
  */
 export async function reachOf(store: Store, actor: Actor, asked: Asked): Promise<Reached> {
   if (asked.reach === 'self') return { scope: null, role: null, suspended: false };
   if (asked.reach === 'gateway') {
     if (isOperator(actor)) return everywhere(store, actor, asked.lock);
-    throw new ControlRefused('permission_denied', 'only an operator of this gateway may do this');
+    throw new ControlRefused('permission_denied', 'only operators of this gateway may do this');
   }
   const { lock } = asked;
   if (asked.workspace !== undefined) return inWorkspace(store, actor, asked.workspace, lock);
@@ -49,7 +49,7 @@ export async function reachOf(store: Store, actor: Actor, asked: Asked): Promise
 
 async function everywhere(store: Store, actor: Actor, lock: Asked['lock']): Promise<Reached> {
   if (!(await isEnded(store, actor, lock))) return everything;
-  throw new ControlRefused('permission_denied', 'this management key is not in force any more');
+  throw new ControlRefused('permission_denied', 'this management key is no longer valid');
 }
 
 const everything: Reached = { scope: new EveryWorkspace(), role: 'operator', suspended: false };
@@ -60,8 +60,8 @@ async function inWorkspace(store: Store, actor: Actor, named: string, lock: Aske
   if (found === null || role === null) {
     throw notFound(`there is no workspace ${quoted(named)}; check its slug`, 'workspace');
   }
-  // Nobody belongs to it any more; operators still read its ledger, but nothing begins or changes in it.
-  if (found.deleted && lock !== undefined) throw conflict('this workspace is deleted; make another one');
+  // It has no members any more; operators can still read its ledger, but nothing in it can change.
+  if (found.deleted && lock !== undefined) throw conflict('this workspace is deleted; create a new one');
   const { id, slug, time_zone: timeZone, retention_days: retentionDays, demo } = found;
   const scope = new WorkspaceScope({ id, slug, timeZone, retentionDays, demo });
   return { scope, role, suspended: found.suspended };
@@ -77,12 +77,12 @@ interface Named {
   demo: boolean;
 }
 
-/** Charges update the row, which `FOR KEY SHARE` lets them; `FOR UPDATE` waits for all the others. */
+/** Charges update the row, which `FOR KEY SHARE` allows; `FOR UPDATE` waits for all others. */
 const locks = { shared: 'FOR KEY SHARE', alone: 'FOR UPDATE' } as const;
 
 /**
- * By its id, its slug or one that it had before: whatever was written down with the old one goes on working, and
- * every answer names the one of today. Only what can be one of these is asked for: PostgreSQL raises for other texts.
+ * By its id, its slug or a former slug: links with a former slug still work, and
+ * answers contain the current one. Only well-formed names are looked up: PostgreSQL raises errors for others.
  */
 async function findNamed(store: Store, named: string, lock: Asked['lock']): Promise<Named | null> {
   if (!/^[a-z0-9-]{1,100}$/i.test(named)) return null;
@@ -116,23 +116,23 @@ async function roleIn(
   return null;
 }
 
-/** Its adapter has just authenticated a management key: only a mutation, behind a lock, may find that changed. */
+/** The adapter has just authenticated the management key, so only a mutation has to check again, holding a lock. */
 async function isEnded(store: Store, actor: Actor, lock: Asked['lock']): Promise<boolean> {
   return lock !== undefined && actor.kind === 'management-key' && (await isVoidNow(store, actor));
 }
 
-/** Some fields need more than their operation. @throws ControlRefused permission_denied. */
+/** Some fields need more permissions than their operation. @throws ControlRefused permission_denied. */
 export function checkFields({ role }: Reached, fields: Fields, input: object): void {
   for (const [name, { permission }] of Object.entries(fields)) {
     const given = Object.hasOwn(input, name);
     if (!given || permission === undefined || role === null || may(role, permission)) continue;
-    const text = `your role is ${role}; giving this needs the role ${rolesThatMay(permission)}`;
+    const text = `your role is ${role}; setting this requires the role ${rolesThatMay(permission)}`;
     throw new ControlRefused('permission_denied', text, name);
   }
 }
 
 /**
- * Whoever has not shown that the address is theirs changes nothing but their own account
+ * Users who have not verified their address can change nothing but their own account
  * (contract: control-plane/verification). @throws ControlRefused permission_denied.
  */
 export function checkVerified(
@@ -142,11 +142,11 @@ export function checkVerified(
   if (actor.kind !== 'user' || actor.unverified !== true || reach === 'self' || kind === 'read') return;
   throw new ControlRefused(
     'permission_denied',
-    'verify your e-mail address first: open the link that was sent to you, or have it sent again',
+    'verify your e-mail address first: open the link in the mail, or request a new one',
   );
 }
 
-/** @throws ControlRefused permission_denied, naming the roles that may. */
+/** @throws ControlRefused permission_denied, naming the roles that have the permission. */
 export function checkPermission(
   { role, suspended }: Reached,
   operation: { readonly permission: Permission | null; readonly kind: 'read' | 'create' | 'change' },
@@ -156,13 +156,13 @@ export function checkPermission(
   if (!may(role, permission)) {
     throw new ControlRefused(
       'permission_denied',
-      `your role is ${role}; this needs the role ${rolesThatMay(permission)}`,
+      `your role is ${role}; this requires the role ${rolesThatMay(permission)}`,
     );
   }
   if (suspended && kind !== 'read' && role !== 'operator') {
     throw new ControlRefused(
       'permission_denied',
-      'this workspace is suspended, so nothing in it can be changed; ask the operator of this gateway',
+      'this workspace is suspended and cannot be changed; contact the operator of this gateway',
     );
   }
 }

@@ -10,12 +10,12 @@ export const controlCodes = {
 export type ControlCode = keyof typeof controlCodes;
 
 /**
- * An operation that was refused; nothing was changed. `text` says what to do instead, without the name of
- * the field, which each adapter says in its own way: before the text, as a flag, or by its place on a form.
+ * An operation was refused and nothing was changed. `text` says what to do instead, without the name of
+ * the field, which each adapter shows in its own way: before the text, as a flag, or next to the field on a form.
  */
 export class ControlRefused extends Error {
   readonly code: ControlCode;
-  /** The input at fault, dotted ("models.0"); null when it is not one field. */
+  /** Path of the invalid input ("models.0"); null if it is not a single field. */
   readonly field: string | null;
   readonly text: string;
   constructor(code: ControlCode, text: string, field: string | null = null) {
@@ -28,24 +28,24 @@ export class ControlRefused extends Error {
 }
 
 /**
- * 404: no such thing, or one of another workspace, which is the same to whoever asks
+ * 404: there is no such thing, or it belongs to another workspace, which looks the same to the caller
  * (contract: control-plane/others).
  */
 export function notFound(text: string, field: string | null = null): ControlRefused {
   return new ControlRefused('not_found', text, field);
 }
 
-/** 400: this field cannot be what was given (contract: control-plane/bad-input). */
+/** 400: the field has an invalid value (contract: control-plane/bad-input). */
 export function badInput(field: string | null, text: string): ControlRefused {
   return new ControlRefused('invalid_body', text, field);
 }
 
-/** 409: it collides with what is there (contract: control-plane/conflict). */
+/** 409: it conflicts with the current state (contract: control-plane/conflict). */
 export function conflict(text: string, field: string | null = null): ControlRefused {
   return new ControlRefused('conflict', text, field);
 }
 
-/** What somebody sent, fit for a message: cut to 80 characters, control characters written out. */
+/** Input quoted for a message: cut to 80 characters, control characters escaped. */
 export function quoted(text: string): string {
   const short = text.length > 80 ? `${text.slice(0, 79)}…` : text;
   return JSON.stringify(short.toWellFormed()).replace(

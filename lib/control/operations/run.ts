@@ -25,56 +25,56 @@ import { publish } from '#lib/platform/data/change';
 import type { Db } from '#lib/platform/data/db';
 import type { SealingKey } from '#lib/platform/sealing';
 
-/** What a process gives to the operations that run in it. */
+/** What a process provides to the operations that run in it. */
 export interface ControlHost {
   readonly db: Db;
-  /** Secret under which API keys and management keys are hashed. */
+  /** The secret used to hash API keys and management keys. */
   readonly keyPepper: string;
-  /** The catalogue in force: in memory where the process serves calls, else read from the database. */
+  /** The catalogue in force: from memory if the process serves calls, otherwise from the database. */
   catalogue(): Catalogue | Promise<Catalogue>;
-  /** Opens and seals the credentials of providers, where there is an ENCRYPTION_KEY. */
+  /** Opens and seals provider credentials, if there is an ENCRYPTION_KEY. */
   readonly sealingKey?: SealingKey | null;
-  /** The secrets of the process, where they may be made those of the database. */
+  /** The secrets of the process, if it may make them those of the database. */
   readonly heldSecrets?: readonly HeldSecret[];
-  /** What the gateway processes know of their offers; without it, every offer counts as healthy. */
+  /** What the gateway processes know about their offers; if absent, every offer counts as healthy. */
   health?(): Promise<LiveHealth>;
-  /** What counts against the limits of a key in the gateway processes of this machine, one entry a process. */
+  /** What counts against the limits of a key, one entry for each gateway process of this machine. */
   limitUse?(keyId: string): Promise<readonly LimitUse[]>;
   /** Payments by card; absent or null: not set up. */
   readonly payments?: Payments | null;
   /** How providers are reached; absent: directly. */
   readonly pools?: Pools;
-  /** Where it keeps its journal, if it has one. */
+  /** Directory of its journal, if it has one. */
   readonly journalDir?: string;
-  /** What people may do by themselves; without it nobody signs up. */
+  /** What users may do by themselves; if absent, nobody can sign up. */
   readonly accounts?: AccountRules;
   /**
-   * Has the gateway processes of this machine read what was just committed
+   * Makes the gateway processes of this machine read what was just committed
    * (contract: authentication/change-in-force); they read it within a second anyway.
    */
   changed(): Promise<void> | void;
 }
 
-/** One request for an operation. */
+/** A request for an operation. */
 export interface OperationRequest {
   readonly actor: Actor;
-  /** Slug or id of the workspace that it is about; left out where the operation needs none. */
+  /** Slug or id of the workspace; omitted if the operation needs none. */
   readonly workspace?: string | undefined;
-  /** As JSON: the declared fields alone. */
+  /** The declared fields, as JSON. */
   readonly input: unknown;
-  /** `If-Match`: the change is refused when the thing has another state. */
+  /** `If-Match`: the change is refused if the thing has another state. */
   readonly ifMatch?: string | undefined;
   readonly once?: Once | undefined;
 }
 
 export interface Ran<Out> {
   readonly output: Out;
-  /** The entity tag of what was read or changed; null where it has none. */
+  /** The entity tag of what was read or changed; null if it has none. */
   readonly etag: string | null;
 }
 
 /**
- * Runs an operation, whoever asks and by whichever adapter: scope, permission, input and a read; or all of
+ * Runs an operation for any caller and adapter: scope, permission, input and a read; or all of
  * these in the transaction of a mutation, with its audit row, its stored answer and, last, the change feed.
  * @throws ControlRefused; then nothing was changed.
  */
@@ -91,7 +91,7 @@ async function run<F extends Fields, Out, R extends Reach>(
   }
   const work = (inside: Store) => mutate(host, inside, operation, request);
   const ran = await transact(host.db, work, operation.transaction);
-  // It is committed: its answer, perhaps a key that is shown once, stands whatever becomes of the announcement.
+  // It is committed: the answer, perhaps a key that is shown once, is returned even if the announcement fails.
   await Promise.resolve(host.changed()).catch(() => undefined);
   if (!operation.follow) return ran;
   const store = storeOf(host.db);
@@ -100,8 +100,8 @@ async function run<F extends Fields, Out, R extends Reach>(
 }
 
 /**
- * Scope, permission and input, in this order: strangers learn nothing of the fields. A mutation asks inside
- * its transaction and behind a lock, so that a role that is taken away at the same moment does not count.
+ * Scope, permission and input, in this order, so that strangers learn nothing about fields. A mutation checks inside
+ * its transaction while it holds a lock, so that a role that is lost at that moment does not count.
  */
 async function admit<F extends Fields>(
   store: Store,
@@ -120,7 +120,7 @@ async function admit<F extends Fields>(
   return { reached, input };
 }
 
-/** The answer alone: what pages, commands and tests need. */
+/** Only the answer, for pages, commands and tests. */
 export async function ask<F extends Fields, Out, R extends Reach>(
   host: ControlHost,
   operation: Read<F, Out, R> | Mutation<F, Out, R>,
@@ -139,15 +139,15 @@ async function mutate<F extends Fields, Out, R extends Reach>(
   const { once } = request;
   const asked = { operation: operation.name, workspace: request.workspace, input: request.input };
   const before = once ? await claim(store, once, asked) : null;
-  // What `keep` wrote below.
+  // Written by `keep` below.
   if (before !== null) return before as Ran<Out>;
   const context = contextOf<R>(host, store, request, reached);
-  // Not before: an expiry may be over by the time at which a request is repeated.
+  // Not earlier: an expiry may have passed by the time a request is repeated.
   refusePast(operation.fields, input, context.nowMs);
   if (operation.transaction?.table) await lockTable(store, operation.transaction.table);
   const done = await operation.run(context, input);
   if (request.ifMatch !== undefined && !context.compared()) {
-    throw badInput(null, 'If-Match means nothing here; send the request without it');
+    throw badInput(null, 'If-Match does not apply here; send the request without it');
   }
   await audit(store, request.actor, operation.name, done);
   const ran = { output: done.result, etag: done.after === null ? null : etagOf(done.after) };
@@ -166,7 +166,7 @@ function contextOf<R extends Reach>(
   return {
     store,
     actor,
-    // `reachOf` made it for this reach.
+    // Made by `reachOf` for this reach.
     scope: scope as Context<R>['scope'],
     role,
     keyPepper: host.keyPepper,
@@ -184,14 +184,14 @@ function contextOf<R extends Reach>(
     expect: (state: State) => {
       compared = true;
       if (ifMatch !== undefined && !matches(ifMatch, state)) {
-        throw conflict('it was changed since you read it; read it again and send its ETag as If-Match');
+        throw conflict('this was changed since you read it; read it again and send its ETag as If-Match');
       }
     },
     compared: () => compared,
   };
 }
 
-/** Any operation, for adapters that take them as they come. */
+/** Any operation, for adapters that do not know its type. */
 export function runAny(
   host: ControlHost,
   operation: Operation,

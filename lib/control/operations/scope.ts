@@ -1,20 +1,20 @@
 /**
- * Where an operation may look and what it may change (contract: control-plane/scope). The runner makes scopes, after
- * it has checked who asks; a query takes one as an argument that it cannot do without.
+ * What an operation may read and change (contract: control-plane/scope). The runner makes scopes after
+ * checking the caller; every query requires one as an argument.
  */
 export type Scope = WorkspaceScope | EveryWorkspace;
 
-/** One workspace: what belongs to another does not exist here. */
+/** One workspace; what belongs to others does not exist in this scope. */
 export class WorkspaceScope {
-  /** A protected member makes the type nominal: an object that only looks like a scope is none. */
+  /** A protected member makes the type nominal: an object that only looks like a scope is not one. */
   protected readonly reach = 'workspace';
   readonly workspaceId: string;
   readonly slug: string;
   /** IANA zone. */
   readonly timeZone: string;
-  /** How long its calls are shown, days; null: as long as they are there. */
+  /** How long its calls are shown, days; null: as long as they exist. */
   readonly retentionDays: number | null;
-  /** Made-up calls and money: nothing of it may call. */
+  /** Made-up calls and money; it must not make real calls. */
   readonly demo: boolean;
   constructor(workspace: {
     id: string;
@@ -31,7 +31,7 @@ export class WorkspaceScope {
   }
 }
 
-/** Every workspace: operators alone have it. */
+/** Every workspace, only for operators. */
 export class EveryWorkspace {
   protected readonly reach = 'everything';
 }
@@ -44,7 +44,7 @@ export function inScope(scope: Scope): { workspaceId?: string } {
 /**
  * The scope as a condition of a statement in SQL.
  * @param column "k.workspace_id".
- * @param values of the statement; the workspace's id is added to them where it is needed.
+ * @param values of the statement; the workspace's id is added if needed.
  */
 export function within(scope: Scope, column: string, values: unknown[]): string {
   if (!(scope instanceof WorkspaceScope)) return 'TRUE';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { State } from '#lib/control/operations/declare';
 
-/** JSON whose names stand in one order, so that equal values are equal texts. */
+/** JSON with sorted names, so that equal values are equal strings. */
 export function canonical(value: unknown): string {
   return JSON.stringify(value, (_, one: unknown) =>
     typeof one === 'object' && one !== null && !Array.isArray(one)
@@ -15,13 +15,13 @@ export function etagOf(state: State): string {
   return `"${createHash('sha256').update(canonical(state)).digest('base64url').slice(0, 22)}"`;
 }
 
-/** Whether an `If-Match` header lets a change of this state pass. */
+/** Whether an `If-Match` header allows a change of this state. */
 export function matches(ifMatch: string, state: State): boolean {
   const tags = ifMatch.split(',').map((tag) => tag.trim());
   return tags.includes('*') || tags.includes(etagOf(state));
 }
 
-/** What differs between two states, on both sides; all of the one where the other is null. */
+/** The differences between two states; if one is null, all of the other. */
 export function difference(
   before: State | null,
   after: State | null,

@@ -7,7 +7,7 @@ export interface Store {
   readonly prisma: Prisma.TransactionClient;
   /** One statement in SQL. Cast amounts to text: outside and inside a transaction they differ otherwise. */
   query<Row>(text: string, values: readonly unknown[]): Promise<Row[]>;
-  /** A statement whose answer is how many rows it changed. */
+  /** A statement; returns how many rows it changed. */
   execute(text: string, values: readonly unknown[]): Promise<number>;
 }
 
@@ -30,7 +30,7 @@ export function storeOf(db: Db): ReadStore {
 /** How long most transactions may run, ms. */
 const usual = { limitMs: 10_000 };
 
-/** Everything that `work` does commits together, or nothing of it. */
+/** Commits everything that `work` does, or nothing. */
 export function transact<R>(
   db: Db,
   work: (store: Store) => Promise<R>,
@@ -43,7 +43,7 @@ export function transact<R>(
   });
 }
 
-/** Nobody else changes the table until the transaction ends; those who read it are not held up. */
+/** Blocks other changes of the table until the transaction ends, but not reads. */
 export async function lockTable(store: Store, table: 'provider'): Promise<void> {
   await store.execute(`LOCK TABLE "${table}" IN SHARE ROW EXCLUSIVE MODE`, []);
 }

@@ -1,11 +1,11 @@
-/** "name  value" lines, the values under each other; null reads "none". */
+/** "name  value" lines with aligned values; null is shown as "none". */
 export function fieldLines(fields: Readonly<Record<string, unknown>>): string {
   const names = Object.keys(fields);
   const width = Math.max(...names.map((name) => name.length));
   return names.map((name) => `${name.padEnd(width)}  ${valueText(fields[name])}`).join('\n');
 }
 
-/** Rows in columns under their titles; `none` stands for an empty table. */
+/** Rows in columns under their titles; `none` if there are no rows. */
 export function tableLines(
   titles: readonly string[],
   rows: readonly (readonly unknown[])[],
@@ -35,7 +35,7 @@ function valueText(value: unknown): string {
   return printable(String(value));
 }
 
-/** Names and models are untrusted: control characters, which would steer the terminal, are written out. */
+/** Names and models are untrusted: control characters, which could control the terminal, are escaped. */
 function printable(text: string): string {
   return text.replace(
     /[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu,

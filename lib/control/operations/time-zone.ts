@@ -2,8 +2,8 @@
 const unknownZone = '22023';
 
 /**
- * Asks the database in a time zone; in UTC where it does not know that one (written past the operations).
- * @param zone null: the one that stands in the row.
+ * Queries the database in a time zone, or in UTC if it does not know that zone (which was then written by hand).
+ * @param zone null: the time zone in the row.
  * @throws every other error of the database.
  */
 export async function inZone<R>(zone: string | null, ask: (zone: string | null) => Promise<R>): Promise<R> {

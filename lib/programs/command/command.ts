@@ -1,27 +1,27 @@
 import type { Context } from '#lib/programs/command/context';
 
-/** What a command was given, already told apart by `parse`. */
+/** The arguments of a command, as read by `parse`. */
 export interface Input {
   readonly positionals: readonly string[];
   /** Options by name; only those that were given. */
   readonly options: Readonly<Record<string, string>>;
 }
 
-/** What a command says: one JSON document, or the same for people. */
+/** The output of a command: a JSON document, and the same as text. */
 export interface Output {
   readonly json: unknown;
   readonly text: string;
-  /** Set when the answer itself is bad news: exit 1, this reason on standard error. */
+  /** Set if the answer itself is bad news: exits with 1 and this reason on standard error. */
   readonly failed?: string;
 }
 
 /** One noun and verb of the command line (contract: operations/command-line). */
 export interface Command {
-  /** "key create"; a noun alone where it has one deed. */
+  /** "key create"; only the noun if it has a single command. */
   readonly name: string;
   /** What follows the name on the usage line. */
   readonly usage: string;
-  /** What it does, in a sentence, and what each option is; printed by `--help`. */
+  /** What it does, in a sentence, and the meaning of each option; printed by `--help`. */
   readonly summary?: string;
   readonly help?: readonly (readonly [option: string, text: string])[];
   /** Names of the positional arguments, all required. */
@@ -30,13 +30,13 @@ export interface Command {
   readonly options: readonly string[];
   /** Names of the flags: options without a value, given as "on" in `Input.options`. */
   readonly flags?: readonly string[];
-  /** Those of them that mean "on" when they stand without a value. */
+  /** Those of them that mean "on" if they have no value. */
   readonly switches?: readonly string[];
   readonly required: readonly string[];
   run(context: Context, input: Input): Promise<Output>;
 }
 
-/** The command was refused: exit 1; the message says what to do instead. */
+/** The command was refused: exits with 1; the message says what to do instead. */
 export class CommandRefused extends Error {
   constructor(message: string) {
     super(message);
@@ -44,7 +44,7 @@ export class CommandRefused extends Error {
   }
 }
 
-/** The command line itself is wrong: exit 2, with the usage line of what was meant. */
+/** The command line is invalid: exits with 2 and the usage line of the command. */
 export class UsageError extends Error {
   readonly usage: string;
   constructor(message: string, usage: string) {

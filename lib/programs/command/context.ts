@@ -8,27 +8,27 @@ import { newRowId } from '#lib/platform/data/row-id';
 import { type Env, envSecret, loadEnv } from '#lib/platform/env/env';
 import { sealingKeysOf } from '#lib/platform/sealing';
 
-/** What a server gives its simulated provider: nothing here calls it, but its offers count as available. */
+/** What a server gives its simulated provider: commands do not call it, but its offers count as available. */
 const simulated: ReadonlyMap<string, string> = new Map([
   ['SANDBOX_URL', 'http://127.0.0.1/v1'],
   ['SANDBOX_KEY', 'given by the server'],
 ]);
 
-/** What a command works with; each part is made when first asked for. */
+/** What a command works with; each part is created when it is first needed. */
 export interface Context {
   /** @throws EnvError naming what is missing or wrong. */
   env(): Env;
-  /** The database of the running server, or our own for as long as the command runs; migrated. */
+  /** The database of the running server, or one opened for this command; migrated. */
   db(): Promise<Db>;
   /** A new UUIDv7. */
   newId(): string;
   catalogueSources(): CatalogueSources;
-  /** Tells the gateway processes of this machine to read what was just committed. */
+  /** Makes the gateway processes of this machine read what was just committed. */
   announce(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Works beside a running server or without one, on the same DATA_DIR or DATABASE_URL. */
+/** Works with or without a running server, on the same DATA_DIR or DATABASE_URL. */
 export function createContext(): Context {
   let env: Env | null = null;
   let opened: Promise<{ db: Db; close(): Promise<void> }> | null = null;

@@ -64,7 +64,7 @@ function commandOf(operation: Operation): Command {
   };
 }
 
-/** The operations of a command's process: the gateway processes beside it hear of each change. */
+/** Host of operations in a command's process; it announces changes to the gateway processes. */
 export async function hostOf(context: Context): Promise<ControlHost> {
   const db = await context.db();
   const env = context.env();
@@ -85,7 +85,7 @@ export async function hostOf(context: Context): Promise<ControlHost> {
   };
 }
 
-/** What it makes would work in no gateway process (contract: operations/secret-prints). */
+/** With other secrets, what it creates would not work in gateway processes (contract: operations/secret-prints). */
 async function refuseOtherSecrets({ db, heldSecrets = [] }: ControlHost): Promise<void> {
   const compared = await comparePrints(storeOf(db), heldSecrets);
   const problems = compared.flatMap((secret) => problemOf(secret) ?? []);
@@ -116,14 +116,14 @@ function readValue(field: Field, text: string): unknown {
   });
 }
 
-/** @throws FileRefused that names the lines at fault. */
+/** @throws FileRefused, naming the invalid lines. */
 async function readFileOf({ label, schema }: Field, path: string): Promise<unknown> {
   const text = await readFile(path, 'utf8').catch(() => null);
   if (text !== null) return readDocument(path, text, schema).value;
-  throw new CommandRefused(`${path} cannot be read: give a ${label.toLowerCase()} file in JSON or YAML`);
+  throw new CommandRefused(`${path} cannot be read; give a ${label.toLowerCase()} file in JSON or YAML`);
 }
 
-/** A refusal of a field names its flag, and says how to remove what can be removed. */
+/** Names the flag of a refused field, and says how to clear it if it can be cleared. */
 function inFlags(error: unknown, { fields }: Operation, ordered: readonly string[]): unknown {
   if (!(error instanceof ControlRefused) || error.field === null) return error;
   const name = error.field.split('.')[0] ?? '';
@@ -143,7 +143,7 @@ function show({ text, failed, line }: Operation, output: unknown): Output {
   };
 }
 
-/** A page as a table; anything else as its fields under each other, then its lists as tables. */
+/** A page as a table; anything else as one field per line, then its lists as tables. */
 function plain(output: unknown, { columns, unset = {} }: Pick<LineBinding, 'columns' | 'unset'>): string {
   if (typeof output !== 'object' || output === null) return String(output);
   if ('data' in output && isTable(output.data)) {
@@ -161,7 +161,7 @@ function plain(output: unknown, { columns, unset = {} }: Pick<LineBinding, 'colu
   return fieldLines(Object.fromEntries(fields)) + tables.join('');
 }
 
-/** With words for what is null. */
+/** With the text for null. */
 function named(row: object, unset: Readonly<Record<string, string>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     Object.entries(row).map(([name, value]) => [name, value === null ? (unset[name] ?? null) : value]),
@@ -174,7 +174,7 @@ function isTable(value: unknown): value is Rows {
   return Array.isArray(value) && value.every((row) => typeof row === 'object' && row !== null);
 }
 
-/** The columns that rows have. */
+/** The columns that exist in the rows. */
 function shownOf(columns: readonly string[], [row]: Rows): readonly string[] {
   return columns.filter((name) => row !== undefined && name in row);
 }

@@ -4,17 +4,17 @@ import { fillDemo } from '#tools/demo/fill';
 
 const seed = 20_260_101;
 
-/** Needs many short transactions, so that a running gateway is not held up: no operation of the control plane. */
+/** Not an operation of the control plane, because it takes many short transactions so as not to block a running gateway. */
 export const demo: readonly Command[] = [
   {
     name: 'demo fill',
     usage: '[--days N] [--time-zone ZONE] [--postgresql]',
     summary:
-      'Fills a workspace of its own, "demo-data", with made-up calls, sums and ledger; replaces those of before. "demo remove" deletes it.',
+      'Fills the workspace "demo-data" with made-up calls, sums and ledger, replacing earlier demo data. "gateway demo remove" deletes it.',
     help: [
-      ['--days', 'How many days the calls go back, 1 to 30 (30).'],
-      ['--time-zone', 'By which the made-up people work, an IANA zone (that of this machine).'],
-      ['--postgresql', 'Also in the database that DATABASE_URL names.'],
+      ['--days', 'Days of calls, 1 to 30. Default: 30.'],
+      ['--time-zone', 'IANA time zone of the made-up users. Default: this machine’s.'],
+      ['--postgresql', 'Allows using the database in DATABASE_URL.'],
     ],
     positionals: [],
     options: ['days', 'time-zone', 'postgresql'],
@@ -24,16 +24,16 @@ export const demo: readonly Command[] = [
     run: async (context, { options }) => {
       const days = Number(options.days ?? '30');
       if (!Number.isInteger(days) || days < 1 || days > 30) {
-        throw new CommandRefused('--days: write a whole number from 1 to 30');
+        throw new CommandRefused('--days: must be a whole number from 1 to 30');
       }
       if (context.env().databaseUrl !== null && options.postgresql === undefined) {
         throw new CommandRefused(
-          'DATABASE_URL is set, and demo data is meant for the embedded database: give --postgresql if real users never see this one',
+          'DATABASE_URL is set, but demo data is meant for the embedded database; add --postgresql if real users never see this database',
         );
       }
       const timeZone = options['time-zone'] ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
       if (!isZone(timeZone)) {
-        throw new CommandRefused('--time-zone: write an IANA zone, like Europe/Berlin');
+        throw new CommandRefused('--time-zone: must be an IANA time zone such as Europe/Berlin');
       }
       const db = await context.db();
       const catalogue = await loadCatalogue(db.pool, context.catalogueSources());
@@ -43,11 +43,11 @@ export const demo: readonly Command[] = [
       const seconds = ((Date.now() - startedMs) / 1000).toFixed(1);
       const who =
         filled.members > 0
-          ? 'Operators find it in the switcher of the console.'
-          : 'No operator has signed up: add a member with "gateway member add".';
+          ? 'Operators can open it from the switcher of the console.'
+          : 'There is no operator yet; add a member with "gateway member add".';
       return {
         json: filled,
-        text: `${filled.calls} calls of ${days} days with ${filled.keys} keys are in the workspace "${filled.slug}" after ${seconds} s. ${who}\n"gateway demo remove" deletes them.`,
+        text: `Created ${filled.calls} calls of ${days} days with ${filled.keys} keys in the workspace "${filled.slug}" in ${seconds} s. ${who}\n"gateway demo remove" deletes them.`,
       };
     },
   },

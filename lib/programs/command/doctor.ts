@@ -13,7 +13,7 @@ import { hostOf } from '#lib/programs/command/declared';
 
 interface Check {
   name: string;
-  /** ok: in use. off: not configured, and not needed. missing: needed. failed: configured but broken. */
+  /** ok: in use. off: not configured and not required. missing: required. failed: configured but broken. */
   state: 'ok' | 'off' | 'missing' | 'failed';
   detail: string;
 }
@@ -32,9 +32,7 @@ export const doctor: readonly Command[] = [
       return {
         json: { ok: bad.length === 0, checks },
         text: tableLines(['STATE', 'WHAT', 'DETAIL'], rows, ''),
-        ...(bad.length > 0
-          ? { failed: `${bad.length} to put right: ${bad.map((one) => one.name).join(', ')}` }
-          : {}),
+        ...(bad.length > 0 ? { failed: `problems to fix: ${bad.map((one) => one.name).join(', ')}` } : {}),
       };
     },
   },
@@ -52,18 +50,28 @@ async function examine(context: Context): Promise<Check[]> {
     { name: 'settings', state: 'ok', detail: `data in ${env.dataDir}` },
     ...(await examineDatabase(context, env)),
     await examineRedis(env),
-    optional('metrics', env.metricsToken !== null, 'guarded by METRICS_TOKEN', 'set METRICS_TOKEN'),
-    optional('mail', env.smtpUrl !== null, 'sent by SMTP_URL', 'set SMTP_URL; links are printed in the log'),
-    optional('sign-up', env.allowSignUp, 'anybody may sign up', 'set ALLOW_SIGN_UP=on'),
+    optional('metrics', env.metricsToken !== null, 'protected by METRICS_TOKEN', 'set METRICS_TOKEN'),
+    optional(
+      'mail',
+      env.smtpUrl !== null,
+      'sent through SMTP_URL',
+      'set SMTP_URL; without it, links are printed in the log',
+    ),
+    optional('sign-up', env.allowSignUp, 'anyone may sign up', 'set ALLOW_SIGN_UP=on'),
     optional('github sign-in', env.github !== null, 'on', 'set GITHUB_ID and GITHUB_SECRET'),
     optional('google sign-in', env.google !== null, 'on', 'set GOOGLE_ID and GOOGLE_SECRET'),
-    optional('simulated provider', env.sandbox, 'started by the server', 'set SANDBOX=on to try things out'),
+    optional(
+      'simulated provider',
+      env.sandbox,
+      'started by the server',
+      'set SANDBOX=on to try the gateway without real providers',
+    ),
     optional(
       'stripe',
       env.stripe !== null,
       env.stripe?.webhookSecret
-        ? `top-ups by card${/^[rs]k_live_/.test(env.stripe.secretKey) ? '' : ', with a test key: nobody is charged'}`
-        : 'top-ups by card; set STRIPE_WEBHOOK_SECRET, or they are credited by "gateway billing reconcile" alone',
+        ? `top-ups by card${/^[rs]k_live_/.test(env.stripe.secretKey) ? '' : ', with a test key: no card is charged'}`
+        : 'top-ups by card; without STRIPE_WEBHOOK_SECRET, only "gateway billing reconcile" credits them',
       'set STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET for top-ups by card',
     ),
   ];
@@ -86,7 +94,7 @@ async function examineDatabase(context: Context, env: Env): Promise<Check[]> {
     const catalogue: Check = {
       name: 'catalogue',
       state: 'ok',
-      detail: `${offers.length} offers, ${available.length} available with the credentials set here`,
+      detail: `${offers.length} offers, ${available.length} of them available with these credentials`,
     };
     return [...database, catalogue, ...providerChecks(offers)];
   } catch (error) {
@@ -94,19 +102,21 @@ async function examineDatabase(context: Context, env: Env): Promise<Check[]> {
   }
 }
 
-/** Whether the secrets here are those that the database is used with (contract: operations/secret-prints). */
+/** Whether these secrets are the ones that the database is used with (contract: operations/secret-prints). */
 async function secretChecks({ db, heldSecrets = [] }: ControlHost): Promise<Check[]> {
   const compared = await comparePrints(storeOf(db), heldSecrets);
   const problems = compared.flatMap((secret) => problemOf(secret) ?? []);
   if (problems.length > 0) return problems.map((detail) => ({ name: 'secrets', state: 'failed', detail }));
   const short = compared.flatMap((secret) => (secret.short ? secret.name : []));
   const known = compared.every(({ recordedAt }) => recordedAt !== null);
-  const detail = known ? 'those that the database is used with' : 'recorded by the next start of a server';
-  const advice = `; too short, change them (openssl rand -hex 32): ${short.join(', ')}`;
+  const detail = known
+    ? 'the ones that the database is used with'
+    : 'will be recorded at the next start of a server';
+  const advice = `; too short, replace them (openssl rand -hex 32): ${short.join(', ')}`;
   return [{ name: 'secrets', state: 'ok', detail: short.length > 0 ? detail + advice : detail }];
 }
 
-/** Of all pages of the catalogue. */
+/** The offers of all pages of the catalogue. */
 async function listOffers(host: ControlHost, after?: string): Promise<ListedModel['offers']> {
   const input = after === undefined ? {} : { after };
   const { data, next } = await ask(host, listCatalogue, { actor: commandLine, input });
@@ -114,7 +124,7 @@ async function listOffers(host: ControlHost, after?: string): Promise<ListedMode
   return next === null ? offers : [...offers, ...(await listOffers(host, next))];
 }
 
-/** One line a provider: in use, or what its first unavailable offer lacks. */
+/** One line for each provider: in use, or what its first unavailable offer lacks. */
 function providerChecks(
   offers: readonly { provider: string; available: boolean; why: string | null }[],
 ): Check[] {
@@ -131,7 +141,10 @@ async function examineRedis(env: Env): Promise<Check> {
     return {
       name: 'redis',
       state: 'off',
-      detail: `not set: limits are shared ${env.databaseUrl === null && env.workers === 1 ? 'with nobody' : 'in the database'}`,
+      detail:
+        env.databaseUrl === null && env.workers === 1
+          ? 'not set: there is only one process, so limits need not be shared'
+          : 'not set: limits are shared in the database',
     };
   }
   const problem =
@@ -141,7 +154,7 @@ async function examineRedis(env: Env): Promise<Check> {
     : { name: 'redis', state: 'failed', detail: problem };
 }
 
-/** Whether something listens at a redis:// address; null when it does. */
+/** Whether something listens at a redis:// address; null if it does. */
 function knock(address: string): Promise<string | null> {
   const url = new URL(address);
   return new Promise((resolve) => {

@@ -13,7 +13,7 @@ import {
 import { createContext } from '#lib/programs/command/context';
 import { parse } from '#lib/programs/command/parse';
 
-/** One file a noun, loaded when it is asked for: a command should start fast. */
+/** One file for each noun, loaded when it is needed, so that commands start fast. */
 const nouns: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   workspace: declared,
   key: declared,
@@ -45,7 +45,7 @@ const nouns: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   doctor: async () => (await import('#lib/programs/command/doctor')).doctor,
 };
 
-/** What the control plane declares. */
+/** The operations of the control plane. */
 async function declared(): Promise<readonly Command[]> {
   const [{ commandsOf }, { operations }] = await Promise.all([
     import('#lib/programs/command/declared'),
@@ -54,7 +54,7 @@ async function declared(): Promise<readonly Command[]> {
   return commandsOf(operations);
 }
 
-/** The commands of a noun; all of them when there is no such noun. */
+/** The commands of a noun; all commands if there is no such noun. */
 async function commandsFor(noun: string | undefined): Promise<readonly Command[]> {
   const known = noun !== undefined && Object.hasOwn(nouns, noun) ? nouns[noun] : undefined;
   if (known) return known();
@@ -63,7 +63,7 @@ async function commandsFor(noun: string | undefined): Promise<readonly Command[]
   return [...new Map(all.map((one) => [one.name, one])).values()];
 }
 
-/** Usage lines; of one command also what it does and what its options are. */
+/** Usage lines; for a single command also its summary and options. */
 function helpText(commands: readonly Command[], [noun, verb]: readonly string[]): string {
   const one = commands.find(({ name }) => name === `${noun} ${verb}` || name === noun);
   if (!one) return commands.map(usageLine).join('\n');
@@ -79,7 +79,7 @@ export interface Streams {
 
 /**
  * Runs one command line (contract: operations/command-line).
- * @returns 0 done, 1 refused (the reason on standard error), 2 usage (the right usage line there).
+ * @returns 0: done; 1: refused, with the reason on standard error; 2: invalid, with the usage line there.
  */
 export async function runCommand(argv: readonly string[], streams: Streams): Promise<0 | 1 | 2> {
   if (argv[0] === 'help' || argv.includes('--help') || argv.includes('-h')) {

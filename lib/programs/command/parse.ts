@@ -9,7 +9,7 @@ export interface Parsed {
 }
 
 /**
- * Finds the command that a command line means and reads its arguments.
+ * Finds the command of a command line and reads its arguments.
  * @throws UsageError with the usage line that fits best.
  */
 export function parse(argv: readonly string[], commands: readonly Command[]): Parsed {
@@ -57,7 +57,7 @@ function read(args: readonly string[], command: Command, usage: string) {
   }
 }
 
-/** `--operator` alone is `--operator on`; before an argument that stands by itself too (`apply --prune FILE`). */
+/** `--operator` without a value means `--operator on`, also before an argument (`apply --prune FILE`). */
 function spellOut(args: readonly string[], { switches = [], positionals }: Command): string[] {
   return args.flatMap((arg, at) => {
     const alone = switches.includes(arg.slice(2)) && arg.startsWith('--');
@@ -68,7 +68,7 @@ function spellOut(args: readonly string[], { switches = [], positionals }: Comma
   });
 }
 
-/** A negative amount ("-5") is a value, not an option: a mark in front keeps the parser off it. */
+/** A negative amount ("-5") is a value, not an option: a prefix hides it from the parser. */
 function shield(argument: string): string {
   return /^-\d/.test(argument) ? `\u0000${argument}` : argument;
 }
@@ -80,7 +80,10 @@ function unshield(argument: string): string {
 function unknown(noun: string, verb: string, commands: readonly Command[]): UsageError {
   const same = commands.filter((one) => one.name.split(' ')[0] === noun);
   const lines = (same.length > 0 ? same : commands).map(usageLine).join('\n');
-  if (noun === '') return new UsageError('say what to do', lines);
+  if (noun === '') return new UsageError('choose a command', lines);
   if (same.length === 0) return new UsageError(`there is no "${noun}"`, lines);
-  return new UsageError(verb === '' ? `say what to do with a ${noun}` : `a ${noun} has no "${verb}"`, lines);
+  return new UsageError(
+    verb === '' ? `choose a command for "${noun}"` : `there is no command "${noun} ${verb}"`,
+    lines,
+  );
 }

@@ -12,17 +12,15 @@ export const sandbox: readonly Command[] = [
     run: async (_context, input) => {
       const port = Number(input.options.port ?? '4010');
       if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-        throw new CommandRefused('--port: write a number from 0 to 65535; 0 takes any free port');
+        throw new CommandRefused('--port: must be a number from 0 to 65535; 0 takes any free port');
       }
       const { host } = input.options;
       const running = await startSandbox({ port, ...(host === undefined ? {} : { host }) }).catch(
         (error: Error) => {
-          throw new CommandRefused(
-            `it cannot listen there (${error.message}): give another --port or --host`,
-          );
+          throw new CommandRefused(`cannot listen there (${error.message}); choose another --port or --host`);
         },
       );
-      process.stderr.write(`the simulated provider listens on ${running.url} (stop it with Ctrl-C)\n`);
+      process.stderr.write(`the simulated provider is listening on ${running.url} (stop it with Ctrl-C)\n`);
       await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
       await running.close();
       return { json: { url: running.url }, text: 'stopped' };

@@ -69,13 +69,13 @@ test('a form submitted before the scripts have loaded is sent, and keeps its val
     {
       path: '/account',
       boxes: { 'Current password': 'not it', 'New password': password },
-      said: 'his is not your password',
+      said: 'his is not your current password',
     },
     {
       path: `/${home.slug}/billing`,
       boxes: { Amount: '4' },
       button: 'Continue to payment',
-      said: 'of 5 to 10000 dollars',
+      said: 'is 5 to 10000 dollars',
     },
   ];
   await context.clearCookies();

@@ -24,7 +24,7 @@ test('a webhook can be added with a secret shown once, tested, and a delivery se
   await expect(page.getByRole('button', { name: 'Send again' })).toBeVisible();
   await page.getByRole('button', { name: 'Send again' }).press('Enter');
   await expect(page.getByText('Delivery queued again')).toBeVisible();
-  await page.getByRole('checkbox', { name: /^Keys that expire/ }).press('Space');
+  await page.getByRole('checkbox', { name: /^Expiring keys/ }).press('Space');
   await page.getByRole('button', { name: 'Save' }).press('Enter');
   await expect(page.getByText('Alerts saved')).toBeVisible();
 });

@@ -201,7 +201,7 @@ describe('the command line (contract: operations/command-line)', () => {
     for (const [text, told, ...more] of [
       ['aliases: { a: acme/none }', 'there is no model "acme/none"'],
       ['aliases: { acme/large: acme/small }', 'alias "acme/large" is the id of a model'],
-      ['aliases: { a: acme/large }', "the workspace's default policy", '--model', 'acme/large'],
+      ['aliases: { a: acme/large }', 'the default policy of the workspace', '--model', 'acme/large'],
       ['aliases: { a: [] }', 'aliases.a: names no model'],
       ['aliases: { a: 5 }', 'list of 1 to 20'],
       ['aliases: { "a b": acme/large }', 'printable characters without spaces'],

@@ -83,6 +83,6 @@ describe('the command line of an operator', () => {
     const ran = await gateway.run(
       ...['user', 'create', '--email', 'a@example.com', '--password', 'long enough', '--operator', 'yes'],
     );
-    expect(ran).toMatchObject({ exit: 1, err: expect.stringContaining('--operator: write on or off') });
+    expect(ran).toMatchObject({ exit: 1, err: expect.stringContaining('--operator: must be on or off') });
   });
 });

@@ -168,7 +168,7 @@ describe('creating a key (contract: operations/key-create)', () => {
     [
       'an expiry that is over',
       { expiresAt: '2020-01-01T00:00:00Z' },
-      /^expiresAt: this time is over; choose a later/,
+      /^expiresAt: this time is in the past; choose a later/,
     ],
     ['a nameless key', { name: ' ' }, /^name: a name is needed/],
     ['a name of two lines', { name: 'a\nb' }, /^name: a name has no line breaks or control characters/],
@@ -220,7 +220,7 @@ describe('setting a key', () => {
       await setKey(db, { id, workspace: workspace.slug, expiresAt: '2199-01-31T18:14:59Z' }),
     ).toMatchObject(end);
     const past = setKey(db, { id, expiresAt: '2020-01-01T00:00:00Z', rpm: 5 });
-    expect(await refusalOf(past)).toMatch(/^expiresAt: this time is over; choose a later/);
+    expect(await refusalOf(past)).toMatch(/^expiresAt: this time is in the past; choose a later/);
     expect(await findKey(db, id)).toMatchObject({ ...end, rpm: null });
   });
 

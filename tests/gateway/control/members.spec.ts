@@ -50,7 +50,7 @@ describe('members of a workspace (contract: control-plane/members)', () => {
   it('are added by the address of a known user, once, and listed with their roles', async () => {
     const { slug, owner, other } = await newWorkspace();
     const again = addMember(db, { workspace: slug, email: other.email, role: 'viewer' });
-    await expect(again).rejects.toThrow('member already');
+    await expect(again).rejects.toThrow('already a member');
     const absent = addMember(db, { workspace: slug, email: 'no@example.com', role: 'viewer' });
     await expect(absent).rejects.toThrow('no user no@example.com');
     const first = await operate(db, listMembers, { workspace: slug, limit: 1 });

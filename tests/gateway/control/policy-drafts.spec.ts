@@ -83,7 +83,7 @@ describe('a draft of a policy (contract: routing/drafts)', () => {
     const stale = as(bob, saveDraft, { policy: { sort: 'latency' }, revision: 0 });
     await expect(stale).rejects.toMatchObject({
       code: 'conflict',
-      message: expect.stringContaining('was saved by Ann'),
+      message: expect.stringContaining('Ann has saved another draft'),
     });
     expect((await as(bob, openPolicy, {})).draft?.policy).toEqual({ sort: 'price' });
     await expect(as(bob, discardDraft, { revision: 7 })).rejects.toMatchObject({ code: 'conflict' });
@@ -103,7 +103,7 @@ describe('a draft of a policy (contract: routing/drafts)', () => {
     const stale = as(bob, publishPolicy, { policy: { sort: 'latency' }, base: 0 });
     await expect(stale).rejects.toMatchObject({
       code: 'conflict',
-      message: expect.stringContaining('version 1 of the default policy was published by Ann'),
+      message: expect.stringContaining('Ann has published version 1 of the default policy'),
     });
     expect(await as(bob, openPolicy, {})).toMatchObject({ version: 1, policy: { sort: 'price' } });
   });

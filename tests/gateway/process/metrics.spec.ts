@@ -294,7 +294,7 @@ describe('gateway health (contract: operations/health)', () => {
     const alone = commandLine(stack.databaseUrl);
     const ran = await alone.run('health', '--json');
     expect(ran).toMatchObject({ exit: 1, out: '' });
-    expect(ran.err).toContain('no gateway process runs');
+    expect(ran.err).toContain('no gateway process is running');
     alone.close();
   });
 });

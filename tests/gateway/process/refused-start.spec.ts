@@ -68,7 +68,7 @@ describe('a start that is refused names the setting in one line', () => {
     await embedded.close();
     const said = await refusedStart({ DATA_DIR, KEY_PEPPER: 'f'.repeat(64) });
     expect(said).toMatch(
-      /^KEY_PEPPER: not the one that this database is used with; .*accept KEY_PEPPER".*\n$/,
+      /^KEY_PEPPER: not the value that this database is used with; .*accept KEY_PEPPER".*\n$/,
     );
     const doctor = commandLine(null, { DATA_DIR, KEY_PEPPER: 'f'.repeat(64) });
     expect(await doctor.run('doctor')).toMatchObject({ out: expect.stringContaining(said.trim()), exit: 1 });

@@ -237,7 +237,7 @@ describe('route explain', () => {
     expect(Date.parse(live.candidates[1]?.openUntil ?? '')).toBeGreaterThan(live.askedMs);
     const alone = commandLine(stack.databaseUrl);
     const told = await alone.run('route', 'explain', '--workspace', slug, '--model', 'policy/broken');
-    expect(told.out).toContain('no gateway process runs on this data directory');
+    expect(told.out).toContain('no gateway process is running on this data directory');
     alone.close();
   });
 });

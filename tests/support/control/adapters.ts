@@ -95,7 +95,7 @@ export async function verdictOfAction(
   const answer = await operationAction(operation)(workspace, input);
   if (answer.ok) return 'allowed';
   if (answer.signedOut) return 'no credential';
-  if (/needs the role|only an operator|is suspended|cannot have the role/i.test(answer.message))
+  if (/requires the role|only operators|is suspended|cannot create a key with the role/i.test(answer.message))
     return 'denied';
   if (answer.message.includes('no longer a member')) return 'no workspace';
   if (answer.message.startsWith('There is no')) return 'not found';

@@ -25,7 +25,7 @@ test('times are those of the workspace’s wall clock, unless they say their off
 });
 
 test.each([
-  [{ status: '9xx' }, /^Status: write an HTTP status/],
+  [{ status: '9xx' }, /^Status: must be an HTTP status/],
   [{ id: 'a\u0000b' }, /^Request id: /],
   [{ model: 'a\u0000b' }, /^Model: /],
   [{ from: '2026-13-01' }, /^From: /],

@@ -40,7 +40,7 @@ describe('the address of the catalogue', () => {
       page: '1',
     });
     expect(read.texts).toEqual({ search: 'm1', sort: '-input', compare: 'acme/m001', maxInputPrice: 'dear' });
-    expect(read.faults).toEqual([expect.stringContaining('Max input price: write dollars')]);
+    expect(read.faults).toEqual([expect.stringContaining('Max input price: must be dollars')]);
     expect(read.found).toBeGreaterThan(100);
     expect(read.sort).toEqual({ by: 'input', descending: true });
     expect(view({ sort: 'constructor' }).sort).toBeNull();

@@ -59,7 +59,7 @@ describe('an expiry that is over (contract: control-plane/dates)', () => {
     expect(() => check(expiresAt, zone)).toThrow(
       expect.objectContaining({
         field: 'expiresAt',
-        text: expect.stringMatching(/this time is over; choose a later/),
+        text: expect.stringMatching(/this time is in the past; choose a later/),
       }),
     );
   });

@@ -5,11 +5,12 @@ import { may, roles } from '#lib/core/role';
 
 const head = `# Who may do what
 
-Every operation of the control plane, whichever way it is asked for: by the console, by the command line (which acts
-for the operator) or by a management key on \`/api/v1\`. Operators may do everything in every workspace. In a suspended
-workspace only they change things; its members still read. A key of management may at most do what its role may.
+Every operation of the control plane, from the console, from the command line (which acts as the operator) or with a
+management key on \`/api/v1\`. Operators may do everything in every workspace. In a suspended workspace, only operators
+can change anything; its members can still read. A management key may do what its role may.
 
-This page is made of the declarations in \`lib/control/operations\`: after a change, run the spec \`role-matrix\` with \`-u\`.
+This page is generated from the declarations in \`lib/control/operations\`: after a change, run the spec \`role-matrix\`
+with \`-u\`.
 `;
 
 function commandOf({ name, line, fields }: Operation): string {

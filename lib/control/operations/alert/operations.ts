@@ -11,21 +11,25 @@ import type { Store } from '#lib/control/operations/store';
 const path = '/workspaces/{workspace}/alerts';
 
 const switches = {
-  limit: toggle({ label: 'Limits and caps', help: 'At 80 and 100 %.', example: false }),
-  key_expiring: toggle({ label: 'Keys that expire', help: '7 days and 1 day before.', example: false }),
+  limit: toggle({ label: 'Limits and caps', help: 'At 80% and 100%.', example: false }),
+  key_expiring: toggle({
+    label: 'Expiring keys',
+    help: '7 days and 1 day before the key expires.',
+    example: false,
+  }),
   offer_trouble: toggle({
-    label: 'Offers in trouble',
-    help: 'From 20 calls in an hour on, when a fifth of them fails there.',
+    label: 'Failing offers',
+    help: 'When a fifth of at least 20 calls in an hour fails at an offer.',
     example: false,
   }),
   model_retiring: toggle({
-    label: 'Models that retire',
-    help: '30 days before, if you use them.',
+    label: 'Retiring models',
+    help: '30 days before a model that you use retires.',
     example: false,
   }),
   low_balance: toggle({
     label: 'Low balance, to webhooks',
-    help: 'Its mail has a threshold on the billing page.',
+    help: 'The mail has its own threshold on the billing page.',
     example: false,
   }),
 };
@@ -40,7 +44,7 @@ const shownSwitches = z.object({
 
 export const showAlertSettings = read({
   name: 'alert.settings',
-  summary: 'Which kinds of alerts a workspace is told of.',
+  summary: 'Shows which kinds of alerts a workspace gets.',
   reach: 'workspace',
   permission: 'workspace:read',
   fields: {},
@@ -53,7 +57,7 @@ export const showAlertSettings = read({
 
 export const setAlerts = change({
   name: 'alert.set',
-  summary: 'Chooses which kinds of alerts a workspace is told of; what is not given stays.',
+  summary: 'Switches kinds of alerts on or off; the others are unchanged.',
   reach: 'workspace',
   permission: 'workspace:write',
   fields: allOptional(switches),
@@ -77,7 +81,7 @@ export const setAlerts = change({
 
 export const listAlerts = read({
   name: 'alert.list',
-  summary: 'What a workspace was told of, the newest first.',
+  summary: 'Lists the alerts of a workspace, newest first.',
   reach: 'workspace',
   permission: 'workspace:read',
   fields: paging,
@@ -87,9 +91,9 @@ export const listAlerts = read({
       kind: z.enum(alertKinds),
       title: z.string(),
       text: z.string(),
-      page: z.string().meta({ description: 'Below the workspace: where it is looked after.' }),
+      page: z.string().meta({ description: 'Path of the page in the workspace to handle it on.' }),
       raisedAt: z.iso.datetime(),
-      endedAt: z.iso.datetime().nullable().meta({ description: 'null: it holds.' }),
+      endedAt: z.iso.datetime().nullable().meta({ description: 'null: still active.' }),
     }),
   ),
   http: [{ method: 'GET', path }],

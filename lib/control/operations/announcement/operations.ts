@@ -9,7 +9,7 @@ import { newRowId } from '#lib/platform/data/row-id';
 
 const announcements = '/announcements';
 const tones = ['info', 'warning'] as const;
-/** The most that stand above a page. */
+/** The most that are shown above a page. */
 const mostAtOnce = 5;
 
 const shownAnnouncement = z.object({
@@ -17,14 +17,14 @@ const shownAnnouncement = z.object({
   text: z.string(),
   tone: z.enum(tones),
   from: z.iso.datetime(),
-  until: z.iso.datetime().nullable().meta({ description: 'null: until it is ended.' }),
+  until: z.iso.datetime().nullable().meta({ description: 'null: until an operator ends it.' }),
   state: z.enum(['planned', 'shown', 'over']),
 });
 export type ShownAnnouncement = z.output<typeof shownAnnouncement>;
 
 export const createAnnouncement = create({
   name: 'announcement.create',
-  summary: 'Tells everybody something above every page of the console.',
+  summary: 'Shows an announcement above every page of the console.',
   reach: 'gateway',
   permission: 'gateway:write',
   fields: {
@@ -32,30 +32,28 @@ export const createAnnouncement = create({
       {
         label: 'Text',
         help: 'One or two sentences.',
-        example: 'On Sunday at 6:00 UTC calls may be refused for five minutes.',
+        example: 'On Sunday at 6:00 UTC, calls may be refused for five minutes.',
       },
       500,
     ),
-    tone: optional(choice({ label: 'Tone', help: 'info, when it is not given.', example: 'info' }, tones)),
-    from: optional(
-      time({ label: 'From', help: 'Now, when it is not given.', example: '2026-11-29T00:00:00Z' }),
-    ),
+    tone: optional(choice({ label: 'Tone', help: 'Default: info.', example: 'info' }, tones)),
+    from: optional(time({ label: 'From', help: 'Default: now.', example: '2026-11-29T00:00:00Z' })),
     until: optional(
       expiry({
         label: 'Until',
-        help: 'Until it is ended, when it is not given.',
-        empty: 'Until it is ended',
+        help: 'Default: until an operator ends it.',
+        empty: 'Until ended',
       }),
     ),
   },
   output: z.object({ id: z.uuid() }),
   http: [{ method: 'POST', path: announcements }],
   line: { arguments: ['text'] },
-  text: ({ id }) => `announcement ${id} is made`,
+  text: ({ id }) => `announcement ${id} created`,
   run: async ({ store, nowMs }, { text, tone = 'info', from, until = null }) => {
     const fromAt = from ?? new Date(nowMs);
     if (until !== null && until.getTime() <= Math.max(nowMs, fromAt.getTime())) {
-      throw badInput('until', 'it would be over before it is shown; choose a later moment');
+      throw badInput('until', 'it would end before it is shown; choose a later time');
     }
     const id = newRowId();
     const row = await store.prisma.announcement.create({ data: { id, text, tone, fromAt, untilAt: until } });
@@ -66,14 +64,14 @@ export const createAnnouncement = create({
 
 export const endAnnouncement = change({
   name: 'announcement.end',
-  summary: 'Takes an announcement away; doing it again changes nothing.',
+  summary: 'Ends an announcement; ending it again changes nothing.',
   reach: 'gateway',
   permission: 'gateway:write',
   fields: { id: idField({ label: 'Announcement', help: 'Its id.' }) },
   output: z.object({ id: z.uuid() }),
   http: [{ method: 'POST', path: `${announcements}/{id}/end` }],
   line: { arguments: ['id'] },
-  text: ({ id }) => `announcement ${id} is over`,
+  text: ({ id }) => `announcement ${id} ended`,
   run: async ({ store, nowMs }, { id }) => {
     const found = isUuid(id)
       ? await store.query('SELECT 1 AS one FROM announcement WHERE id = $1::uuid FOR UPDATE', [id])
@@ -97,7 +95,7 @@ export const endAnnouncement = change({
 
 export const listAnnouncements = read({
   name: 'announcement.list',
-  summary: 'All announcements, the newest first.',
+  summary: 'Lists all announcements, newest first.',
   reach: 'gateway',
   permission: 'gateway:read',
   fields: paging,
@@ -121,10 +119,10 @@ export const listAnnouncements = read({
   },
 });
 
-/** What stands above the pages of whoever asks. */
+/** What the console shows above its pages. */
 export const currentAnnouncements = read({
   name: 'announcement.current',
-  summary: 'The announcements that are shown now, the newest first.',
+  summary: 'Lists the announcements that are shown now, newest first.',
   reach: 'self',
   permission: null,
   fields: {},

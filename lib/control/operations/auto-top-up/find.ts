@@ -8,12 +8,14 @@ import { formatUsd } from '#lib/core/money';
 
 const dollars = (description: string) => z.string().meta({ description: `${description}, dollars.` });
 
-/** What can change of it by hand: its entity tag and its audit rows are made of it. */
+/** What users can change; the entity tag and audit rows are built from it. */
 const settings = {
   enabled: z.boolean(),
-  threshold: dollars('A balance at or below it orders a top-up'),
-  amount: dollars('What each one credits'),
-  monthlyCap: dollars('What all of a calendar month may credit, in the time zone of the workspace'),
+  threshold: dollars('A balance at or below this orders a top-up'),
+  amount: dollars('Credited by each top-up'),
+  monthlyCap: dollars(
+    'The most that automatic top-ups credit in a calendar month of the workspace’s time zone',
+  ),
 };
 
 export const autoTopUp = z.object({
@@ -21,25 +23,22 @@ export const autoTopUp = z.object({
   card: z
     .object({ brand: z.string(), last4: z.string(), expires: z.string() })
     .nullable()
-    .meta({ description: 'The card that is charged; null: none is saved.' }),
+    .meta({ description: 'The card to charge; null: none is saved.' }),
   paused: z
     .object({ reason: z.enum(pauseReasons), detail: z.string().nullable(), at: z.iso.datetime() })
     .nullable()
-    .meta({ description: 'Why none is made until it is resumed; null: it is not paused.' }),
-  balance: dollars('What the threshold is compared with'),
-  ordered: z
-    .boolean()
-    .meta({ description: 'Whether one is ordered and not paid yet: no other one is made.' }),
-  waitsUntil: z.iso
-    .datetime()
-    .nullable()
-    .meta({ description: 'The cap of the month is used up until then.' }),
-  thisMonth: dollars('What automatic top-ups of this month credit so far'),
-  last: topUp.nullable().meta({ description: 'The last automatic top-up.' }),
+    .meta({ description: 'Why automatic top-ups are paused; null: they are not.' }),
+  balance: dollars('Compared with the threshold'),
+  ordered: z.boolean().meta({
+    description: 'Whether a top-up is ordered but not paid yet; until then, no other one is ordered.',
+  }),
+  waitsUntil: z.iso.datetime().nullable().meta({ description: 'The monthly cap is used up until then.' }),
+  thisMonth: dollars('Credited by automatic top-ups so far this month'),
+  last: topUp.nullable().meta({ description: 'The latest automatic top-up.' }),
 });
 export type ShownAutoTopUp = z.output<typeof autoTopUp>;
 
-/** What a workspace has that has never set it. */
+/** The settings of a workspace that has never set them. */
 export const unset = {
   enabled: false,
   thresholdNano: 5_000_000_000n,
@@ -68,7 +67,7 @@ export async function readAutoTopUp(
   { workspaceId }: WorkspaceScope,
   livemode: boolean,
 ): Promise<ShownAutoTopUp> {
-  // One after the other: inside a transaction they share a connection.
+  // One after another: inside a transaction they share a connection.
   const row = await store.prisma.autoTopUp.findUnique({ where: { workspaceId } });
   const payer = await store.prisma.payer.findUnique({
     where: { workspaceId_livemode: { workspaceId, livemode } },

@@ -10,35 +10,35 @@ import { leastCents, mostCents } from '#lib/control/operations/top-up/operations
 import { paymentsOf } from '#lib/control/operations/top-up/page';
 
 const path = '/workspaces/{workspace}/auto-top-up';
-/** Ten million dollars: more than a month of the largest top-ups that Stripe's limits let through. */
+/** Ten million dollars: more than a month of the largest top-ups that Stripe's limits allow. */
 const MOST_OF_MONTH = 1_000_000_000;
 
 const fields = {
   enabled: toggle({
     label: 'Automatic top-ups',
-    help: 'On: you agree that the saved card is charged without you, within these limits.',
+    help: 'If on, you agree that the saved card is charged automatically within these limits.',
     example: false,
   }),
   threshold: allowance({
     label: 'Threshold',
-    help: 'A balance at or below it orders a top-up, at once where it is there already.',
+    help: 'A balance at or below this orders a top-up, at once if it is already that low.',
     example: '5',
   }),
   amount: amount({
     label: 'Amount',
-    help: 'Of each one: 5 to 10000 dollars, in whole cents.',
+    help: 'Of each top-up: 5 to 10000 dollars, in whole cents.',
     example: '25',
   }),
   monthlyCap: amount({
     label: 'Monthly cap',
-    help: 'All automatic top-ups of a calendar month together are at most that.',
+    help: 'The most that automatic top-ups add up to in a calendar month.',
     example: '100',
   }),
 };
 
 export const showAutoTopUp = read({
   name: 'auto-top-up.show',
-  summary: 'Automatic top-ups of a workspace: limits, card, why they are paused, and the last one.',
+  summary: 'Shows automatic top-ups of a workspace: limits, card, why they are paused, and the latest one.',
   reach: 'workspace',
   permission: 'billing:read',
   fields: {},
@@ -51,7 +51,7 @@ export const showAutoTopUp = read({
 
 export const setAutoTopUp = change({
   name: 'auto-top-up.set',
-  summary: 'Switches automatic top-ups on or off and sets their limits; what is not given stays.',
+  summary: 'Switches automatic top-ups on or off and sets their limits; omitted fields are unchanged.',
   reach: 'workspace',
   permission: 'billing:write',
   fields: allOptional(fields),
@@ -73,10 +73,13 @@ export const setAutoTopUp = change({
           : centsIn('monthlyCap', input.monthlyCap),
     };
     if (wanted.cents < leastCents || wanted.cents > mostCents)
-      throw badInput('amount', 'a top-up is of 5 to 10000 dollars, in whole cents');
+      throw badInput('amount', 'a top-up is 5 to 10000 dollars, in whole cents');
     if (wanted.monthCents < wanted.cents || wanted.monthCents > MOST_OF_MONTH)
-      throw badInput('monthlyCap', 'the cap of a month is at least one top-up, and at most 10000000 dollars');
-    if (scope.demo) throw badInput(null, 'a demo workspace has made-up money alone; use another one');
+      throw badInput(
+        'monthlyCap',
+        'the monthly cap must be at least one top-up and at most 10000000 dollars',
+      );
+    if (scope.demo) throw badInput(null, 'a demo workspace has only made-up money; use another workspace');
     const begins = wanted.enabled && !row?.enabled;
     if (begins) await mustHaveCard(store, scope, livemode);
     await store.execute(write, [
@@ -97,7 +100,7 @@ export const setAutoTopUp = change({
   },
 });
 
-/** New limits let a top-up wait no longer for the next month. */
+/** With new limits, a top-up no longer waits for the next month. */
 const write = `
   INSERT INTO auto_top_up (workspace_id, enabled, threshold_nano, cents, month_cents)
   VALUES ($1::uuid, $2::boolean, $3::bigint, $4::int, $5::int)
@@ -106,7 +109,7 @@ const write = `
 
 export const resumeAutoTopUp = change({
   name: 'auto-top-up.resume',
-  summary: 'Lets paused automatic top-ups go on: a balance at or below the threshold orders one at once.',
+  summary: 'Resumes paused automatic top-ups; a balance at or below the threshold orders one at once.',
   reach: 'workspace',
   permission: 'billing:write',
   fields: {},
@@ -148,12 +151,12 @@ async function mustHaveCard(store: Store, { workspaceId }: WorkspaceScope, livem
     where: { workspaceId_livemode: { workspaceId, livemode } },
   });
   if (payer?.paymentMethod) return;
-  throw badInput(null, 'no card is saved; top up once with "Save the card", then switch this on');
+  throw badInput(null, 'no card is saved; top up once with "Save the card" on, then switch this on');
 }
 
 function centsIn(field: 'amount' | 'monthlyCap', nano: bigint): number {
   const cents = centsOf(nano);
-  if (cents === null || cents <= 0) throw badInput(field, 'write dollars above 0, in whole cents');
+  if (cents === null || cents <= 0) throw badInput(field, 'must be more than 0 dollars, in whole cents');
   return cents;
 }
 

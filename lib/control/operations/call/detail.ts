@@ -18,11 +18,11 @@ const shownAttempt = z.object({
   durationMs: z.number(),
   upstreamRequestId: z.string().nullable(),
   possibleDuplicate: z.boolean(),
-  providerCode: z.string().nullable().meta({ description: 'The provider’s own code of its error.' }),
+  providerCode: z.string().nullable().meta({ description: 'The provider’s own error code.' }),
   providerMessage: z
     .string()
     .nullable()
-    .meta({ description: 'The first 300 bytes of its message; “…” stands for what is masked.' }),
+    .meta({ description: 'The first 300 bytes of its message; masked parts are shown as “…”.' }),
 });
 
 /** A call as "call show" prints it (contract: operations/call-show). */
@@ -32,12 +32,12 @@ export const shownCall = z.object({
   at: moment,
   settledAt: moment.meta({
     description:
-      'When its charge was posted, by the clock of the database; it follows "at" within 2 seconds.',
+      'When its charge was posted, by the database’s clock; within 2 seconds of the end of the call.',
   }),
-  workspace: z.string().meta({ description: 'The slug of its workspace.' }),
-  key: z.uuid().meta({ description: 'The id of its API key.' }),
+  workspace: z.string().meta({ description: 'Slug of its workspace.' }),
+  key: z.uuid().meta({ description: 'Id of its API key.' }),
   keyName: z.string().nullable(),
-  playground: z.boolean().meta({ description: 'Whether its key is that of a playground of the console.' }),
+  playground: z.boolean().meta({ description: 'Whether it was made from a playground of the console.' }),
   family: z.string(),
   operation: z.string(),
   requestedModel: z.string().nullable(),
@@ -52,7 +52,7 @@ export const shownCall = z.object({
   endReason: z.string(),
   usageSource: z.string(),
   cost: dollars,
-  overHold: z.string().meta({ description: 'What the charge exceeded the hold by, dollars.' }),
+  overHold: z.string().meta({ description: 'By how much the charge exceeded the hold, dollars.' }),
   flags: z.array(z.string()),
   priceVersion: z.string().nullable(),
   userAgent: z.string().nullable(),
@@ -60,16 +60,16 @@ export const shownCall = z.object({
   lines: z.array(chargeLine),
   attempts: z.array(shownAttempt),
   job: shownJob.nullable().meta({
-    description: 'The job that it created; once it is settled, cost, usage and lines are the job’s.',
+    description: 'The job that the call created; once it is settled, cost, usage and lines are the job’s.',
   }),
   adjustment: z.object({ amount: dollars, settledAt: moment }).nullable().meta({
     description:
-      'Set where the call was charged by estimate and its stored response told its usage later, by which cost, usage and lines then are: what was charged more, below 0 what was given back.',
+      'Set if the call was charged by estimate and its stored response reported the usage later; cost, usage and lines are then by that report. Amount: charged in addition; negative if given back.',
   }),
 });
 export type CallDetail = z.output<typeof shownCall>;
 
-/** Names that a call row holds as ids. */
+/** Names of what a call row contains as ids. */
 export interface CallNames {
   readonly workspaceSlug: string | null;
   readonly keyName: string | null;
@@ -77,8 +77,8 @@ export interface CallNames {
 }
 
 /**
- * A row of the log and its job as the console and the command line show them. A job's charge is that of the
- * call that created it, which is charged nothing itself.
+ * A row of the log and its job as the console and the command line show them. A job's charge is shown with the
+ * call that created it; the call itself costs nothing.
  */
 export function callDetail(
   call: Call,

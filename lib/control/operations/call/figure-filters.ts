@@ -2,37 +2,45 @@ import { type Field, optional } from '#lib/control/operations/field/field';
 import { allowance, count } from '#lib/control/operations/field/kinds';
 import { filter } from '#lib/control/operations/field/paging';
 
-/** Filters that few people need stand apart. */
+/** Filters that few people need are in a group of their own. */
 export const more = { title: 'More filters', help: '' };
 
 const longestMs = 24 * 3_600_000;
 
 /**
- * What a call came to, nano-dollars: its own charge, that of its job, and what its stored response corrected. Only a call
- * without a report of its own can have the latter two.
+ * The cost of a call, nano-dollars: its own charge, its job's, and the correction by its stored response. Only a call
+ * without a usage report of its own can have the latter two.
  */
 const cost = `(c.cost_nano + CASE WHEN c.usage_source = 'reported' THEN 0 ELSE
   coalesce((SELECT j.cost_nano FROM job j WHERE j.call_id = c.id), 0)
   + coalesce((SELECT a.amount_nano FROM adjustment a WHERE a.call_id = c.id), 0) END)`;
 
-/** What the log may be narrowed by that is a number: at least, at most. */
+/** Filters of the log by a number: at least, at most. */
 export const figureFilters = {
   minCost: filter({
-    field: money('Cost from', 'Dollars that the call came to, at least.', 'min-cost'),
+    field: money('Cost from', 'Calls that cost at least this, dollars.', 'min-cost'),
     parameter: String,
     sql: (nano) => `${cost} >= ${nano}::bigint`,
   }),
   maxCost: filter({
-    field: money('Cost to', 'Dollars that the call came to, at most.', 'max-cost'),
+    field: money('Cost to', 'Calls that cost at most this, dollars.', 'max-cost'),
     parameter: String,
     sql: (nano) => `${cost} <= ${nano}::bigint`,
   }),
   minLatency: filter({
-    field: span('Latency from', 'From the request to the last byte, at least.', 'min-latency'),
+    field: span(
+      'Latency from',
+      'Calls that took at least this from the request to the last byte.',
+      'min-latency',
+    ),
     sql: (ms) => `c.latency_ms >= ${ms}::int`,
   }),
   maxLatency: filter({
-    field: span('Latency to', 'From the request to the last byte, at most.', 'max-latency'),
+    field: span(
+      'Latency to',
+      'Calls that took at most this from the request to the last byte.',
+      'max-latency',
+    ),
     sql: (ms) => `c.latency_ms <= ${ms}::int`,
   }),
 };

@@ -7,14 +7,14 @@ import { familyIds } from '#lib/core/families/ids';
 import { upstreamRequestIdAt } from '#lib/gateway/settlement/pure/record/stored-attempts';
 import { idFloor } from '#lib/platform/ids';
 
-/** The API families that calls come in, as the log names them. */
+/** The API families of calls, as the log names them. */
 const families = [...familyIds, 'models', 'unknown'] as const;
-/** An id may be ahead of its call's time, or behind it, by as much as the clock was changed meanwhile. */
+/** An id may be ahead of its call's time or behind it by as much as the clock was changed meanwhile. */
 const slackMs = 60_000;
 
 /**
- * What the call log may be narrowed by. The command line, `/calls`, the page of the log and its filter bar
- * take them from here. Times are ranges of ids (UUIDv7), as the partitions of the log are, cut to the moment.
+ * The filters of the call log. The command line, `/calls`, the log page and its filter bar
+ * take them from here. Times are ranges of ids (UUIDv7), as the partitions of the log are, cut to the exact time.
  */
 export const callFilters = {
   id: filter({
@@ -22,7 +22,7 @@ export const callFilters = {
       words(
         {
           label: 'Request id',
-          help: 'Ours or its first characters; where none begins so, the whole of the client’s or the provider’s.',
+          help: 'Our id or its first characters; if there is none, the client’s or the provider’s complete id.',
           example: '019ab3f0',
         },
         200,
@@ -36,12 +36,12 @@ export const callFilters = {
       pattern(
         {
           label: 'Status',
-          help: 'An HTTP status, or a class of them like 4xx.',
+          help: 'An HTTP status, or a class such as 4xx.',
           placeholder: 'STATUS',
           example: '4xx',
         },
         /^[1-5](\d\d|xx)$/,
-        'write an HTTP status like 429, or a class of them like 4xx',
+        'must be an HTTP status such as 429, or a class such as 4xx',
       ),
     ),
     parameter: (given) =>
@@ -50,12 +50,16 @@ export const callFilters = {
   }),
   model: filter({
     field: optional(
-      words({ label: 'Model', help: 'The requested or the answering one.', example: 'openai/gpt-4.1' }),
+      words({
+        label: 'Model',
+        help: 'The requested model or the one that answered.',
+        example: 'openai/gpt-4.1',
+      }),
     ),
     sql: (model) => `c.requested_model = ${model} OR c.answering_model = ${model}`,
   }),
   key: filter({
-    field: optional(id({ label: 'Key', help: 'The id of an API key.' })),
+    field: optional(id({ label: 'Key', help: 'Id of an API key.' })),
     parameter: (given) => (isUuid(given) ? given : null),
     sql: (key) => `c.key_id = ${key}::uuid`,
   }),
@@ -63,7 +67,7 @@ export const callFilters = {
     field: optional(
       words({
         label: 'Provider',
-        help: 'The one that answered; "none": none did.',
+        help: 'The provider that answered; "none": calls that no provider answered.',
         group: more,
         example: 'openai',
       }),
@@ -72,14 +76,14 @@ export const callFilters = {
   }),
   from: filter({
     field: optional(
-      time({ label: 'From', help: 'The first moment.', group: more, example: '2026-11-01T00:00:00Z' }),
+      time({ label: 'From', help: 'Start of the range.', group: more, example: '2026-11-01T00:00:00Z' }),
     ),
     parameter: (at) => [idFloor(at.getTime() - slackMs), at.toISOString()],
     sql: (edge) => `c.id >= (${edge}::text[])[1]::uuid AND c.at >= (${edge}::text[])[2]::timestamptz`,
   }),
   to: filter({
     field: optional(
-      time({ label: 'To', help: 'The first moment behind them.', group: more, example: '2026-12-01' }),
+      time({ label: 'To', help: 'End of the range, exclusive.', group: more, example: '2026-12-01' }),
     ),
     parameter: (at) => [idFloor(at.getTime() + slackMs), at.toISOString()],
     sql: (edge) => `c.id < (${edge}::text[])[1]::uuid AND c.at < (${edge}::text[])[2]::timestamptz`,
@@ -88,7 +92,7 @@ export const callFilters = {
     field: optional(
       words({
         label: 'Error code',
-        help: 'As the answer carried it.',
+        help: 'The error code of the answer.',
         group: more,
         example: 'workspace_rpm_exceeded',
       }),
@@ -98,7 +102,7 @@ export const callFilters = {
   family: filter({
     field: optional(
       choice(
-        { label: 'Family', help: 'The API that the client spoke.', group: more, example: 'messages' },
+        { label: 'Family', help: 'The protocol that the client used.', group: more, example: 'messages' },
         families,
       ),
     ),
@@ -121,7 +125,7 @@ export const callFilters = {
       words(
         {
           label: 'Client request id',
-          help: 'What the client sent as X-Request-Id.',
+          help: 'The X-Request-Id that the client sent.',
           group: more,
           example: 'order-1042',
         },
@@ -134,7 +138,7 @@ export const callFilters = {
     field: optional(
       words({
         label: 'Upstream request id',
-        help: 'The provider’s id of an attempt. Searches one day: the last 24 hours, or the one that begins at "from" or ends at "to".',
+        help: 'The provider’s id of an attempt. Searches one day: the last 24 hours, or the day that starts at "from" or ends at "to".',
         group: more,
         example: 'req_011CSHoEeqs5C35K2UUqR7Fy',
       }),
@@ -144,7 +148,7 @@ export const callFilters = {
   ...usageFilters,
 };
 
-/** A request id of somebody else: the client's own, or the provider's of any attempt. */
+/** A request id that is not ours: the client's own, or the provider's of any attempt. */
 export const foreignId = filter({
   field: callFilters.id.field,
   sql: (id) => `c.client_request_id = ${id} OR (${triedAs(id)})`,
@@ -152,17 +156,17 @@ export const foreignId = filter({
 
 /** Whether an attempt has this id at its provider. */
 function triedAs(id: string): string {
-  // Plain text stands in the JSON as it is: looking for it first spares parsing most of the rows.
+  // Plain text is unescaped in the JSON: looking for it first avoids parsing most rows.
   return `(strpos(c.attempts::text, ${id}) > 0 OR ${id} !~ '^[ !#-\\[\\]-~]*$')
     AND EXISTS (SELECT FROM json_array_elements(c.attempts) AS a WHERE a->>${upstreamRequestIdAt} = ${id})`;
 }
 
-/** Whether an id of ours can begin so. */
+/** Whether this can be the start of one of our ids. */
 export function isOwnId(text: string): boolean {
   return /^(?=.*[0-9a-f])[0-9a-f-]{1,36}$/i.test(text);
 }
 
-/** The lowest and the highest id that begin so. */
+/** The lowest and the highest id with this start. */
 function rangeOfIds(start: string): [string, string] {
   const hex = start.toLowerCase().replaceAll('-', '').slice(0, 32);
   return [dashed(hex.padEnd(32, '0')), dashed(hex.padEnd(32, 'f'))];

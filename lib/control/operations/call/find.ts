@@ -15,13 +15,13 @@ export async function getCall(
 ): Promise<CallDetail> {
   const [found] = isUuid(id) ? await readCalls(store, scope, [id], nowMs) : [];
   if (found) return found;
-  const advice = 'take the id from X-Request-Id (a call appears within 2 seconds)';
+  const advice = 'use the X-Request-Id of the answer (a call appears within 2 seconds)';
   throw notFound(`there is no call ${quoted(id)}; ${advice}`, 'id');
 }
 
 /**
- * A page of the scope's calls, the newest first; a keyset by id, so that a page stays the same while calls
- * arrive. A page of a search that looked at many calls may hold fewer than asked for, and still have a next one.
+ * A page of the scope's calls, newest first; a keyset by id, so that a page stays the same while calls
+ * arrive. A page of a search that looked at many calls may have fewer rows than requested and still have a next page.
  */
 export async function pageOfCalls(
   { store, scope, nowMs }: Context<'workspace'>,
@@ -33,8 +33,8 @@ export async function pageOfCalls(
 }
 
 /**
- * Calls of the scope by their ids, in the order of the ids; those that are not there are left out, and those that their
- * workspace keeps no longer, though they may not be deleted yet.
+ * Calls of the scope by their ids, in the order of the ids; missing ones are left out, as are those that their
+ * workspace no longer keeps, though they may not be deleted yet.
  */
 async function readCalls(
   store: Store,
@@ -44,7 +44,7 @@ async function readCalls(
 ): Promise<CallDetail[]> {
   if (ids.length === 0) return [];
   const where = { callId: { in: [...ids] } };
-  // The calls first: what was committed with a call that is found is found then too.
+  // The calls first: what was committed together with a call that is found is then found too.
   const calls = await store.prisma.call.findMany({ where: { ...inScope(scope), id: { in: [...ids] } } });
   const [jobs, adjustments] = await Promise.all([
     store.prisma.job.findMany({ where }),

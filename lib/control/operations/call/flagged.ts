@@ -11,25 +11,28 @@ const flags = ['usage_anomaly', 'unpriced_tier'] as const;
 const flaggedCharge = z.object({
   call: z.uuid(),
   of: z.enum(['call', 'job', 'adjustment']).meta({ description: 'What was charged.' }),
-  at: z.iso.datetime().nullable().meta({ description: 'When the call was made; null: it is not kept.' }),
+  at: z.iso
+    .datetime()
+    .nullable()
+    .meta({ description: 'When the call was made; null: the call is no longer kept.' }),
   workspace: z.string(),
   model: z.string().nullable(),
   provider: z.string().nullable(),
   flags: z.array(z.string()),
-  cost: z.string().meta({ description: 'What was charged, dollars as a decimal string.' }),
+  cost: z.string().meta({ description: 'The charge, dollars as a decimal string.' }),
   claimed: z
     .record(z.string(), z.number())
-    .meta({ description: 'The usage that the provider told, by class.' }),
+    .meta({ description: 'The usage that the provider reported, by class.' }),
 });
 export type FlaggedCharge = z.output<typeof flaggedCharge>;
 
-/** As the partial indexes have it; made-up charges are left out. */
+/** The same condition as the partial indexes; made-up charges are left out. */
 const flagged = `flags && ARRAY['usage_anomaly', 'unpriced_tier']
   AND workspace_id NOT IN (SELECT id FROM workspace WHERE demo)`;
 
 export const listFlagged = read({
   name: 'call.flagged',
-  summary: 'Charges of all workspaces whose usage or tier does not fit the catalogue, the newest first.',
+  summary: 'Lists charges of all workspaces whose usage or tier does not fit the catalogue, newest first.',
   reach: 'gateway',
   permission: 'gateway:read',
   fields: {
@@ -37,7 +40,7 @@ export const listFlagged = read({
       choice(
         {
           label: 'Flag',
-          help: 'usage_anomaly: more usage than the model can do; unpriced_tier: a tier without a price.',
+          help: 'usage_anomaly: more usage than the model is capable of; unpriced_tier: a service tier without a price.',
           example: 'usage_anomaly',
         },
         flags,
@@ -85,7 +88,7 @@ export const listFlagged = read({
   },
 });
 
-/** Where a page ended: a call may stand there with its job and its adjustment. */
+/** Where a page ended: a call may be listed with its job and its adjustment. */
 function placeIn(after: string): { call: string; of: string } {
   const [, call = '', of = ''] = /^([0-9a-f-]{36})\.(call|job|adjustment)$/.exec(after) ?? [];
   if (isUuid(call)) return { call, of };

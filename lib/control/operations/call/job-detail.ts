@@ -4,14 +4,14 @@ import { formatUsd } from '#lib/core/money';
 
 /** The job that a call created (contract: jobs/jobs); money in dollars. */
 export const shownJob = z.object({
-  id: z.string().meta({ description: 'The provider’s id of it: what the client asks for.' }),
+  id: z.string().meta({ description: 'The provider’s id of the job, which the client uses.' }),
   kind: z.string(),
   provider: z.string(),
   state: z.string().meta({ description: 'As last seen: queued, running, completed, failed or cancelled.' }),
   lost: z.boolean().meta({
-    description: 'Its hold was released without an end; it is charged should it complete all the same.',
+    description: 'Its hold was released before it ended; if it completes after all, it is charged.',
   }),
-  hold: z.string().meta({ description: 'What it holds until it is settled, dollars.' }),
+  hold: z.string().meta({ description: 'Held until it is settled, dollars.' }),
   cost: z.string().nullable().meta({ description: 'null until it is settled; "0": released.' }),
   createdAt: z.iso.datetime(),
   settledAt: z.iso.datetime().nullable(),

@@ -16,11 +16,11 @@ const calls = '/workspaces/{workspace}/calls';
 
 export const showCall = read({
   name: 'call.show',
-  summary: 'A call by its request id, with its attempts and its charge; it is there within 2 seconds.',
+  summary: 'Shows a call by its request id, with its attempts and charge; it appears within 2 seconds.',
   reach: 'subject',
   permission: 'logs:read',
   fields: {
-    id: id({ label: 'Call', help: 'Its request id: X-Request-Id of the answer.', placeholder: 'REQUEST_ID' }),
+    id: id({ label: 'Call', help: 'Request id: the X-Request-Id of the answer.', placeholder: 'REQUEST_ID' }),
   },
   output: shownCall,
   http: [{ method: 'GET', path: `${calls}/{id}` }],
@@ -29,23 +29,25 @@ export const showCall = read({
 });
 
 const countedCalls = z.object({
-  calls: z.int().meta({ description: 'How many calls fit; the most that is counted where there are more.' }),
+  calls: z
+    .int()
+    .meta({ description: 'How many calls match; if there are more than the maximum, the maximum.' }),
   cost: z
     .string()
     .nullable()
-    .meta({ description: 'What they came to, dollars; null where not all of them were counted.' }),
+    .meta({ description: 'Their total cost, dollars; null if not all of them were counted.' }),
   more: z.boolean().meta({
-    description: `There are more than were counted, which are ${mostCounted} at most, or older ones that were not looked at.`,
+    description: `Whether there are more than were counted (at most ${mostCounted}), or older ones that were not searched.`,
   }),
 });
 
-/** What the log may be narrowed by. */
+/** The filters of the log. */
 const { id: requestId, ...others } = fieldsOf(callFilters);
 export const logFields = { id: requestId, last: lastField, ...others };
 
 export const listCalls = read({
   name: 'call.list',
-  summary: 'The calls of a workspace, refused ones too, the newest first.',
+  summary: 'Lists the calls of a workspace, including refused ones, newest first.',
   reach: 'workspace',
   permission: 'logs:read',
   fields: {
@@ -53,7 +55,11 @@ export const listCalls = read({
     settledAfter: settledAfter.field,
     ...paging,
     count: optional(
-      toggle({ label: 'Count', help: `Also counts what is found, up to ${mostCounted}.`, example: true }),
+      toggle({
+        label: 'Count',
+        help: `Also counts the matching calls, up to ${mostCounted}.`,
+        example: true,
+      }),
     ),
   },
   output: pageOf(shownCall).extend({ count: countedCalls.optional() }),

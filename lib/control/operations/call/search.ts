@@ -11,15 +11,15 @@ const { id, key, from, to, ...others } = callFilters;
 const compared = { ...others, foreignId, settledAfter };
 const ranges = { id, from, to };
 
-/** The most calls that one page compares with its filters: what PostgreSQL does in some 30 ms when they are in memory. */
+/** The most calls that one page compares with its filters; takes PostgreSQL about 30 ms when they are in memory. */
 export const mostCompared = 25_000;
 /** The most calls that are counted. */
 export const mostCounted = 10_000;
 
-/** What is searched, as the filters give it, with the place where the page before ended. */
+/** The values of the filters, and where the previous page ended. */
 export interface Search {
   readonly input: Readonly<Record<string, unknown>>;
-  /** The last id of the page before. */
+  /** The last id of the previous page. */
   readonly after: string | undefined;
 }
 
@@ -27,13 +27,13 @@ export interface Search {
 interface Stretch {
   /** @param values of the statement; those of the search are added to them. */
   conditions(values: unknown[]): string[];
-  /** The last call to look at; null: none older is there. */
+  /** The last call to look at; null: there are no older ones. */
   readonly lastId: string | null;
 }
 
 /**
- * Filters without an index compare 25,000 calls at most, so that a search for what is rare ends as soon as any other;
- * whoever wants more goes on from where it ended (contract: call-log/searches).
+ * Filters without an index compare at most 25,000 calls, so that a search for rare calls takes no longer than others;
+ * the next page continues from there (contract: call-log/searches).
  */
 async function stretchOf(
   store: Store,
@@ -49,7 +49,7 @@ async function stretchOf(
     if (after !== undefined) where.push(`c.id < $${values.push(after)}::uuid`);
     return where;
   };
-  // A search by upstream request id has a bound of its own, a day.
+  // A search by upstream request id has its own bound, one day.
   if (conditionsOf(compared, input, []).length === 0 || input.upstreamRequestId !== undefined) {
     return {
       conditions: (values) => [...within(values), ...conditionsOf(compared, input, values)],
@@ -73,11 +73,11 @@ async function stretchOf(
   };
 }
 
-/** Conditions that one of the indexes serves by itself: that of a key, of failed calls, or of all of a workspace. */
+/** Conditions for one of the indexes: of a key's calls, of failed calls, or of all calls of a workspace. */
 function placeOf(scope: WorkspaceScope, input: Search['input'], values: unknown[]): string[] {
   const workspace = `$${values.push(scope.workspaceId)}::uuid`;
   const [ofKey] = conditionsOf({ key }, input, values);
-  // The calls of a key are those of its workspace; asked for both, the database may take the wrong index.
+  // All calls of a key are in its workspace; given both conditions, the database may choose the wrong index.
   if (ofKey) {
     return [
       ofKey,
@@ -90,7 +90,7 @@ function placeOf(scope: WorkspaceScope, input: Search['input'], values: unknown[
 
 /**
  * Ids of the newest calls that a search finds.
- * @returns `next`: where to go on; null when nothing older is left to look at.
+ * @returns `next`: where to continue; null if there are no older calls.
  */
 export async function findIds(
   store: Store,
@@ -110,8 +110,8 @@ export async function findIds(
 }
 
 /**
- * An id that somebody looks for, as filters: ours where one begins so, which an index tells; else that of the client or
- * of a provider, which is compared.
+ * The filters for an id to look for: ours if one of ours starts like it, which an index shows; otherwise the client's or
+ * a provider's, which is compared.
  */
 export async function byAnyId<Input extends { readonly id?: string | undefined }>(
   store: Store,
@@ -130,17 +130,17 @@ export async function byAnyId<Input extends { readonly id?: string | undefined }
 
 /** What a search finds, counted. */
 export interface Counted {
-  /** At most 10,000, where they are not known otherwise. */
+  /** At most 10,000, unless usage has the exact number. */
   readonly calls: number;
-  /** What they came to; null: not all of them were counted. */
+  /** Their total cost; null: not all of them were counted. */
   readonly costNano: bigint | null;
   /** There are more than were counted, or older calls that were not looked at. */
   readonly more: boolean;
 }
 
 /**
- * How many calls a search finds, at most 10,000 of them, and what they came to with what their jobs and corrections were
- * charged. Where there are more, and usage keeps the sums of exactly these calls, it says how many.
+ * How many calls a search finds, at most 10,000, and their total cost with the charges of their jobs and
+ * corrections. If there are more and usage has sums of exactly these calls, those are returned.
  */
 export async function countCalls(
   store: Store,

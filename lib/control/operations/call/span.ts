@@ -10,20 +10,27 @@ const spans = { '15m': 15 * minuteMs, '1h': 60 * minuteMs, '24h': dayMs, '7d': 7
 const spanNames = ['15m', '1h', '24h', '7d', '30d'] as const;
 type SpanName = (typeof spanNames)[number];
 
-/** A range of time that ends now, whenever it is asked for: an address with it goes on meaning "the last hour". */
+/** A range of time that ends now: an address with it keeps meaning "the last hour". */
 export const lastField = optional(
-  choice({ label: 'Time', help: 'The newest calls alone, instead of "from".', example: '24h' }, spanNames),
+  choice(
+    {
+      label: 'Time',
+      help: 'Only the calls of this last stretch of time; instead of "from".',
+      example: '24h',
+    },
+    spanNames,
+  ),
 );
 
-/** The longest call, and what its settlement may take. */
+/** The longest call plus the time for its settlement. */
 const longestCallMs = 65 * minuteMs;
 
-/** What a tail of the log asks for: calls end in another order than their ids. */
+/** For a tail of the log: calls do not end in the order of their ids. */
 export const settledAfter = filter({
   field: optional(
     time({
       label: 'Settled after',
-      help: 'Those alone whose charge was posted behind this moment, long calls that began before it too.',
+      help: 'Only calls whose charge was posted after this time, including long calls that began before it.',
       example: '2026-11-01T00:00:00Z',
     }),
   ),
@@ -36,27 +43,27 @@ interface Span {
   readonly to?: Date | undefined;
 }
 
-/** Where a span of the newest calls begins; null for what is no span. */
+/** Where a span of the newest calls begins; null if it is not a span. */
 export function spanStart(last: unknown, nowMs: number): Date | null {
   const name = spanNames.find((one) => one === last);
   return name ? new Date(nowMs - spans[name]) : null;
 }
 
-/** @throws ControlRefused bad_input for a beginning that is given twice. */
+/** @throws ControlRefused (invalid_body) if the start is given twice. */
 export function fromLast<Given extends Span & { readonly last?: SpanName | undefined }>(
   { last, ...given }: Given,
   nowMs: number,
 ): Omit<Given, 'last'> {
   if (last === undefined) return given;
-  if (given.from !== undefined) throw badInput('last', 'give either this or "from", not both');
+  if (given.from !== undefined) throw badInput('last', 'use either this or "from", not both');
   return { ...given, from: new Date(nowMs - spans[last]) };
 }
 
 /**
- * The span of a search by upstream request id, for which there is no index: a day at most, the last one where
- * none is named. Other searches keep theirs.
+ * The span of a search by upstream request id, for which there is no index: at most a day, by default the last
+ * one. Other searches keep theirs.
  * @param nowMs ms since the epoch.
- * @throws ControlRefused bad_input for a longer one.
+ * @throws ControlRefused (invalid_body) for a longer one.
  */
 export function searched<Given extends Span & { readonly upstreamRequestId?: string | undefined }>(
   given: Given,
@@ -66,10 +73,7 @@ export function searched<Given extends Span & { readonly upstreamRequestId?: str
   if (upstreamRequestId === undefined) return given;
   if (from && to) {
     if (to.getTime() - from.getTime() <= dayMs) return given;
-    throw badInput(
-      'to',
-      'a search by upstream request id covers 24 hours: write a time that is nearer to "from"',
-    );
+    throw badInput('to', 'a search by upstream request id covers 24 hours; choose a time closer to "from"');
   }
   if (from) return { ...given, to: new Date(from.getTime() + dayMs) };
   return { ...given, from: new Date((to?.getTime() ?? nowMs) - dayMs) };

@@ -6,15 +6,15 @@ import { storedCostLines } from '#lib/gateway/settlement/record/stored-lines';
 /** One price class of a charge (contract: money/receipt). */
 export const chargeLine = z.object({
   class: z.string(),
-  quantity: z.number().meta({ description: 'Tokens or pieces of the class.' }),
+  quantity: z.number().meta({ description: 'Tokens or units of the class.' }),
   unitPrice: z.string().meta({ description: 'Dollars per million units.' }),
   cost: z.string().meta({
-    description: 'Exact share in dollars before the one rounding up, so it may have up to 15 decimals.',
+    description: 'Exact share in dollars before rounding up once, so it may have up to 15 decimals.',
   }),
 });
 type ChargeLine = z.output<typeof chargeLine>;
 
-/** Fields of a JSON column; {} when it holds no object. */
+/** Fields of a JSON column; {} if it is not an object. */
 function fieldsOf(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
 }
@@ -38,7 +38,7 @@ export function storedLines(json: unknown): ChargeLine[] {
   }));
 }
 
-/** Nano-dollars × 10⁶ as dollars, without zeros at the end. */
+/** Nano-dollars × 10⁶ as dollars, without trailing zeros. */
 function shareInUsd(share: bigint): string {
   const digits = `${share}`.padStart(16, '0');
   const decimals = digits.slice(-15).replace(/0+$/, '');

@@ -5,14 +5,14 @@ import { readUsage, totalOf } from '#lib/control/operations/usage/sums';
 import { quarterMs } from '#lib/gateway/settlement/pure/quarter';
 
 const dayMs = 24 * 3_600_000;
-/** Every log holds the calls of so many days, unless its workspace chose fewer. */
+/** Every log has the calls of at least this many days, unless its workspace chose fewer. */
 const leastKeptDays = 35;
 /** Filters by which usage keeps its sums. */
 const summedBy = new Set(['from', 'to', 'key', 'provider', 'countedModel']);
 
 /**
- * The sums of all calls that a search finds, where usage keeps sums of exactly these: whole quarters of an hour that are
- * all in the log still, narrowed by key, provider and counted model at most. null: it does not.
+ * The sums of all calls that a search finds, if usage keeps sums of exactly these: whole quarters of an hour that are
+ * still in the log, filtered at most by key, provider and counted model; otherwise null.
  * @param nowMs ms since the epoch.
  */
 export async function summedCalls(
@@ -36,7 +36,7 @@ export async function summedCalls(
   return { calls, costNano, more: false };
 }
 
-/** The moment when it begins a quarter of an hour; null otherwise. */
+/** The time if it is the start of a quarter of an hour; null otherwise. */
 function momentOf(given: unknown): number | null {
   if (!(given instanceof Date)) return null;
   return given.getTime() % quarterMs === 0 ? given.getTime() : null;

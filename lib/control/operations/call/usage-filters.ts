@@ -5,19 +5,19 @@ import { filter } from '#lib/control/operations/field/paging';
 import { errorClasses, errorClassSql } from '#lib/gateway/settlement/pure/error-class';
 import { countedModelSql } from '#lib/gateway/settlement/usage/counted-model';
 
-/** What became of a call: `ok`, or the class of its error; `error` is any of those. */
+/** The outcome of a call: `ok` or the class of its error; `error` is any of those classes. */
 const outcomes = ['ok', 'error', ...errorClasses.filter((name) => name !== 'other')] as const;
 const errorClass = errorClassSql('c.');
 
 /** Stands for calls that usage counts under no model, or under no provider. */
 export const noneCounted = 'none';
 
-/** Filters by which a figure of usage leads to exactly the calls that it counts. */
+/** Filters with which a figure of usage links to exactly the calls that it counts. */
 export const usageFilters = {
   outcome: filter({
     field: optional(
       choice(
-        { label: 'Outcome', help: 'What became of it, as usage counts it.', group: more, example: 'limit' },
+        { label: 'Outcome', help: 'How it ended, as usage counts it.', group: more, example: 'limit' },
         outcomes,
       ),
     ),
@@ -28,7 +28,7 @@ export const usageFilters = {
     field: optional(
       words({
         label: 'Counted model',
-        help: 'The one that usage counts it under: that answered, else that was asked for; "none" without either.',
+        help: 'The model that usage counts it for: the one that answered, or else the requested one; "none": neither.',
         group: more,
         example: 'openai/gpt-4.1',
       }),

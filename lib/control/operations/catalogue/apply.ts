@@ -16,25 +16,24 @@ const applied = z.object({
     .meta({ description: 'One line for each provider, model or offer that changed.' }),
   leftOut: z
     .array(z.string())
-    .meta({ description: 'Offers that the files leave out of their providers, and that are still offered.' }),
+    .meta({ description: 'Offers that the files omit, although they list the provider; still offered.' }),
 });
 
 const example = [{ name: 'catalogue.yaml', text: 'providers: []\nmodels: []\n' }];
 export const catalogueFiles = files({
   label: 'Catalogue',
-  help: 'A catalogue file, or a directory of them taken as one.',
-  // The simulated provider is no part of a directory's catalogue: it is seeded where it runs.
+  help: 'A catalogue file, or a directory whose files are taken as one.',
+  // The simulated provider is not part of a directory's catalogue: it is seeded where it runs.
   leaveOut: ['sandbox.yaml'],
   example,
 });
 
-/** Thousands of statements where a catalogue is new; two at once would both see a price as new. */
+/** A new catalogue takes thousands of statements; two runs at once would both see a price as new. */
 const transaction = { waitMs: 30_000, limitMs: 60_000, table: 'provider' } as const;
 
 export const applyCatalogue = change({
   name: 'catalogue.apply',
-  summary:
-    'Makes the catalogue say what its files say, at once or not at all; a changed price is a new version.',
+  summary: 'Applies catalogue files, all or nothing; a changed price becomes a new version.',
   reach: 'gateway',
   permission: 'gateway:write',
   transaction,
@@ -43,7 +42,7 @@ export const applyCatalogue = change({
     prune: optional(
       toggle({
         label: 'Prune',
-        help: 'Withdraws the offers that the files leave out of their providers.',
+        help: 'Withdraws offers that the files omit, although they list the provider.',
         example: true,
       }),
     ),
@@ -55,18 +54,17 @@ export const applyCatalogue = change({
     [
       ...(changes.length > 0 ? changes : ['no change']),
       ...(leftOut.length > 0
-        ? ['Still offered, though the file leaves them out (withdraw them with --prune):']
+        ? ['Still offered, though the files omit them (withdraw them with --prune):']
         : []),
       ...leftOut.map((line) => `  ${line}`),
     ].join('\n'),
   run: (context, { files: texts, prune = false }) => write(context, texts, { prune }),
 });
 
-/** What a start of the embedded default does unasked (contract: operations/catalogue-start). */
+/** What a start on the embedded database does by itself (contract: operations/catalogue-start). */
 export const takeOverNews = change({
   name: 'catalogue.take-over',
-  summary:
-    'Takes new models and offers of the files over, and those entries that are named as changed in them.',
+  summary: 'Takes over new models and offers from the files, and the entries that are listed as changed.',
   reach: 'gateway',
   permission: 'gateway:write',
   transaction,
@@ -74,7 +72,7 @@ export const takeOverNews = change({
     files: catalogueFiles,
     changed: wordList({
       label: 'Changed',
-      help: 'The entries that differ from what was taken over last.',
+      help: 'Entries that differ from what was last taken over.',
       example: ['model acme/large'],
     }),
   },

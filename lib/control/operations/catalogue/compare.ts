@@ -9,14 +9,14 @@ import { badInput } from '#lib/control/operations/refusal';
 import type { Price } from '#lib/core/metering/price-list';
 import { FileRefused } from '#lib/core/schemas/document';
 
-/** Prices that are tried on last week's calls at once. */
+/** The most prices to try on last week's calls at once. */
 const mostPrices = 200;
 const unpriced: Price = { base: {}, tiers: [], serviceTiers: {} };
 
 export const compareCatalogueOperation = read({
   name: 'catalogue.compare',
   summary:
-    'What applying catalogue files would change, and what its prices would have made of the last 7 days.',
+    'Shows what applying catalogue files would change, and what calls of the last 7 days would have cost with the new prices.',
   reach: 'gateway',
   permission: 'gateway:read',
   fields: { files: catalogueFiles },
@@ -24,9 +24,9 @@ export const compareCatalogueOperation = read({
     changes: z
       .array(z.string())
       .meta({ description: 'One line for each provider, model or offer that differs.' }),
-    leftOut: z
-      .array(z.string())
-      .meta({ description: 'Offers that the files leave out of their providers; prune withdraws them.' }),
+    leftOut: z.array(z.string()).meta({
+      description: 'Offers that the files omit, although they list the provider; prune withdraws them.',
+    }),
     prices: z
       .array(
         shownEffect.extend({

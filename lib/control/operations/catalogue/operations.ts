@@ -14,7 +14,7 @@ import { listRoutable } from '#lib/gateway/routing/pure/exclude';
 
 export const listCatalogue = read({
   name: 'model.list',
-  summary: 'The models of the catalogue with their offers and prices, by id.',
+  summary: 'Lists the models of the catalogue with their offers and prices, by id.',
   reach: 'self',
   permission: null,
   fields: { ...modelFilters, ...pagingBy(mostRows) },
@@ -32,7 +32,7 @@ export const listCatalogue = read({
 
 const showModel = read({
   name: 'model.show',
-  summary: 'A model of the catalogue with its offers and all their prices.',
+  summary: 'Shows a model of the catalogue with its offers and all their prices.',
   reach: 'self',
   permission: null,
   fields: {
@@ -48,11 +48,11 @@ const showModel = read({
   },
 });
 
-/** For choices of models and providers, and for a line that works as pasted. */
+/** For choices of models and providers, and for an example that works as pasted. */
 export const listModelNames = read({
   name: 'model.names',
   summary:
-    'The ids of all providers, of all models with an offer in service, and of one that a call of the chat family may name.',
+    'Lists the ids of all providers, of all models with an offer in service, and of one model that chat calls can use.',
   reach: 'self',
   permission: null,
   fields: {},

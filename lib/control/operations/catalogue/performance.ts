@@ -14,28 +14,28 @@ const dayMs = 86_400_000;
 
 const quantiles = z
   .object({
-    p50: z.number().meta({ description: 'Half of the calls took at most this, ms.' }),
-    p95: z.number().meta({ description: '95 % of the calls took at most this, ms.' }),
+    p50: z.number().meta({ description: 'Half of the calls took at most this long, ms.' }),
+    p95: z.number().meta({ description: '95% of the calls took at most this long, ms.' }),
   })
   .nullable()
-  .meta({ description: 'In ms, at most 5 % off; null: no call has it.' });
+  .meta({ description: 'In ms, within 5%; null: no data.' });
 
 const performance = z.object({
   model: z.string(),
   from: z.iso.datetime(),
   to: z.iso.datetime(),
-  health: z.enum(['live', 'unknown']).meta({ description: 'unknown: no gateway process was asked.' }),
+  health: z.enum(['live', 'unknown']).meta({ description: 'unknown: no gateway process answered.' }),
   offers: z.array(
     z.object({
       provider: z.string(),
       state: z.enum(['in service', 'set aside', 'probing']),
-      tokensPerSecond: z
-        .number()
-        .nullable()
-        .meta({ description: 'Output, as the gateway process has measured it lately; null: not yet.' }),
-      calls: z.int().meta({ description: 'Of the workspace, answered by this offer.' }),
+      tokensPerSecond: z.number().nullable().meta({
+        description: 'Output, as recently measured by the gateway process; null: not measured yet.',
+      }),
+      calls: z.int().meta({ description: 'Calls of the workspace that this offer answered.' }),
       uptime: z.number().nullable().meta({
-        description: 'Share of them without an error, timeout or break of the provider; null: none.',
+        description:
+          'Share of these calls without an error, timeout or broken answer of the provider; null: no calls.',
       }),
       latencyMs: quantiles,
       firstByteMs: quantiles,
@@ -44,10 +44,10 @@ const performance = z.object({
 });
 export type ModelPerformance = z.output<typeof performance>;
 
-/** How each offer of a model has done for a workspace; what others did with it is not told. */
+/** How each offer of a model has done for a workspace; calls of other workspaces are not included. */
 export const modelPerformance = read({
   name: 'model.performance',
-  summary: 'How the offers of a model have served a workspace in the last 7 days.',
+  summary: 'Shows how the offers of a model performed for a workspace in the last 7 days.',
   reach: 'workspace',
   permission: 'logs:read',
   fields: {

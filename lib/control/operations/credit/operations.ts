@@ -8,7 +8,7 @@ import { formatUsd } from '#lib/core/money';
 import { postLine } from '#lib/gateway/ledger/post-line';
 import { newRowId } from '#lib/platform/data/row-id';
 
-/** Four billion dollars: with the largest credit on top it still fits a BIGINT of nano-dollars. */
+/** Four billion dollars: with the largest credit on top, it still fits in a BIGINT of nano-dollars. */
 const largestNano = 4_000_000_000n * 1_000_000_000n;
 
 const abs = (nano: bigint) => (nano < 0n ? -nano : nano);
@@ -19,21 +19,21 @@ const abs = (nano: bigint) => (nano < 0n ? -nano : nano);
  */
 export const addCredit = create({
   name: 'credit.add',
-  summary: 'Posts an amount to the ledger of a workspace by hand; a negative one corrects.',
+  summary: 'Posts an amount to the ledger of a workspace by hand; a negative amount is a debit.',
   reach: 'workspace',
   permission: 'gateway:write',
   fields: {
     amount: amount({
       label: 'Amount',
-      help: 'Added to the balance; below 0 it is taken from it.',
+      help: 'Added to the balance; a negative amount is subtracted.',
       example: '25',
     }),
-    reason: words({ label: 'Reason', help: 'Stands in the ledger.', example: 'credit for the trial' }),
+    reason: words({ label: 'Reason', help: 'Shown in the ledger.', example: 'credit for the trial' }),
     ref: ownRef,
   },
   output: z.object({
     ref: z.string().meta({ description: 'The "ref" of its line in the ledger.' }),
-    balance: z.string().meta({ description: 'The balance after it, dollars as a decimal string.' }),
+    balance: z.string().meta({ description: 'The new balance, dollars as a decimal string.' }),
   }),
   http: [{ method: 'POST', path: '/workspaces/{workspace}/credits' }],
   line: { arguments: ['workspace', 'amount'] },
@@ -49,7 +49,10 @@ export const addCredit = create({
     }
     const afterNano = balanceNano + amountNano;
     if (abs(afterNano) > abs(balanceNano) && abs(afterNano) > largestNano) {
-      throw badInput('amount', `a balance is at most ${formatUsd(largestNano)} dollars, up or down`);
+      throw badInput(
+        'amount',
+        `a balance must be between -${formatUsd(largestNano)} and ${formatUsd(largestNano)} dollars`,
+      );
     }
     const changes = await postLine({ query: (text, values) => store.execute(text, values) }, line);
     if (changes === null) await isPosted(store, line);

@@ -3,20 +3,20 @@ import { pattern } from '#lib/control/operations/field/kinds';
 import { conflict } from '#lib/control/operations/refusal';
 import type { Store } from '#lib/control/operations/store';
 
-/** Random ones alone: refs that the gateway makes by itself are ids in the order of time, and never these. */
+/** Only random ones: refs that the gateway makes are ids ordered by time, and never look like these. */
 const randomUuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** For a form, which makes it when it is shown, and for scripts that may have to repeat themselves. */
+/** For forms, which make one when they are shown, and for scripts that may have to retry. */
 export const ownRef = optional(
   pattern(
     {
       label: 'Ref',
-      help: 'A random UUID of your own for its line: sent again, it posts nothing more.',
+      help: 'Your own random UUID for the line; sending it again posts nothing twice.',
       placeholder: 'UUID',
       example: '0f8fad5b-d9cb-469f-a165-70867728950e',
     },
     randomUuid,
-    'write a random UUID (version 4) in small letters, a new one for each line',
+    'must be a random UUID (version 4) in lower case, a new one for each line',
   ),
 );
 
@@ -26,13 +26,13 @@ interface Line {
   readonly ref: string;
   readonly amountNano: bigint;
   readonly reason: string;
-  /** Of promo credit; null: it never expires. */
+  /** Of promo credit; null: never. */
   readonly expiresAt?: Date | null;
 }
 
 /**
- * Whether this very line was posted before (contract: money/own-ref).
- * @throws ControlRefused (conflict) when another one stands under the ref.
+ * Whether exactly this line was posted before (contract: money/own-ref).
+ * @throws ControlRefused (conflict) if a different line has the ref.
  */
 export async function isPosted(store: Store, line: Line): Promise<boolean> {
   const { workspaceId, kind, ref, amountNano, reason, expiresAt = null } = line;
@@ -43,8 +43,5 @@ export async function isPosted(store: Store, line: Line): Promise<boolean> {
     [kind, ref, workspaceId, `${amountNano}`, reason, expiresAt],
   );
   if (found === undefined || found.same) return found !== undefined;
-  throw conflict(
-    'another line stands in the ledger under this ref; reload the page, or take a new ref',
-    'ref',
-  );
+  throw conflict('a different line in the ledger has this ref; reload the page, or use a new ref', 'ref');
 }

@@ -11,21 +11,21 @@ import type { Store } from '#lib/control/operations/store';
 import { formatUsd } from '#lib/core/money';
 import { newRowId } from '#lib/platform/data/row-id';
 
-/** A million dollars: nobody gives away more by a slip of the hand. */
+/** A million dollars: a guard against typing errors. */
 const largestNano = 1_000_000n * 1_000_000_000n;
 
 export const grantCredit = create({
   name: 'credit.promo',
-  summary: 'Gives a workspace promo credit, which usage spends before any other money.',
+  summary: 'Gives a workspace promo credit, which is spent before any other money.',
   reach: 'workspace',
   permission: 'gateway:write',
   fields: {
     amount: amount({ label: 'Amount', help: 'More than 0.', example: '25' }),
-    reason: words({ label: 'Reason', help: 'Stands in the ledger.', example: 'Launch credit' }),
+    reason: words({ label: 'Reason', help: 'Shown in the ledger.', example: 'Launch credit' }),
     expiresAt: optional(
       expiry({
         label: 'Expires',
-        help: 'What is left then leaves the balance. A date includes that day, in the workspace’s zone.',
+        help: 'The rest is then removed from the balance. A date includes that day, in the workspace’s time zone.',
         flag: 'expires',
         example: '2027-01-31T23:59:59Z',
       }),
@@ -40,13 +40,16 @@ export const grantCredit = create({
   http: [{ method: 'POST', path: '/workspaces/{workspace}/promos' }],
   line: { arguments: ['workspace', 'amount'] },
   text: ({ amount: usd, expiresAt }) =>
-    `${usd} USD given${expiresAt === null ? '' : `; what is left expires ${expiresAt}`}`,
+    `${usd} USD given${expiresAt === null ? '' : `; the rest expires ${expiresAt}`}`,
   run: async ({ store, scope }, { amount: amountNano, reason, expiresAt = null, ref = newRowId() }) => {
     const { workspaceId, demo } = scope;
     if (amountNano <= 0n || amountNano > largestNano) {
-      throw badInput('amount', `a promo credit is more than 0 and at most ${formatUsd(largestNano)} dollars`);
+      throw badInput(
+        'amount',
+        `promo credit must be more than 0 and at most ${formatUsd(largestNano)} dollars`,
+      );
     }
-    if (demo) throw badInput(null, 'a demo workspace has made-up money alone; choose another one');
+    if (demo) throw badInput(null, 'a demo workspace has only made-up money; choose another workspace');
     const sql = { query: (text: string, values: unknown[]) => store.execute(text, values) };
     const credit = { workspaceId, ref, amountNano, reason, expiresAt };
     const changes = await grantPromo(sql, credit);
@@ -68,21 +71,21 @@ const promo = z.object({
   id: z.uuid(),
   ref: z.string(),
   reason: z.string().nullable(),
-  amount: z.string().meta({ description: 'What was given, dollars as a decimal string.' }),
-  left: z.string().meta({ description: 'What usage has not spent yet; 0 once it has ended.' }),
-  expired: z.string().meta({ description: 'What was left when it expired.' }),
+  amount: z.string().meta({ description: 'The original amount, dollars as a decimal string.' }),
+  left: z.string().meta({ description: 'Not spent yet; 0 once it has ended.' }),
+  expired: z.string().meta({ description: 'Left over when it expired.' }),
   grantedAt: z.iso.datetime(),
   expiresAt: z.iso.datetime(),
   endedAt: z.iso
     .datetime()
     .nullable()
-    .meta({ description: 'When what was left was taken; null: it is in force.' }),
+    .meta({ description: 'When the rest was removed; null: still in force.' }),
 });
 export type ShownPromo = z.output<typeof promo>;
 
 export const listPromos = read({
   name: 'credit.promos',
-  summary: 'The promo credits of a workspace that expire, the newest first.',
+  summary: 'Lists the promo credits of a workspace that expire, newest first.',
   reach: 'workspace',
   permission: 'workspace:read',
   fields: paging,
@@ -98,7 +101,7 @@ interface StoredPromo extends Omit<ShownPromo, 'grantedAt' | 'expiresAt' | 'ende
   readonly endedAt: Date | null;
 }
 
-/** What is left: as counted last, less what was used since, those that expire first before others. */
+/** What is left: as last counted, minus what was used since; credit that expires first is spent first. */
 async function pageOfPromos(store: Store, scope: WorkspaceScope, limit: number, after: string | undefined) {
   const values: unknown[] = [limit + 1];
   const own = within(scope, 'workspace_id', values);

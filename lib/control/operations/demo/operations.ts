@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { change } from '#lib/control/operations/declare';
 import { removeDemo } from '#lib/control/operations/demo/remove';
 
-/** Filling it needs this machine for some seconds, in many transactions: that is a command (lib/programs/command/demo.ts). */
+/** Filling takes this machine some seconds and many transactions, so it is a command (lib/programs/command/demo.ts). */
 export const removeDemoData = change({
   name: 'demo.remove',
-  summary: 'Deletes the demo workspace with all its made-up calls and money; nothing else.',
+  summary: 'Deletes the demo workspace with all its made-up calls and money, and nothing else.',
   reach: 'gateway',
   permission: 'gateway:write',
   fields: {},
@@ -13,7 +13,7 @@ export const removeDemoData = change({
   http: [],
   line: {},
   text: ({ slug, calls }) =>
-    slug === null ? 'there is no demo data' : `the workspace ${slug} is gone with its ${calls} calls`,
+    slug === null ? 'there is no demo data' : `workspace ${slug} and its ${calls} calls deleted`,
   transaction: { waitMs: 10_000, limitMs: 120_000 },
   run: async ({ store }) => {
     const removed = await removeDemo(store);

@@ -1,6 +1,6 @@
 import type { Change, SqlRunner } from '#lib/platform/data/change';
 
-/** What a removal took away. */
+/** What was deleted. */
 export interface Removed {
   readonly workspaceId: string;
   readonly slug: string;
@@ -9,7 +9,7 @@ export interface Removed {
   readonly changes: readonly Change[];
 }
 
-/** What reads and deletes inside of a transaction. */
+/** Reads and deletes inside a transaction. */
 export interface DemoStore {
   query<Row>(text: string, values: readonly unknown[]): Promise<Row[]>;
   execute(text: string, values: readonly unknown[]): Promise<number>;
@@ -18,8 +18,8 @@ export interface DemoStore {
 const keysOf = 'SELECT id FROM api_key WHERE workspace_id = $1::uuid';
 
 /**
- * What stands beside the workspace without a foreign key that would take it along. No other workspace has any of it,
- * and no running process: without a secret that opens a key it has no holds, leases or jobs.
+ * Rows of the workspace without a foreign key that would delete them with it. No other workspace has any of them,
+ * nor has a running process: since its keys have no secret, it has no holds, leases or jobs.
  */
 const beside = [
   'DELETE FROM usage_quarter WHERE workspace_id = $1::uuid',
@@ -36,9 +36,9 @@ const beside = [
 ];
 
 /**
- * Deletes the demo workspace with everything in it: calls, sums, ledger, keys, policies, trail. Nothing else is touched;
+ * Deletes the demo workspace with everything in it: calls, sums, ledger, keys, policies, audit log. Nothing else changes;
  * the database refuses to delete the ledger of any other workspace.
- * @returns null when there is none.
+ * @returns null if there is none.
  * @throws Error of the database.
  */
 export async function removeDemo(store: DemoStore): Promise<Removed | null> {
@@ -59,13 +59,13 @@ export async function removeDemo(store: DemoStore): Promise<Removed | null> {
   return { workspaceId: id, slug, calls, changes: [...gone, { kind: 'workspace', subject: id }] };
 }
 
-/** A connection inside of a transaction, as `removeDemo` takes it. */
+/** A connection inside a transaction, as `removeDemo` takes it. */
 export function demoStoreOf(client: SqlRunner): DemoStore {
   const run = async (text: string, values: readonly unknown[]) => {
     const result: unknown = await client.query(text, [...values]);
     if (typeof result === 'object' && result !== null && 'rows' in result && 'rowCount' in result)
       return result;
-    throw new TypeError('the connection tells no rows');
+    throw new TypeError('the connection returned no rows');
   };
   return {
     // pg gives what the statement selects, which its text names.

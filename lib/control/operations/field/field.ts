@@ -3,7 +3,7 @@ import { badInput, quoted } from '#lib/control/operations/refusal';
 import { dayBegin, dayEnd } from '#lib/core/charts/wall-time';
 import { type Permission, rolesThatMay } from '#lib/core/role';
 
-/** Which control of a form, and which words of the command line, give a value of it. */
+/** Decides the control on a form and the syntax on the command line. */
 export type FieldKind =
   | 'text'
   | 'email'
@@ -19,29 +19,29 @@ export type FieldKind =
   | 'document'
   | 'files';
 
-/** What people and programs are told of a field; every adapter takes it from here. */
+/** What users and programs are told about a field; every adapter takes it from here. */
 export interface FieldFacts {
-  /** Above its box on a form; its title in the API's document: "Daily cap". */
+  /** Label on a form; title in the API's document: "Daily cap". */
   readonly label: string;
-  /** What it does, in a sentence or less; "" when the label says it all. */
+  /** What it does, in a sentence or less; "" if the label is enough. */
   readonly help: string;
-  /** What an amount counts: "USD", "seconds", "requests a minute". */
+  /** Unit of an amount: "USD", "seconds", "requests a minute". */
   readonly unit?: string;
-  /** Its name on the command line without dashes; its own name in kebab case when not given. */
+  /** Its name on the command line without dashes; default: its own name in kebab case. */
   readonly flag?: string;
-  /** What stands for the value on a usage line: "USD". */
+  /** Placeholder of the value on a usage line: "USD". */
   readonly placeholder?: string;
   /** As JSON. */
   readonly example?: unknown;
-  /** Never shown again: not in an audit row, a log, a message or an address. */
+  /** Never shown again: not in audit rows, logs, messages or addresses. */
   readonly secret?: boolean;
-  /** The part of a form in which it stands, closed at first; without one it stands at the top. */
+  /** The section of a form that contains it, initially closed; without one, it is at the top. */
   readonly group?: { readonly title: string; readonly help: string };
   /** What an empty box means: "No cap". */
   readonly empty?: string;
-  /** Of `files`: names in a directory that are no part of it. */
+  /** Of `files`: names in a directory to leave out. */
   readonly leaveOut?: readonly string[];
-  /** What giving this field needs besides the operation's own permission. */
+  /** Permission needed to set this field, in addition to the operation's own. */
   readonly permission?: Permission;
 }
 
@@ -49,21 +49,21 @@ export interface FieldFacts {
 export interface Field<Value = unknown, Required extends boolean = boolean> extends FieldFacts {
   readonly kind: FieldKind;
   readonly required: Required;
-  /** What JSON may carry for it, and the value that it becomes. */
+  /** Its JSON, and the value that this becomes. */
   readonly schema: z.ZodType<Value>;
   /** The words of a `choice`. */
   readonly choices?: readonly string[];
-  /** Whether null removes it: `none` on the command line, an empty box on a form. */
+  /** Whether null removes it: `none` on the command line, an empty field on a form. */
   readonly clearable: boolean;
-  /** What a date without a time means in the workspace's zone: of an expiry its end, of an edge of a range its beginning. */
+  /** What a date without a time means in the workspace's zone: the end of that day (an expiry) or its beginning. */
   readonly day?: 'begins' | 'ends';
-  /** A text of the command line, of a form or of an address as JSON; what it cannot read stays the text. */
+  /** A string of the command line, of a form or of an address as JSON; if it cannot be read, the string itself. */
   fromText(text: string): unknown;
 }
 
 export type Fields = Readonly<Record<string, Field>>;
 
-/** What `run` gets: the required fields, and those of the others that were given. */
+/** What `run` gets: the required fields, and the other fields that were given. */
 export type ValuesOf<F extends Fields> = {
   readonly [N in keyof F as F[N] extends Field<unknown, true> ? N : never]: ValueOf<F[N]>;
 } & {
@@ -71,7 +71,7 @@ export type ValuesOf<F extends Fields> = {
 };
 export type ValueOf<F> = F extends Field<infer Value> ? Value : never;
 
-/** The same field where nobody has to give it. */
+/** The same field, not required. */
 export function optional<Value>(field: Field<Value>): Field<Value, false> {
   return { ...field, required: false };
 }
@@ -82,7 +82,7 @@ export function allOptional<F extends Fields>(fields: F): { [N in keyof F]: Fiel
   return Object.fromEntries(entries) as { [N in keyof F]: Field<ValueOf<F[N]>, false> };
 }
 
-/** The schema of a whole input: what is not declared is refused. */
+/** The schema of a whole input; undeclared fields are refused. */
 function schemaOf(fields: Fields): z.ZodObject {
   return z.strictObject(
     Object.fromEntries(
@@ -94,7 +94,7 @@ function schemaOf(fields: Fields): z.ZodObject {
   );
 }
 
-/** Dates without a time as moments of a zone; all else as it came, for the schemas to judge. */
+/** Dates without a time become moments in a zone; everything else is left to the schemas. */
 function atDays(fields: Fields, input: unknown, zone: string): unknown {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return input;
   const moments = Object.entries(input).map(([name, value]) => {
@@ -109,7 +109,7 @@ function atDays(fields: Fields, input: unknown, zone: string): unknown {
 /**
  * Reads an input.
  * @param zone IANA zone in which dates without a time are read (contract: control-plane/dates).
- * @throws ControlRefused for the first fault, naming its field.
+ * @throws ControlRefused for the first error, naming its field.
  */
 export function parseFields<F extends Fields>(fields: F, input: unknown, zone = 'UTC'): ValuesOf<F> {
   const parsed = schemaOf(fields).safeParse(atDays(fields, input, zone));
@@ -118,15 +118,15 @@ export function parseFields<F extends Fields>(fields: F, input: unknown, zone = 
   const issue = parsed.error.issues[0];
   if (issue?.code === 'unrecognized_keys' && issue.path.length > 0) {
     const name = [...issue.path, issue.keys[0] ?? ''].map(String).join('.');
-    throw badInput(printableName(name), 'it is not a known key; remove it');
+    throw badInput(printableName(name), 'unknown key; remove it');
   }
   if (issue?.code === 'unrecognized_keys') {
     const names = Object.keys(fields).join(', ') || 'none';
-    throw badInput(printableName(issue.keys[0] ?? ''), `there is no such field; the fields are: ${names}`);
+    throw badInput(printableName(issue.keys[0] ?? ''), `unknown field; the fields are: ${names}`);
   }
   const path = issue?.path.map(String).join('.') ?? '';
   const missing = issue?.code === 'invalid_type' && issue.path.length === 1 && isAbsent(input, issue.path[0]);
-  const text = missing ? 'this field is needed' : (issue?.message ?? 'the input cannot be read');
+  const text = missing ? 'this field is required' : (issue?.message ?? 'this input cannot be read');
   throw badInput(path === '' ? null : printableName(path), text);
 }
 
@@ -138,18 +138,18 @@ function printableName(name: string): string {
   return /^[\w.-]{1,80}$/.test(name) ? name : quoted(name);
 }
 
-/** An expiry that is over would stop at once what it is given to. @throws ControlRefused. */
+/** Refuses an expiry in the past, which would end things at once. @throws ControlRefused. */
 export function refusePast(fields: Fields, input: object, nowMs: number): void {
   for (const [name, value] of Object.entries(input)) {
     if (fields[name]?.day !== 'ends' || !(value instanceof Date) || value.getTime() > nowMs) continue;
-    throw badInput(name, 'this time is over; choose a later one, or none');
+    throw badInput(name, 'this time is in the past; choose a later one, or none');
   }
 }
 
-/** What a field does and counts, in sentences: "Stands in the ledger. Unit: USD." */
+/** Help, unit and permission of a field, in sentences: "Shown in the ledger. Unit: USD." */
 export function sentencesOf({ help, unit, permission }: FieldFacts): string {
   const told = help === '' || /[.?]$/.test(help) ? help : `${help}.`;
-  const who = permission && `Needs the role ${rolesThatMay(permission)}.`;
+  const who = permission && `Requires the role ${rolesThatMay(permission)}.`;
   return [told, unit && `Unit: ${unit}.`, who].filter(Boolean).join(' ');
 }
 

@@ -10,12 +10,12 @@ export const mostRows = 500;
 /** The fields of every list. */
 export const paging = pagingBy(defaultLimit);
 
-/** The same for a list whose pages have `rows` rows unless another number is asked for. */
+/** The same for a list with another default page size. */
 export function pagingBy(rows: number) {
-  const help = `How many at most; ${rows} when it is not given.`;
+  const help = `Maximum number of rows. Default: ${rows}.`;
   return {
     limit: optional(count({ label: 'Rows', help, unit: 'rows', example: 20 }, { min: 1, max: mostRows })),
-    after: optional(words({ label: 'After', help: 'The "next" of the page before.', placeholder: 'NEXT' })),
+    after: optional(words({ label: 'After', help: 'The "next" of the previous page.', placeholder: 'NEXT' })),
   };
 }
 
@@ -24,15 +24,18 @@ export function limitOf(input: { readonly limit?: number | undefined }): number 
   return input.limit ?? defaultLimit;
 }
 
-/** The answer of every list: a page, and where the next one starts (null: there is none). */
+/** The answer of every list: a page, and where the next one begins (null: there is none). */
 export function pageOf<Row>(row: z.ZodType<Row>) {
   return z.object({
     data: z.array(row),
-    next: z.string().nullable().meta({ description: 'Send it as "after" for the next page; null: no more.' }),
+    next: z
+      .string()
+      .nullable()
+      .meta({ description: 'Send it as "after" to get the next page; null: this is the last page.' }),
   });
 }
 
-/** Where a page ended: the last row's time and id, so that no row needs to be there for the next one. */
+/** Where a page ended: time and id of the last row, which itself may be gone when the next page is read. */
 export interface ListPlace {
   readonly at: Date;
   readonly id: string;
@@ -42,7 +45,7 @@ export function placeText({ at, id }: ListPlace): string {
   return `${at.getTime()}.${id}`;
 }
 
-/** @param what "a page of keys". @throws ControlRefused (invalid_body) for an `after` that no page gave. */
+/** @param what "a page of keys". @throws ControlRefused (invalid_body) for an `after` that is not from such a page. */
 export function placeOf(after: string, what: string): ListPlace {
   const [, ms = '', id = ''] = /^(\d{1,14})\.([0-9a-f-]{36})$/.exec(after) ?? [];
   if (!isUuid(id)) throw badInput('after', `this is not the "next" of ${what}`);
@@ -52,13 +55,13 @@ export function placeOf(after: string, what: string): ListPlace {
 /** A filter of a list: its field, and its condition in SQL. Adding one is one entry of such a record. */
 export interface Filter<Value = unknown> {
   readonly field: Field<Value, false>;
-  /** What stands in the statement for the value that was given; the value itself without it. */
+  /** The parameter of the statement for a value; if absent, the value itself. */
   parameter?(given: NoInfer<Value>): unknown;
-  /** @param parameter its place in the statement: "$3". */
+  /** @param parameter its placeholder in the statement: "$3". */
   sql(parameter: string): string;
 }
 
-/** One entry of a record of filters: `parameter` gets what the field reads. */
+/** One entry of a record of filters. */
 export function filter<Value>(one: Filter<Value>): Filter<Value> {
   return one;
 }

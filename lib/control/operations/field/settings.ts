@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { type Field, type Fields, sentencesOf, type ValueOf } from '#lib/control/operations/field/field';
 import { formatUsd } from '#lib/core/money';
 
-/** Settings of a thing as JSON shows them: money as decimal strings, times in ISO. */
+/** Settings of a thing as JSON: money as decimal strings, times in ISO. */
 export type ShownSettings<S extends Fields> = { -readonly [N in keyof S]: Shown<ValueOf<S[N]>> };
 type Shown<Value> = Value extends bigint | Date ? string : Value;
 
 /**
- * The columns that settings write; what was not given is left alone. A setting has the column of its own
- * name; money has that name and "Nano"; a list of models has `allModels` beside it.
+ * The columns that settings write; omitted ones are left out. The column of a setting has the same
+ * name; of money, that name and "Nano"; a list of models also has `allModels`.
  */
 export function columnsOf(
   settings: Fields,
@@ -24,15 +24,15 @@ export function columnsOf(
       columns[name] = value ?? [];
     } else columns[name] = value;
   }
-  // Fits every column: Prisma itself refuses one that the schema does not have, or of another type.
+  // Fits every column: Prisma refuses unknown columns and other types.
   return columns as Record<string, never>;
 }
 
-/** The settings of a stored row, as JSON shows them. */
+/** The settings of a stored row, as JSON. */
 export function shownSettings<S extends Fields>(settings: S, row: object): ShownSettings<S> {
   const stored = new Map(Object.entries(row));
   const shown = Object.entries(settings).map(([name, field]) => [name, shownValue(name, field, stored)]);
-  // The members are those of `settings`, each shown as its kind is.
+  // The members are those of `settings`, each in the form of its kind.
   return Object.fromEntries(shown) as ShownSettings<S>;
 }
 

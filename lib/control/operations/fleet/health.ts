@@ -6,7 +6,7 @@ import { isMachineFault } from '#lib/core/machine-fault';
 import { type OfferHealth, type OfferState, offerState } from '#lib/gateway/routing/health';
 import { storedAttempts } from '#lib/gateway/settlement/pure/record/stored-attempts';
 
-/** How many of the newest calls are looked at, of how many failures, and how many are told of an offer. */
+/** How many of the newest calls and of failures are looked at, and how many errors of an offer are shown. */
 const mostCalls = 5_000;
 const mostFailed = 500;
 const mostErrors = 3;
@@ -14,7 +14,7 @@ const mostErrors = 3;
 const failure = z.object({
   at: z.iso.datetime(),
   call: z.uuid(),
-  status: z.int().nullable().meta({ description: 'What the provider answered; null: nothing.' }),
+  status: z.int().nullable().meta({ description: 'Status of the provider’s answer; null: no answer.' }),
   error: z.string().nullable(),
 });
 
@@ -23,28 +23,27 @@ const shownOffer = z.object({
   provider: z.string(),
   state: z.enum(['in service', 'set aside', 'probing', 'untried']),
   until: z.iso.datetime().nullable().meta({ description: 'Set aside until then.' }),
-  failures: z.int().meta({ description: 'In a row.' }),
-  errorRate: z.number().meta({ description: 'Share of its latest attempts that failed, 0 to 1.' }),
-  running: z.int().meta({ description: 'Attempts under way in the process that is shown.' }),
-  firstByteMs: z
-    .number()
-    .nullable()
-    .meta({ description: 'Time to the first byte of streams, smoothed; ms.' }),
-  wholeMs: z.number().nullable().meta({ description: 'Time of whole answers, smoothed; ms.' }),
-  errors: z.array(failure).meta({ description: 'Its newest failed attempts; nothing of what was sent.' }),
+  failures: z.int().meta({ description: 'Consecutive failures.' }),
+  errorRate: z.number().meta({ description: 'Share of its latest attempts that failed, from 0 to 1.' }),
+  running: z.int().meta({ description: 'Attempts in progress in the process that is shown.' }),
+  firstByteMs: z.number().nullable().meta({ description: 'Smoothed time to the first byte of streams, ms.' }),
+  wholeMs: z.number().nullable().meta({ description: 'Smoothed time of whole answers, ms.' }),
+  errors: z.array(failure).meta({ description: 'Its latest failed attempts, without any content.' }),
 });
 export type FleetOffer = z.output<typeof shownOffer>;
 
 export const showFleetHealth = read({
   name: 'fleet.health',
   summary:
-    'How every offer stands that was tried or has failed lately, with its last errors, those in trouble first.',
+    'Shows the state of every offer that was recently tried or has failed, with its latest errors; failing offers first.',
   reach: 'gateway',
   permission: 'gateway:read',
   fields: {},
   output: z.object({
-    processes: z.int().meta({ description: 'How many of this machine answered; 0: breakers are not known.' }),
-    calls: z.int().meta({ description: 'How many of the newest calls were looked at for errors.' }),
+    processes: z.int().meta({
+      description: 'How many processes of this machine answered; 0: the state of breakers is unknown.',
+    }),
+    calls: z.int().meta({ description: 'How many of the newest calls were searched for errors.' }),
     data: z.array(shownOffer),
     next: z.null(),
   }),
@@ -100,12 +99,12 @@ const ranks: Readonly<Record<FleetOffer['state'], number>> = {
   'in service': 2,
   untried: 3,
 };
-/** What has failed lately stands above what has not. */
+/** Offers that failed recently come before the others. */
 function rankOf({ state, errors }: FleetOffer): number {
   return ranks[state] * 2 + (errors.length > 0 ? 0 : 1);
 }
 
-/** Whether an attempt has gone there: Next's copy of the module has its own object for an offer that nobody tried. */
+/** Whether any attempt was made: Next's copy of the module has its own object for an offer without attempts. */
 function wasTried({ streamFirstByteMs, wholeMs, failures, running, errorRate, openUntilMs }: OfferHealth) {
   return (
     failures + running + errorRate + openUntilMs > 0 || (streamFirstByteMs.value ?? wholeMs.value) !== null
@@ -121,7 +120,7 @@ interface FailedCall {
   readonly attempts: unknown;
 }
 
-/** By model and provider, the newest first. Made-up calls are left out. */
+/** By model and provider, newest first. Made-up calls are left out. */
 async function readFailures(store: Pick<Store, 'query'>) {
   const rows = await store.query<FailedCall & { looked: number }>(
     `WITH newest AS MATERIALIZED (
@@ -138,7 +137,7 @@ async function readFailures(store: Pick<Store, 'query'>) {
   const failures = new Map<string, FleetOffer['errors']>();
   for (const call of rows) {
     for (const { provider, model, status, error } of storedAttempts(call.attempts, call)) {
-      // What the client did wrong says nothing about an offer, nor what this machine was short of.
+      // A client's mistake or a shortage on this machine says nothing about an offer.
       if (isMachineFault(error)) continue;
       if (error === null && (status === null || status < 400 || status === 400 || status === 404)) continue;
       const known = failures.get(`${model} ${provider}`) ?? [];

@@ -4,24 +4,29 @@ import { listJournalFiles } from '#lib/gateway/settlement/journal/journal-files'
 import { listSetAside } from '#lib/gateway/settlement/set-aside';
 
 const journal = z.object({
-  process: z.uuid().meta({ description: 'The process that wrote it.' }),
-  alive: z.boolean().meta({ description: 'That process was heard from in the last 45 seconds.' }),
-  files: z.int().meta({ description: 'How many files are on this machine.' }),
-  bytes: z.int().meta({ description: 'Their size together, bytes.' }),
+  process: z.uuid().meta({ description: 'The process that wrote the journal.' }),
+  alive: z.boolean().meta({ description: 'Whether that process was heard from in the last 45 seconds.' }),
+  files: z.int().meta({ description: 'Number of files on this machine.' }),
+  bytes: z.int().meta({ description: 'Total size, bytes.' }),
 });
 
 const setAside = z.object({
   kind: z.enum(['damaged', 'rejected']),
   file: z.string(),
-  call: z.string().nullable().meta({ description: 'The call of the record; null: it cannot be read.' }),
+  call: z
+    .string()
+    .nullable()
+    .meta({ description: 'The call of the record; null: the record cannot be read.' }),
   record: z.string().nullable(),
 });
 
 const journals = z.object({
-  kept: z.boolean().meta({ description: 'Whether the process that answers keeps a journal.' }),
+  kept: z.boolean().meta({ description: 'Whether the answering process keeps a journal.' }),
   data: z.array(journal),
-  setAside: z.array(setAside).meta({ description: 'Records that are not in the ledger, at most 200.' }),
-  setAsideAll: z.int().meta({ description: 'How many such records there are.' }),
+  setAside: z
+    .array(setAside)
+    .meta({ description: 'Records that could not be posted to the ledger, at most 200.' }),
+  setAsideAll: z.int().meta({ description: 'Number of such records.' }),
   next: z.null(),
 });
 
@@ -30,7 +35,7 @@ const mostSetAside = 200;
 export const listJournals = read({
   name: 'fleet.journals',
   summary:
-    'The journals on the machine of the process that answers, and records in them that could not be posted.',
+    'Lists the journals on the machine of the answering process, and their records that could not be posted.',
   reach: 'gateway',
   permission: 'gateway:read',
   fields: {},

@@ -6,36 +6,36 @@ import { formatUsd } from '#lib/core/money';
 
 const dollars = z.string().meta({ description: 'Dollars as a decimal string.' });
 const money = {
-  granted: dollars.meta({ description: 'What may still be spent without asking the database, dollars.' }),
-  held: dollars.meta({ description: 'What running calls hold of it, as last reported, dollars.' }),
+  granted: dollars.meta({ description: 'What it may still spend without asking the database, dollars.' }),
+  held: dollars.meta({ description: 'Held by running calls, as last reported, dollars.' }),
 };
 
 const shownProcess = z.object({
-  id: z.uuid().meta({ description: 'Its name in the journal.' }),
+  id: z.uuid().meta({ description: 'Id of the process, as in its journal.' }),
   machine: z.string(),
-  pid: z.int().meta({ description: 'Its number on its machine.' }),
-  version: z.string().nullable().meta({ description: 'Of the program; null: it does not say.' }),
+  pid: z.int().meta({ description: 'Process id on its machine.' }),
+  version: z.string().nullable().meta({ description: 'Version of the program; null: not reported.' }),
   startedAt: z.iso.datetime(),
-  alive: z.boolean().meta({ description: 'It was heard from in the last 45 seconds.' }),
-  heardUntil: z.iso.datetime().meta({ description: 'After that moment others take over what it left.' }),
-  leases: z.int().meta({ description: 'How many leases it has.' }),
+  alive: z.boolean().meta({ description: 'Whether it was heard from in the last 45 seconds.' }),
+  heardUntil: z.iso.datetime().meta({ description: 'After this time, others take over what it left.' }),
+  leases: z.int().meta({ description: 'Number of its leases.' }),
   ...money,
   journal: z
     .object({
-      file: z.int().meta({ description: 'The number of the file that is drained.' }),
-      bytes: z.string().meta({ description: 'Up to there it is in the database, bytes.' }),
+      file: z.int().meta({ description: 'Number of the file that is being drained.' }),
+      bytes: z.string().meta({ description: 'Up to this byte it is in the database.' }),
     })
     .nullable()
-    .meta({ description: 'null: nothing of its journal is in the database yet.' }),
+    .meta({ description: 'How far its journal is in the database; null: not at all yet.' }),
 });
 export type ShownProcess = z.output<typeof shownProcess>;
 
-/** Those that settle by the database alone share one row, which is no process. */
+/** Those that settle only in the database share one row, which is not a process. */
 const isProcess = 'o.pid > 0';
 
 export const listProcesses = read({
   name: 'fleet.processes',
-  summary: 'The gateway processes of all machines with their versions, leases and journals.',
+  summary: 'Lists the gateway processes of all machines with their versions, leases and journals.',
   reach: 'gateway',
   permission: 'gateway:read',
   fields: {},
@@ -76,13 +76,13 @@ export const listProcesses = read({
 const shownLease = z.object({
   process: z.uuid(),
   machine: z.string(),
-  pid: z.int().meta({ description: 'The number of the process on its machine.' }),
+  pid: z.int().meta({ description: 'Process id on its machine.' }),
   alive: z.boolean(),
   kind: z.enum(['workspace', 'key']),
   workspace: z.string().nullable().meta({ description: 'Slug.' }),
-  key: z.string().nullable().meta({ description: 'Id of the key whose caps it is about.' }),
+  key: z.string().nullable().meta({ description: 'Id of the key whose caps it is for.' }),
   ...money,
-  recalledAt: z.iso.datetime().nullable().meta({ description: 'When it was asked back; null: it was not.' }),
+  recalledAt: z.iso.datetime().nullable().meta({ description: 'When it was recalled; null: it was not.' }),
 });
 export type ShownLease = z.output<typeof shownLease>;
 
@@ -91,20 +91,20 @@ const mostLeases = 500;
 export const listLeases = read({
   name: 'fleet.leases',
   summary:
-    'Which process may spend how much of which workspace without asking the database, the largest first.',
+    'Lists how much of which workspace each process may spend without asking the database, largest first.',
   reach: 'gateway',
   permission: 'gateway:read',
   fields: {
     limit: optional(
       countField(
-        { label: 'Rows', help: 'How many at most; 100 when it is not given.', unit: 'rows' },
+        { label: 'Rows', help: 'Maximum number of rows. Default: 100.', unit: 'rows' },
         { min: 1, max: mostLeases },
       ),
     ),
   },
   output: z.object({
     data: z.array(shownLease),
-    all: z.int().meta({ description: 'How many leases there are.' }),
+    all: z.int().meta({ description: 'Total number of leases.' }),
     next: z.null(),
   }),
   http: [{ method: 'GET', path: '/fleet/leases' }],

@@ -8,17 +8,17 @@ export const incident = z.object({
   id: z.uuid(),
   title: z.string(),
   impact: z.enum(impacts),
-  affects: z.array(z.string()).meta({ description: 'Ids of providers; "gateway" is the gateway itself.' }),
+  affects: z.array(z.string()).meta({ description: 'Ids of providers; "gateway" means the gateway itself.' }),
   state: z.enum(incidentStates),
   startedAt: z.iso.datetime(),
   resolvedAt: z.iso.datetime().nullable(),
   updates: z
     .array(z.object({ at: z.iso.datetime(), state: z.enum(incidentStates), text: z.string() }))
-    .meta({ description: 'The newest first.' }),
+    .meta({ description: 'Newest first.' }),
 });
 export type ShownIncident = z.output<typeof incident>;
 
-/** The most that the status page shows. */
+/** Maximum on the status page. */
 const mostShown = 50;
 
 const columns = `i.id::text AS id, i.title, i.impact, i.affects, i.state, i.started_at AS "startedAt",
@@ -30,7 +30,7 @@ interface StoredIncident extends Omit<ShownIncident, 'startedAt' | 'resolvedAt'>
   readonly resolvedAt: Date | null;
 }
 
-/** Open ones, and those that began or ended since. */
+/** Open incidents, and those that began or ended since. */
 export async function recentIncidents(store: Pick<Store, 'query'>, since: Date): Promise<ShownIncident[]> {
   const rows = await store.query<StoredIncident>(
     `SELECT ${columns} FROM incident i
@@ -41,7 +41,7 @@ export async function recentIncidents(store: Pick<Store, 'query'>, since: Date):
   return rows.map(shown);
 }
 
-/** The newest first. @param after id and time of the last one of the page before. */
+/** Newest first. @param after id and time of the last one of the previous page. */
 export async function pageOfIncidents(
   store: Pick<Store, 'query'>,
   after: { readonly at: Date; readonly id: string } | null,

@@ -21,8 +21,8 @@ const incidents = '/incidents';
 const text = words(
   {
     label: 'Text',
-    help: 'What strangers read: what does not work, and what is done about it.',
-    example: 'Calls to some models take longer than usual; we look into it.',
+    help: 'Shown to the public: what does not work, and what is being done about it.',
+    example: 'Calls to some models take longer than usual; we are looking into it.',
   },
   2000,
 );
@@ -35,13 +35,13 @@ export const createIncident = create({
   reach: 'gateway',
   permission: 'gateway:write',
   fields: {
-    title: name({ label: 'Title', help: 'In a few words.', example: 'Slow answers' }),
-    impact: choice({ label: 'Impact', help: 'How bad it is.', example: 'degraded' }, impacts),
+    title: name({ label: 'Title', help: 'A few words.', example: 'Slow answers' }),
+    impact: choice({ label: 'Impact', help: 'Severity.', example: 'degraded' }, impacts),
     text,
     affects: optional(
       wordList({
         label: 'Affects',
-        help: 'Ids of providers, or "gateway" for the gateway itself, which it is without other word.',
+        help: 'Ids of providers, or "gateway" for the gateway itself. Default: gateway.',
         placeholder: 'a,b',
         example: ['gateway'],
       }),
@@ -49,7 +49,7 @@ export const createIncident = create({
     startedAt: optional(
       time({
         label: 'Began',
-        help: 'Now, when it is not given.',
+        help: 'Default: now.',
         flag: 'started',
         example: '2026-11-22T10:00:00Z',
       }),
@@ -58,11 +58,11 @@ export const createIncident = create({
   output: answer,
   http: [{ method: 'POST', path: incidents }],
   line: {},
-  text: ({ id }) => `incident ${id} is on the status page`,
+  text: ({ id }) => `incident ${id} opened; it is on the status page`,
   run: async ({ store, nowMs }, { title, impact, text: first, affects = ['gateway'], startedAt }) => {
     await checkAffected(store, affects);
     if (startedAt && startedAt.getTime() > nowMs) {
-      throw badInput('startedAt', 'this moment is still to come; an incident has begun');
+      throw badInput('startedAt', 'must not be in the future');
     }
     const id = newRowId();
     const state = 'investigating' as const;
@@ -74,35 +74,32 @@ export const createIncident = create({
   },
 });
 
-/** Only what is a provider or the gateway shows where it belongs. @throws ControlRefused. */
+/** Refuses anything but providers and the gateway, which would show nowhere. @throws ControlRefused. */
 async function checkAffected({ prisma }: Store, affects: readonly string[]): Promise<void> {
-  if (affects.length === 0) throw badInput('affects', 'name what it affects, such as gateway');
+  if (affects.length === 0) throw badInput('affects', 'name what is affected, such as gateway');
   const found = await prisma.provider.findMany({ where: { id: { in: [...affects] } }, select: { id: true } });
   const known = new Set(['gateway', ...found.map(({ id }) => id)]);
   const unknown = affects.find((one) => !known.has(one));
   if (unknown === undefined) return;
-  throw badInput(
-    'affects',
-    `there is no provider ${quoted(unknown)}; write "gateway" or the id of a provider`,
-  );
+  throw badInput('affects', `there is no provider ${quoted(unknown)}; use "gateway" or the id of a provider`);
 }
 
 export const updateIncident = change({
   name: 'incident.update',
-  summary: 'Adds to an open incident what is known of it by now.',
+  summary: 'Adds an update to an open incident.',
   reach: 'gateway',
   permission: 'gateway:write',
   fields: {
     ...ofOne,
     text,
     state: optional(
-      choice({ label: 'State', help: 'As before, when it is not given.', example: 'identified' }, [
+      choice({ label: 'State', help: 'Default: unchanged.', example: 'identified' }, [
         'investigating',
         'identified',
         'monitoring',
       ]),
     ),
-    impact: optional(choice({ label: 'Impact', help: 'As before, when it is not given.' }, impacts)),
+    impact: optional(choice({ label: 'Impact', help: 'Default: unchanged.' }, impacts)),
   },
   output: answer,
   http: [{ method: 'POST', path: `${incidents}/{id}/updates` }],
@@ -111,7 +108,7 @@ export const updateIncident = change({
   run: async ({ store }, { id, text: said, state, impact }) => {
     const before = await lockIncident(store, id);
     if (before.resolvedAt !== null) {
-      throw conflict('this incident is resolved; open another one', 'id');
+      throw conflict('this incident is resolved; open a new one', 'id');
     }
     const data = { state: state ?? before.state, impact: impact ?? before.impact };
     const row = await store.prisma.incident.update({ where: { id }, data });
@@ -130,7 +127,7 @@ export const updateIncident = change({
 
 export const resolveIncident = change({
   name: 'incident.resolve',
-  summary: 'Ends an incident; doing it again changes nothing.',
+  summary: 'Resolves an incident; resolving it again changes nothing.',
   reach: 'gateway',
   permission: 'gateway:write',
   fields: { ...ofOne, text },
@@ -156,7 +153,7 @@ export const resolveIncident = change({
 
 export const listIncidents = read({
   name: 'incident.list',
-  summary: 'The incidents of the status page, the newest first.',
+  summary: 'Lists the incidents of the status page, newest first.',
   reach: 'gateway',
   permission: 'gateway:read',
   fields: paging,
@@ -175,7 +172,7 @@ export const listIncidents = read({
 
 export const incidentOperations = [createIncident, updateIncident, resolveIncident, listIncidents];
 
-/** With the text of its newest update; locked until the transaction ends. @throws ControlRefused not_found. */
+/** With the text of its latest update; locked until the transaction ends. @throws ControlRefused not_found. */
 async function lockIncident(store: Store, id: string) {
   const found = isUuid(id)
     ? await store.query('SELECT 1 AS one FROM incident WHERE id = $1::uuid FOR UPDATE', [id])
@@ -201,7 +198,7 @@ interface SaidOf {
   readonly impact: string;
   readonly affects: readonly string[];
   readonly state: string;
-  /** The text of its newest update, and how many updates there are. */
+  /** Text of the latest update, and number of updates. */
   readonly text: string;
   readonly updates: number;
 }

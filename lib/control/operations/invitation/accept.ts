@@ -17,13 +17,13 @@ const joined = z.object({
   email: z.string(),
   slug: z.string(),
   workspace: z.string(),
-  role: z.enum(roles).meta({ description: 'The one that they have; members keep theirs.' }),
+  role: z.enum(roles).meta({ description: 'The role that they have now; existing members keep theirs.' }),
 });
 
-/** Whoever has the link reads mail at the address, and may know whether it has an account. */
+/** Users who have the link read mail at the address, and may know whether it has an account. */
 export const showInvitationByLink = read({
   name: 'invitation.show',
-  summary: 'What a link from a mail invites to, and whether its address has an account.',
+  summary: 'Shows what the link of an invitation is for, and whether its address has an account.',
   reach: 'self',
   permission: null,
   fields: { token: linkToken },
@@ -45,7 +45,7 @@ export const showInvitationByLink = read({
 
 export const acceptInvitation = change({
   name: 'invitation.accept',
-  summary: 'Makes whoever is signed in a member, if the invitation is for their address.',
+  summary: 'Makes the signed-in user a member, if the invitation is for their address.',
   reach: 'self',
   permission: null,
   fields: { token: linkToken },
@@ -56,7 +56,7 @@ export const acceptInvitation = change({
     const { store, keyPepper, actor } = context;
     const invitation = await claimInvitation(store, keyPepper, token);
     const userId = await userInvited(context, actor, invitation);
-    // The link came by mail: it shows as much as one that verifies.
+    // The link came by mail, so it proves as much as a verification link.
     await markVerified(store, userId);
     const { changes } = await giveCredit(context, userId);
     return join(context, invitation, userId, changes);
@@ -65,12 +65,12 @@ export const acceptInvitation = change({
 
 export const joinByInvitation = create({
   name: 'invitation.join',
-  summary: 'Makes an account of the invited address, which the link has verified, and a member of it.',
+  summary: 'Creates an account for the invited address, verified by the link, and makes it a member.',
   reach: 'self',
   permission: null,
   fields: {
     token: linkToken,
-    name: optional(name({ label: 'Name', help: 'As others see you.', example: 'Ann' })),
+    name: optional(name({ label: 'Name', help: 'Shown to others.', example: 'Ann' })),
     password: newPassword,
   },
   output: joined,
@@ -88,24 +88,25 @@ export const joinByInvitation = create({
       data: [{ id, email, name, passwordHash, emailVerifiedAt: new Date(nowMs) }],
       skipDuplicates: true,
     });
-    if (count === 0) throw conflict('this address has an account by now; sign in to accept', 'token');
+    if (count === 0) throw conflict('this address now has an account; sign in to accept', 'token');
     return join(context, invitation, id, []);
   },
 });
 
 export const acceptOperations = [showInvitationByLink, acceptInvitation, joinByInvitation];
 
-/** @throws ControlRefused permission_denied when they are not whom it is for. */
+/** @throws ControlRefused permission_denied if the invitation is for another address. */
 async function userInvited({ store }: Context, actor: Actor, { email }: Linked): Promise<string> {
   const id = actor.kind === 'user' ? userOf(actor) : null;
   const user = id === null ? null : await store.prisma.user.findUnique({ where: { id } });
-  if (user === null) throw new ControlRefused('permission_denied', 'sign in first, then accept');
+  if (user === null)
+    throw new ControlRefused('permission_denied', 'sign in first, then accept the invitation');
   if (user.email === email) return user.id;
-  const text = `this invitation is for ${email}, and you are signed in as ${user.email}; sign out, then open it again`;
+  const text = `this invitation is for ${email}, but you are signed in as ${user.email}; sign out and open the link again`;
   throw new ControlRefused('permission_denied', text);
 }
 
-/** Somebody who became a member in another way meanwhile keeps the role that they have. */
+/** Users who have become members in another way meanwhile keep their role. */
 async function join(
   { store }: Context,
   { id, workspaceId, slug, workspace, email, role: given }: Linked,

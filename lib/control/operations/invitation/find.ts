@@ -39,7 +39,7 @@ export async function lockInvitation(
   return row;
 }
 
-/** A page of the invitations of a workspace, the newest first. */
+/** A page of the invitations of a workspace, newest first. */
 export function findInvitations(
   store: Store,
   { workspaceId }: WorkspaceScope,
@@ -54,7 +54,7 @@ export function findInvitations(
   );
 }
 
-/** What the mail of an invitation says; null when there is nothing to accept any more. */
+/** What the mail of an invitation says; null if there is nothing left to accept. */
 export async function findOpenInvitation(
   { prisma }: Db,
   id: string,
@@ -70,7 +70,7 @@ export async function findOpenInvitation(
   return { workspace: row.workspace.name, role: row.role, inviter: user?.name ?? user?.email ?? null };
 }
 
-/** A stored role that is none reads as the one that may least. */
+/** An unknown stored role counts as the role with the fewest permissions. */
 export function showInvitation(row: Row, nowMs: number): ShownInvitation {
   return {
     id: row.id,
@@ -84,7 +84,7 @@ export function showInvitation(row: Row, nowMs: number): ShownInvitation {
   };
 }
 
-/** What became of an invitation. */
+/** The state of an invitation. */
 export function stateAt(
   row: Pick<Row, 'accepted_at' | 'cancelled_at' | 'expires_at'>,
   nowMs: number,

@@ -8,8 +8,8 @@ import { hashKey } from '#lib/platform/secrets';
 const form = /^[\w-]{43}$/;
 
 /**
- * Makes the link of a mail; only its hash is kept.
- * @returns its token: 256 random bits, for the mail alone.
+ * Makes the link of a mail; only its hash is stored.
+ * @returns its token: 256 random bits, only for the mail.
  */
 export async function mintInvitationLink(
   tx: SqlRunner,
@@ -24,7 +24,7 @@ export async function mintInvitationLink(
   return token;
 }
 
-/** An invitation as its link finds it. */
+/** An invitation found by its link. */
 export interface Linked {
   readonly id: string;
   readonly workspaceId: string;
@@ -60,7 +60,7 @@ const select = `
     LEFT JOIN "user" u ON u.id = i.invited_by
   WHERE l.hash = $1`;
 
-/** @throws ControlRefused (invalid_body) for a link that cannot be used, saying why. */
+/** @throws ControlRefused (invalid_body) with the reason, if the link cannot be used. */
 export async function findByLink(
   { query }: Pick<Store, 'query'>,
   keyPepper: string,
@@ -78,8 +78,8 @@ export async function findByLink(
 }
 
 /**
- * Uses an invitation up, in the transaction of what it allows. The workspace is locked before the invitation, as by
- * whoever cancels it or removes members: of two that come at once, the second finds what the first one did.
+ * Marks an invitation as accepted, in the transaction of what it allows. The workspace is locked before the invitation,
+ * as for cancellations and removals of members: of two at the same time, the second sees what the first did.
  * @throws ControlRefused (invalid_body), as `findByLink`.
  */
 export async function claimInvitation(
@@ -96,11 +96,11 @@ export async function claimInvitation(
 
 const reasons = {
   unknown:
-    'this link is not complete, not one of ours, or a later mail has replaced it; open it from the newest mail',
-  accepted: 'this invitation was accepted already; sign in to open the workspace',
-  cancelled: 'this invitation was taken back; ask whoever invited you for another one',
-  expired: 'this invitation has run out; ask whoever invited you to send it again',
-  suspended: 'this workspace is suspended, so nobody can join it now',
+    'this link is incomplete, not one of ours, or replaced by a later mail; use the link from the newest mail',
+  accepted: 'this invitation was already accepted; sign in to open the workspace',
+  cancelled: 'this invitation was canceled; ask the person who invited you for a new one',
+  expired: 'this invitation has expired; ask the person who invited you to send it again',
+  suspended: 'this workspace is suspended, so nobody can join it at the moment',
 } as const;
 
 function unusable(why: keyof typeof reasons): ControlRefused {

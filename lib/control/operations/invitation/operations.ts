@@ -30,7 +30,8 @@ const invitations = '/workspaces/{workspace}/invitations';
 
 export const createInvitation = create({
   name: 'invitation.create',
-  summary: 'Asks somebody by mail to become a member; the link works once, for 7 days, for that address.',
+  summary:
+    'Invites someone by mail to become a member; the link works once, for 7 days, for that address only.',
   reach: 'workspace',
   permission: 'members:write',
   alone: true,
@@ -45,9 +46,9 @@ export const createInvitation = create({
     const { workspaceId } = scope;
     const where = { workspaceId, user: { email } };
     if ((await store.prisma.member.count({ where })) > 0)
-      throw conflict(`${email} is a member already; change the role instead`, 'email');
+      throw conflict(`${email} is already a member; change the role instead`, 'email');
     await refuseFloods(context);
-    // One that ran out makes room for the next.
+    // An expired one makes room for the next.
     await store.execute(
       `UPDATE invitation SET cancelled_at = now() WHERE workspace_id = $1::uuid AND email = $2
          AND accepted_at IS NULL AND cancelled_at IS NULL AND expires_at <= now()`,
@@ -60,7 +61,7 @@ export const createInvitation = create({
       skipDuplicates: true,
     });
     if (count === 0)
-      throw conflict(`${email} is invited already; send it again, or cancel it first`, 'email');
+      throw conflict(`${email} is already invited; send the invitation again, or cancel it first`, 'email');
     await queueInvitation(context, id, email);
     const result = showInvitation(await lockInvitation(store, scope, id), nowMs);
     return { ...done(context, id), result, before: null, after: { email, role } };
@@ -69,7 +70,8 @@ export const createInvitation = create({
 
 export const resendInvitation = change({
   name: 'invitation.resend',
-  summary: 'Sends the mail again with a new link, which works for 7 days from now; earlier links stop.',
+  summary:
+    'Sends the mail again with a new link, which works for 7 days from now; earlier links stop working.',
   reach: 'workspace',
   permission: 'members:write',
   alone: true,
@@ -77,12 +79,14 @@ export const resendInvitation = change({
   output: shownInvitation,
   http: [{ method: 'POST', path: `${invitations}/{id}/resend` }],
   line: { arguments: ['id'] },
-  text: ({ email }) => `the mail to ${email} is sent again`,
+  text: ({ email }) => `the invitation is sent to ${email} again`,
   run: async (context, { id }) => {
     const { store, scope, nowMs } = context;
     const row = await lockOpen(context, id);
     if (row.mails >= mostMails) {
-      throw conflict(`its mail was sent ${mostMails} times; check the address, cancel it and invite again`);
+      throw conflict(
+        `its mail was already sent ${mostMails} times; check the address, cancel the invitation and create a new one`,
+      );
     }
     const expiresAt = new Date(nowMs + invitationSeconds * 1000);
     await store.prisma.invitationLink.deleteMany({ where: { invitationId: id } });
@@ -99,7 +103,7 @@ export const resendInvitation = change({
 
 export const cancelInvitation = change({
   name: 'invitation.cancel',
-  summary: 'Takes an invitation back: its links stop at once.',
+  summary: 'Cancels an invitation; its links stop working at once.',
   reach: 'workspace',
   permission: 'members:write',
   alone: true,
@@ -107,7 +111,7 @@ export const cancelInvitation = change({
   output: shownInvitation,
   http: [{ method: 'DELETE', path: `${invitations}/{id}` }],
   line: { arguments: ['id'] },
-  text: ({ email }) => `${email} is not invited any more`,
+  text: ({ email }) => `the invitation of ${email} is canceled`,
   run: async (context, { id }) => {
     const { store, scope, nowMs } = context;
     const { email, role } = await lockOpen(context, id);
@@ -119,12 +123,12 @@ export const cancelInvitation = change({
 
 export const listInvitations = read({
   name: 'invitation.list',
-  summary: 'Who is invited and has not answered yet, the newest first; or all invitations there were.',
+  summary: 'Lists open invitations, newest first; or all invitations.',
   reach: 'workspace',
   permission: 'members:read',
   fields: {
     all: optional(
-      toggle({ label: 'All', help: 'Also those that were accepted or cancelled.', example: true }),
+      toggle({ label: 'All', help: 'Includes accepted and canceled invitations.', example: true }),
     ),
     ...paging,
   },
@@ -150,17 +154,17 @@ export const invitationOperations = [
   ...acceptOperations,
 ];
 
-/** @throws ControlRefused (conflict) for one that was answered; permission_denied for one that makes an owner. */
+/** @throws ControlRefused (conflict) if it is no longer open; permission_denied if it makes an owner. */
 async function lockOpen(context: Context<'workspace'>, id: string) {
   const row = await lockInvitation(context.store, context.scope, id);
   refuseOwners(context, roleOf(row.role) ?? 'viewer');
   const state = stateAt(row, context.nowMs);
   if (state === 'accepted' || state === 'cancelled')
-    throw conflict(`this invitation was ${state} already; invite ${row.email} again`, 'id');
+    throw conflict(`this invitation is no longer open; create a new one for ${row.email}`, 'id');
   return row;
 }
 
-/** Mail goes to addresses that never asked for it: nobody sends many. @throws ControlRefused (conflict). */
+/** Limits mails to addresses that never asked for any. @throws ControlRefused (conflict). */
 async function refuseFloods({ store, scope, actor }: Context<'workspace'>): Promise<void> {
   const [made] = await store.query<{ count: number }>(
     `SELECT count(*)::int AS count FROM invitation WHERE created_at > now() - interval '1 day'
@@ -168,7 +172,7 @@ async function refuseFloods({ store, scope, actor }: Context<'workspace'>): Prom
     [scope.workspaceId, userOf(actor)],
   );
   if ((made?.count ?? 0) < mostInvitationsADay) return;
-  throw conflict(`${mostInvitationsADay} invitations were made in a day; wait until tomorrow`);
+  throw conflict(`${mostInvitationsADay} invitations were created in the last 24 hours; try again tomorrow`);
 }
 
 async function queueInvitation({ store }: Context, id: string, recipient: string): Promise<void> {

@@ -3,9 +3,9 @@ import type { Store } from '#lib/control/operations/store';
 import { may, type Role, roleOf } from '#lib/core/role';
 
 /**
- * Cancels the open invitations that a member could no longer make, as management keys end
+ * Cancels the open invitations that a member could no longer create, as management keys are revoked
  * (contract: control-plane/invitations). The workspace is locked.
- * @param role the one that they have from now on; null: none.
+ * @param role the member's new role; null: none.
  * @returns how many.
  */
 export async function withdrawInvitations(

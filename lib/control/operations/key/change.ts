@@ -7,7 +7,7 @@ import { conflict } from '#lib/control/operations/refusal';
 import { within } from '#lib/control/operations/scope';
 import type { Change } from '#lib/platform/data/change';
 
-/** What a change of a key writes, and what else must be known of it. */
+/** What a change of a key writes and publishes. */
 interface Write {
   readonly data: Prisma.ApiKeyUpdateInput;
   readonly changes?: readonly Change[];
@@ -16,7 +16,7 @@ interface Write {
 
 /**
  * Changes a key under its row's lock. Rows are locked in the order workspace, key, change head.
- * @param work what to write, by the key as it is; null: it is as wanted already.
+ * @param work returns what to write for the current key; null: it is already as requested.
  * @throws ControlRefused not_found outside the scope; conflict for a revoked key, which is final.
  */
 export async function changeKey(
@@ -29,7 +29,7 @@ export async function changeKey(
   context.expect(before);
   const write = await work(key);
   if (write !== null && key.status === 'revoked') {
-    throw conflict('this key is revoked, which is final; create a new one', 'id');
+    throw conflict('this key is revoked for good; create a new one', 'id');
   }
   const row = write ? await context.store.prisma.apiKey.update({ where: { id }, data: write.data }) : key;
   const after = stateOfRow(row);
@@ -58,7 +58,7 @@ async function lockKey({ store, scope }: Context<'subject'>, id: string): Promis
 }
 
 /**
- * Asks every process for what it has leased of a key's caps and not spent: they were changed.
+ * Recalls from every process what it has leased of a key's caps and not spent, because the caps changed.
  * @returns what must be published in the same transaction.
  */
 export async function recallKeyLeases({ store }: Context, keyId: string): Promise<Change> {

@@ -31,10 +31,10 @@ const factsOf = `
   FROM api_key k
   WHERE k.id = ANY($1::uuid[])`;
 
-/** Leaves out the keys of playgrounds, which end with their session and are not managed by people. */
+/** Leaves out the keys of playgrounds, which end with their session and are not managed by users. */
 export const madeByPeople = { sessionId: null };
 
-/** Keys of the scope by their ids, in the order of the ids; those that are not there are left out. */
+/** Keys of the scope by their ids, in the order of the ids; missing ones are left out. */
 async function readKeys(
   store: Store,
   scope: Scope,
@@ -119,7 +119,7 @@ export async function getKey({ store, scope, nowMs }: Context<'subject'>, id: st
 
 const ofKey = z.object({ id: z.uuid() });
 
-/** The time zone of the workspace of the key that an input names; null: it names none. */
+/** The time zone of the workspace of the key in an input; null: there is no such key. */
 export async function zoneOfKey(store: Store, input: unknown): Promise<string | null> {
   const named = ofKey.safeParse(input);
   if (!named.success) return null;
@@ -132,19 +132,19 @@ export function noKey(id: string) {
   return notFound(`there is no API key ${quoted(id)}; check its id`, 'id');
 }
 
-/** Revoked ones below those that matter, the newest first: an order that pages can follow. */
+/** Newest first, revoked keys last: an order that pages can follow. */
 const order = "(k.status = 'revoked'), k.created_at DESC, k.id DESC";
 
 /**
- * A page of the scope's keys. It says where it ended by the last key's place at that time, so that keys
- * made or revoked meanwhile move none of the following pages.
- * @param after `next` of the page before, split: whether its last key was revoked, and that key's place.
+ * A page of the scope's keys. Its end is the position of the last key at that time, so that keys
+ * created or revoked meanwhile do not shift the following pages.
+ * @param after `next` of the previous page: whether its last key was revoked, and that key's position.
  */
 export async function pageOfKeys(
   store: Store,
   scope: Scope,
   page: {
-    /** Further conditions; their values are added to those of the statement. */
+    /** More conditions; their values are added to those of the statement. */
     conditions(values: unknown[]): string[];
     readonly after: (ListPlace & { readonly revoked: boolean }) | null;
     readonly limit: number;

@@ -35,14 +35,14 @@ const { name, ...limits } = keySettings;
 
 export const createKey = create({
   name: 'key.create',
-  summary: 'Makes an active API key; what is not given has no limit.',
+  summary: 'Creates an active API key; limits that are omitted do not apply.',
   reach: 'workspace',
   permission: 'keys:write',
   fields: { name, ...allOptional(limits) },
   output: madeKey,
   http: [{ method: 'POST', path: keys }],
   line: {},
-  text: ({ id, key }) => `key ${id} created; it is shown this once:\n${key}`,
+  text: ({ id, key }) => `key ${id} created; it is shown only once:\n${key}`,
   run: async (context, input) => {
     const { store, scope, keyPepper } = context;
     if (scope.demo) throw demoKey();
@@ -73,7 +73,8 @@ export const createKey = create({
 
 export const setKey = change({
   name: 'key.set',
-  summary: 'Changes what is given of a key and leaves the rest; a raised quota clears its flag.',
+  summary:
+    'Changes settings of a key; omitted fields are unchanged. Raising the quota clears the quota flag.',
   reach: 'subject',
   permission: 'keys:write',
   fields: { id: keyId, ...allOptional(keySettings) },
@@ -101,7 +102,7 @@ const allModels = { models: 'all models' };
 
 export const showKey = read({
   name: 'key.show',
-  summary: 'A key with its settings and its spend.',
+  summary: 'Shows a key with its settings and spend.',
   reach: 'subject',
   permission: 'keys:read',
   fields: { id: keyId },
@@ -115,7 +116,10 @@ export const showKey = read({
 const filters = {
   search: {
     field: optional(
-      line({ label: 'Search', help: 'Part of a name, of the displayed characters, or a whole id.' }, 200),
+      line(
+        { label: 'Search', help: 'Part of the name or of the displayed characters, or the whole id.' },
+        200,
+      ),
     ),
     sql: (text: string) => `strpos(lower(k.name), lower(${text})) > 0 OR k.id::text = lower(${text})
       OR strpos(k.display_start || '…' || k.display_end, ${text}) > 0`,
@@ -124,7 +128,7 @@ const filters = {
 
 export const listKeys = read({
   name: 'key.list',
-  summary: 'The keys of a workspace, the newest first, revoked ones at the end.',
+  summary: 'Lists the keys of a workspace, newest first, revoked keys last.',
   reach: 'workspace',
   permission: 'keys:read',
   fields: { ...fieldsOf(filters), ...paging },
@@ -140,20 +144,20 @@ export const listKeys = read({
   },
 });
 
-export const enableKey = transition('enable', 'inactive → active.', { status: 'active' });
-export const disableKey = transition('disable', 'active → inactive: its calls are refused.', {
+export const enableKey = transition('enable', 'Enables a disabled key.', { status: 'active' });
+export const disableKey = transition('disable', 'Disables a key: its calls are refused.', {
   status: 'inactive',
 });
 export const exhaustKey = transition('exhaust', 'Sets the quota flag by hand.', { quotaExhausted: true });
 export const restoreKey = transition('restore', 'Clears the quota flag by hand.', { quotaExhausted: false });
-export const revokeKey = transition('revoke', 'active or inactive → revoked, for good.', {
+export const revokeKey = transition('revoke', 'Revokes a key for good.', {
   status: 'revoked',
 });
 
-/** For a choice of keys: without their spend, which is dear to read. */
+/** For a choice of keys: without their spend, which is expensive to read. */
 export const listKeyNames = read({
   name: 'key.names',
-  summary: 'The names of the newest keys of a workspace, and of one more: the one that is chosen.',
+  summary: 'Lists the names of the newest keys of a workspace, and of the chosen key.',
   reach: 'workspace',
   permission: 'keys:read',
   fields: { limit: paging.limit, chosen: optional(keyId) },
@@ -188,7 +192,7 @@ export const keyOperations = [
   showKeyUse,
 ];
 
-/** One transition of a key (contract: authentication/states). Doing it again changes nothing and is no error. */
+/** One transition of a key (contract: authentication/states). Repeating it changes nothing and is not an error. */
 function transition(
   verb: 'enable' | 'disable' | 'exhaust' | 'restore' | 'revoke',
   summary: string,
@@ -212,7 +216,7 @@ function transition(
   });
 }
 
-/** The quota flag after a quota was given; undefined leaves it. */
+/** The quota flag after the quota is set; undefined leaves it. */
 function flagAfter(key: ApiKey, quotaNano: bigint | null | undefined): boolean {
   if (quotaNano === undefined || quotaNano === key.quotaNano) return key.quotaExhausted;
   if (quotaNano === null) return false;
@@ -221,7 +225,7 @@ function flagAfter(key: ApiKey, quotaNano: bigint | null | undefined): boolean {
 }
 
 /**
- * The member who makes the key: when that member leaves, the key stops (contract: authentication/inactive-reasons).
+ * The member who creates the key: if that member leaves, the key stops (contract: authentication/inactive-reasons).
  */
 async function makerOf({ store, actor, scope }: Context<'workspace'>): Promise<string | null> {
   const userId = userOf(actor);
@@ -230,12 +234,15 @@ async function makerOf({ store, actor, scope }: Context<'workspace'>): Promise<s
   return (await store.prisma.member.findUnique({ where }))?.userId ?? null;
 }
 
-/** Slugs that the catalogue does not hold would lock the key out in silence. */
+/** Slugs that are not in the catalogue would silently lock the key out. */
 async function refuseUnknownModels({ store }: Context, models: string[] | null | undefined): Promise<void> {
   if (!models) return;
   const known = await store.prisma.model.findMany({ where: { id: { in: models } }, select: { id: true } });
   const unknown = models.filter((slug) => !known.some((model) => model.id === slug));
   if (unknown.length === 0) return;
   const names = unknown.slice(0, 10).map(quoted).join(', ');
-  throw badInput('models', `the catalogue has no ${names}; "catalogue list" and GET /api/v1/models name all`);
+  throw badInput(
+    'models',
+    `the catalogue has no ${names}; "gateway catalogue list" and GET /api/v1/models list all models`,
+  );
 }

@@ -15,48 +15,50 @@ type Cause = (typeof causes)[number];
 
 const moments = z.iso.datetime();
 
-/** Why calls of a key are refused; told with the key (contract: operations/key-show). */
+/** Why calls of a key are refused, shown with the key (contract: operations/key-show). */
 export const refusing = z.object({
   cause: z.enum(causes).meta({
     description:
-      'The first one in the order of admission. "model" and "rate" are read from its latest calls.',
+      'The first cause in the order of admission. "model" and "rate" are read from its latest calls.',
   }),
-  code: z.string().meta({ description: 'The error code of the refusals.' }),
-  until: moments.nullable().meta({ description: 'When it ends by itself; null: when something is changed.' }),
+  code: z.string().meta({ description: 'Error code of the refusals.' }),
+  until: moments
+    .nullable()
+    .meta({ description: 'When it ends by itself; null: only if something is changed.' }),
   latest: z
     .object({
       at: moments,
-      model: z.string().nullable().meta({ description: 'As the call asked for it.' }),
-      refused: z.int().meta({ description: 'How many of these calls were refused so.' }),
-      calls: z.int().meta({ description: 'How many of its latest calls were looked at.' }),
+      model: z.string().nullable().meta({ description: 'The requested model.' }),
+      refused: z.int().meta({ description: 'How many of these calls were refused for this cause.' }),
+      calls: z.int().meta({ description: 'How many of its latest calls were checked.' }),
     })
     .nullable()
     .meta({
       description:
-        'Of "model" and "rate": the latest such refusal, and how many of the latest calls, at most 100 within an hour, were refused so.',
+        'For "model" and "rate": the latest such refusal, and how many of the latest calls (at most 100 within an hour) were refused for this cause.',
     }),
 });
 export type Refusing = z.output<typeof refusing>;
 
-/** What the latest calls of a key came to: at most 100 within an hour. */
+/** How the latest calls of a key ended: at most 100 within an hour. */
 export interface LatestCalls {
   readonly calls: number;
-  /** Of the newest one. */
+  /** Of the newest call. */
   readonly code: string | null;
   readonly model: string | null;
   readonly at: Date;
-  /** Those that a rate limit refused, and the newest of them. */
+  /** Calls that a rate limit refused, and the newest of them. */
   readonly limited: number;
   readonly limitedCode: string | null;
   readonly limitedAt: Date | null;
 }
 
-/** What is known of a key besides its row. */
+/** What is known about a key besides its row. */
 export interface KeyFacts {
   readonly spend: KeySpend;
   readonly ownerRemoved: boolean;
   readonly workspace: { readonly suspended: boolean; readonly fundsNano: bigint; readonly timeZone: string };
-  /** When the sliding caps that are reached admit calls again. */
+  /** When the sliding caps that are used up admit calls again. */
   readonly freesAt: { readonly d7: Date | null; readonly d30: Date | null };
   readonly latest: LatestCalls | null;
 }
@@ -74,8 +76,8 @@ type Row = Pick<
 >;
 
 /**
- * What the next call of a key would be refused by, as far as that is known without making it; null: nothing. What
- * running calls hold is left out: they end (contract: admission/order). Pure.
+ * Why the next call of a key would be refused, as far as that is known without making it; null: no reason. What
+ * running calls hold does not count, since it is temporary (contract: admission/order). Pure.
  */
 export function refusingOf(row: Row, facts: KeyFacts, nowMs: number): Refusing | null {
   const { spend, workspace, freesAt, latest } = facts;
@@ -118,7 +120,7 @@ export function refusingOf(row: Row, facts: KeyFacts, nowMs: number): Refusing |
   return null;
 }
 
-/** Whether settled spend has reached a cap; without one never. */
+/** Whether settled spend has reached a cap; never without a cap. */
 export function isReached(usedNano: bigint, boundNano: bigint | null): boolean {
   return boundNano !== null && usedNano >= boundNano;
 }
@@ -150,7 +152,7 @@ export async function readLatestCalls(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** A minute of spend counts until all of it is out of its window; what fills a cap frees it when it leaves. */
+/** A minute of spend counts until all of it is outside the window; the cap is free when enough has left. */
 const freeing = `
   SELECT max(minute) + ($2::int + 1) * interval '1 minute' AS at FROM (
     SELECT minute, sum(spent_nano) OVER (ORDER BY minute DESC) AS newer
@@ -159,7 +161,7 @@ const freeing = `
 
 const windowMinutes = { d7: 7 * 24 * 60, d30: 30 * 24 * 60 };
 
-/** When a sliding cap that is reached admits calls again; null: no time can be named. @throws Error of the database. */
+/** When a sliding cap that is used up admits calls again; null: unknown. @throws Error of the database. */
 export async function readFreesAt(
   store: Pick<Store, 'query'>,
   keyId: string,
@@ -171,7 +173,7 @@ export async function readFreesAt(
   return found?.at ?? null;
 }
 
-/** Balance and credit of workspaces together, nano-dollars, by id. @throws Error of the database. */
+/** Balance plus credit of workspaces, nano-dollars, by id. @throws Error of the database. */
 export async function readFunds(
   store: Pick<Store, 'query'>,
   ids: readonly string[],

@@ -15,7 +15,8 @@ function earlierSecret({ hash, displayStart, displayEnd }: ApiKey, until: Date) 
 
 export const rotateKey = change({
   name: 'key.rotate',
-  summary: 'Gives a key a new secret; id, limits and spend stay. An older secret that still ran out stops.',
+  summary:
+    'Gives a key a new secret and keeps its id, limits and spend. Any earlier secret in overlap stops at once.',
   reach: 'subject',
   permission: 'keys:write',
   fields: {
@@ -24,7 +25,7 @@ export const rotateKey = change({
       count(
         {
           label: 'Overlap',
-          help: 'How long the old secret still works, in seconds; 0 without it: it stops at once.',
+          help: 'How long the current secret continues to work, in seconds. Default: 0, it stops at once.',
           unit: 'seconds',
           flag: 'overlap',
           placeholder: 'SECONDS',
@@ -37,7 +38,7 @@ export const rotateKey = change({
   output: madeKey,
   http: [{ method: 'POST', path: `${keysPath}/{id}/rotate` }],
   line: { arguments: ['id'] },
-  text: ({ id, key }) => `key ${id} has a new secret; it is shown this once:\n${key}`,
+  text: ({ id, key }) => `key ${id} has a new secret; it is shown only once:\n${key}`,
   run: async (context, { id, overlapSeconds = 0 }) => {
     const { key, columns } = newSecret(context.keyPepper);
     const until = overlapSeconds === 0 ? null : new Date(context.nowMs + overlapSeconds * 1000);
@@ -54,14 +55,14 @@ export const rotateKey = change({
 
 export const endOverlap = change({
   name: 'key.end-overlap',
-  summary: 'Stops the secret before the last rotation at once, whatever was left of its overlap.',
+  summary: 'Stops the previous secret at once, before its overlap has ended.',
   reach: 'subject',
   permission: 'keys:write',
   fields: { id: keyId },
   output: changedKey,
   http: [{ method: 'POST', path: `${keysPath}/{id}/end-overlap` }],
   line: { arguments: ['id'] },
-  text: ({ id }) => `key ${id} has one secret, the newest`,
+  text: ({ id }) => `only the newest secret of key ${id} works now`,
   run: (context, { id }) =>
     changeKey(context, id, (key) => (key.oldHash === null ? null : { data: noEarlier })),
 });

@@ -6,30 +6,30 @@ import { refusing } from '#lib/control/operations/key/refusing';
 
 const caps = {
   title: 'Spend caps',
-  help: 'Spend caps in USD. The call that crosses a cap completes; the next one is refused.',
+  help: 'In USD. The call that crosses a cap completes; the next one is refused.',
 };
-const limits = { title: 'Rate limits', help: 'Rate limits of this key, beside those of the workspace.' };
+const limits = { title: 'Rate limits', help: 'Limits of this key, in addition to those of the workspace.' };
 
 /**
- * What may be set of an API key. A setting stands here and, as a column, in the schema: the command line,
- * the form, the management API, its document and the audit trail read it from here.
+ * The settings of an API key. A setting is defined here and, as a column, in the schema; the command line,
+ * the form, the management API, its document and the audit log take it from here.
  */
 export const keySettings = {
   name: name({
     label: 'Name',
-    help: 'Where it is used, so that you recognise it in the logs.',
+    help: 'Say where the key is used, so that you recognize it in the log.',
     example: 'production-web',
   }),
-  models: models({ label: 'Models', help: 'The models that it may call.', example: ['openai/gpt-4.1'] }),
+  models: models({ label: 'Models', help: 'The models that the key may call.', example: ['openai/gpt-4.1'] }),
   dailyCap: cap({
     label: 'Per day',
-    help: 'Midnight to midnight in the workspace’s zone',
+    help: 'From midnight to midnight in the workspace’s time zone.',
     group: caps,
     example: '5',
   }),
   d7Cap: cap({ label: 'Any 7 days', help: '', group: caps, example: '25' }),
   d30Cap: cap({ label: 'Any 30 days', help: '', group: caps, example: '80' }),
-  quota: cap({ label: 'Lifetime', help: 'The key stops when it is used up', group: caps, example: '500' }),
+  quota: cap({ label: 'Lifetime', help: 'The key stops when this is used up.', group: caps, example: '500' }),
   rpm: limit({ label: 'Requests a minute', help: '', unit: 'requests a minute', group: limits, example: 60 }),
   tpm: limit({
     label: 'Tokens a minute',
@@ -48,7 +48,7 @@ export const keySettings = {
   }),
   expiresAt: expiry({
     label: 'Expires',
-    help: 'From then on its calls are refused. A date includes that day, in the workspace’s zone.',
+    help: 'Calls are refused after this time. A date includes that day, in the workspace’s time zone.',
     flag: 'expires',
     example: '2027-01-31T12:00:00Z',
   }),
@@ -57,7 +57,7 @@ export const keySettings = {
 /** Where `/api/v1` serves the keys of a workspace. */
 export const keysPath = '/workspaces/{workspace}/keys';
 
-export const keyId = id({ label: 'Key', help: 'The id of the API key.' });
+export const keyId = id({ label: 'Key', help: 'Id of the API key.' });
 
 const states = ['active', 'inactive', 'revoked'] as const;
 export type KeyStatus = (typeof states)[number];
@@ -65,16 +65,18 @@ export type KeyStatus = (typeof states)[number];
 const dollars = z.string().meta({ description: 'Dollars as a decimal string.' });
 const moments = z.iso.datetime();
 
-/** What can change of a key: its entity tag and its audit rows are made of it. */
+/** What can be changed; the entity tag and audit rows are built from it. */
 const stateShape = {
   ...shapeOf(keySettings),
-  status: z.enum(states).meta({ description: 'Calls of an active one alone are admitted.' }),
-  quotaExhausted: z.boolean().meta({ description: 'The lifetime cap is used up, so its calls are refused.' }),
+  status: z.enum(states).meta({ description: 'Only calls of active keys are admitted.' }),
+  quotaExhausted: z
+    .boolean()
+    .meta({ description: 'Whether the lifetime cap is used up, so that calls are refused.' }),
   display: z
     .string()
-    .meta({ description: 'Its first 7 and last 4 characters: all that is kept in the clear.' }),
+    .meta({ description: 'First 7 and last 4 characters, the only part that is stored in the clear.' }),
   earlier: z.object({ display: z.string().nullable(), until: moments }).nullable().meta({
-    description: 'The secret before the last rotation, and until when it works; null: it stopped at once.',
+    description: 'The previous secret and until when it works; null: it does not work any more.',
   }),
 };
 export const changedKey = z.object({ id: z.uuid(), ...stateShape });
@@ -82,21 +84,21 @@ export const changedKey = z.object({ id: z.uuid(), ...stateShape });
 /** A key as "key show" prints it (contract: operations/key-show). */
 export const shownKey = z.object({
   ...changedKey.shape,
-  workspace: z.string().meta({ description: 'The slug of its workspace.' }),
+  workspace: z.string().meta({ description: 'Slug of its workspace.' }),
   spent: z
     .object({ day: dollars, d7: dollars, d30: dollars, total: dollars })
-    .meta({ description: 'Settled spend; what running calls hold comes on top.' }),
+    .meta({ description: 'Settled spend, without what running calls hold.' }),
   createdBy: z.object({ id: z.uuid(), name: z.string() }).nullable().meta({
-    description: 'The member who made it, whose leaving stops it; null: nobody in particular.',
+    description: 'The member who created it and with whom it stops; null: no particular member.',
   }),
-  lastUsedAt: moments.nullable().meta({ description: 'The last call; null: none so far.' }),
+  lastUsedAt: moments.nullable().meta({ description: 'Time of the latest call; null: never used.' }),
   createdAt: moments,
   refusing: refusing.nullable().meta({
-    description: 'What its next call would be refused by, as far as that is known; null: nothing.',
+    description: 'Why the next call would be refused, as far as that is known; null: no reason.',
   }),
   ownerRemoved: z
     .boolean()
-    .meta({ description: 'The member who made it is gone, so its calls are refused.' }),
+    .meta({ description: 'Whether the member who created it has left, so that calls are refused.' }),
 });
 export type ShownKey = z.output<typeof shownKey>;
 
@@ -118,7 +120,7 @@ export function stateOfShown(key: ShownKey): KeyState {
   return stateSchema.parse(key);
 }
 
-/** The stored status; anything that is no status counts as inactive, so that it never admits. */
+/** The stored status; an unknown one counts as inactive, so that it never admits calls. */
 function statusOf(stored: string): KeyStatus {
   return states.find((state) => state === stored) ?? 'inactive';
 }

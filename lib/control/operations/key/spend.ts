@@ -10,18 +10,18 @@ export interface KeySpend {
 
 const noSpend: KeySpend = { dayNano: 0n, d7Nano: 0n, d30Nano: 0n };
 
-/** Whether a stretch, [first, last] in whole minutes, lies in one window: then it is read as a whole. */
+/** Whether a span [first, last] of whole minutes is in one window, so that it can be read as a whole. */
 const inOne = (first: string, last: string) =>
   `${first} >= starts[1] AND width_bucket(${first}, starts) = width_bucket(${last}, starts)`;
 
-/** A quarter of an hour stands in one of both tables; one statement sees it once. */
+/** A quarter of an hour is in one of the two tables; a single statement sees it once. */
 const quarters = (table: string, more = '') => `
   SELECT key_id, width_bucket(quarter, starts) AS part, sum(cost_nano) AS nano FROM ${table}
   WHERE workspace_id = own AND key_id = ANY (keys) AND quarter >= starts[1] ${more}
     AND ${inOne('quarter', "quarter + interval '14 minutes'")} GROUP BY 1, 2`;
 
 /**
- * Windows begin with a minute, so days and quarters that a window cuts are read by what they are made of: days by
+ * Windows begin at a minute, so days and quarters that a window cuts are read by their parts: days by
  * quarters, quarters by minutes. `starts` are the first minutes of 30 days, of 7 days and of today, in this order.
  */
 const statement = `
@@ -62,10 +62,10 @@ const statement = `
   FROM spent GROUP BY key_id`;
 
 /**
- * What keys spent today in the zone of their workspace, in 168 and in 720 hours; of those without spend nothing. The same
- * sums as those of `spend_minute`, which admission enforces caps by, from the days and quarters of usage: a minute of
- * each of many keys in 30 days is too much to read for a page.
- * @param at the end of the windows; null: the clock of the database.
+ * What keys spent today in their workspace's time zone, in 168 hours and in 720 hours. The same
+ * sums as in `spend_minute`, by which admission enforces caps, but from the days and quarters of usage: every minute
+ * of 30 days for many keys is too much to read for a page.
+ * @param at the end of the windows; null: the database's clock.
  * @throws Error of the database.
  */
 export async function readSpend(

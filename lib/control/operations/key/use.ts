@@ -14,29 +14,29 @@ const dollars = z.string().meta({ description: 'Dollars as a decimal string.' })
 const moment = z.iso.datetime().nullable();
 
 const rate = z.object({
-  used: z.int().meta({ description: 'What counts against the limit now.' }),
-  limit: z.int().nullable().meta({ description: 'The most that is admitted; null: no limit.' }),
+  used: z.int().meta({ description: 'Counts against the limit now.' }),
+  limit: z.int().nullable().meta({ description: 'The limit; null: none.' }),
 });
 const capUse = z.object({ spent: dollars, cap: dollars.nullable(), freesAt: moment }).meta({
   description:
-    'freesAt: when a cap that is reached admits calls again; null: it is not reached, or only by hand.',
+    'freesAt: when a cap that is used up admits calls again; null: it is not used up, or someone has to change it.',
 });
 
-/** A key's limits beside what counts against them now. */
+/** A key's limits and what counts against them now. */
 const keyUse = z.object({
   id: z.uuid(),
   processes: z.int().meta({
-    description: 'Gateway processes that answered; without one the figures of the last minute are 0.',
+    description: 'Number of gateway processes that answered; if 0, the figures of the last minute are 0.',
   }),
   requests: rate.meta({ description: 'In the last 60 seconds.' }),
   tokens: rate.meta({ description: 'In the last 60 seconds.' }),
-  atOnce: rate.meta({ description: 'Calls that run.' }),
-  held: dollars.meta({ description: 'What running calls and jobs hold of the caps, beside what is spent.' }),
+  atOnce: rate.meta({ description: 'Running calls.' }),
+  held: dollars.meta({ description: 'Held by running calls and jobs, in addition to what is spent.' }),
   day: capUse,
   d7: capUse,
   d30: capUse,
   quota: capUse,
-  dayEndsAt: z.iso.datetime().meta({ description: 'Midnight in the workspace’s zone.' }),
+  dayEndsAt: z.iso.datetime().meta({ description: 'Midnight in the workspace’s time zone.' }),
 });
 
 export type KeyUse = z.output<typeof keyUse>;
@@ -66,7 +66,8 @@ const limits = (inside: string) => `
 
 export const showKeyUse = read({
   name: 'key.use',
-  summary: 'What counts against each limit and cap of a key now, and when a cap that is reached frees up.',
+  summary:
+    'Shows what counts against each limit and cap of a key now, and when used-up caps admit calls again.',
   reach: 'subject',
   permission: 'keys:read',
   fields: { id: keyId },

@@ -7,7 +7,7 @@ import { formatUsd } from '#lib/core/money';
 
 const dollars = (description: string) => z.string().meta({ description });
 
-/** Kinds of lines, in the order in which people look for them. */
+/** Kinds of lines, the most common first. */
 export const lineKinds = ['usage', 'top_up', 'promo', 'expiry', 'refund', 'dispute', 'adjustment'] as const;
 
 /** A line as "ledger list" shows it (contract: operations/ledger-list). */
@@ -15,22 +15,24 @@ export const ledgerLine = z.object({
   id: z.uuid(),
   at: z.iso
     .datetime()
-    .meta({ description: 'When it was posted; of usage, the start of its quarter of an hour.' }),
+    .meta({ description: 'When it was posted; for usage, the start of its quarter of an hour.' }),
   kind: z.enum(lineKinds),
-  amount: dollars('Dollars as a signed decimal string: a charge is negative.'),
-  simulated: dollars('Of the amount: simulated money, which pays the simulated provider alone.'),
+  amount: dollars('Dollars as a signed decimal string; charges are negative.'),
+  simulated: dollars(
+    'The part of the amount that is simulated money, which pays only the simulated provider.',
+  ),
   balance: dollars('The balance after this line.'),
-  calls: z.int().nullable().meta({ description: 'Of usage: how many calls and jobs cost it.' }),
+  calls: z.int().nullable().meta({ description: 'For usage: number of calls and jobs.' }),
   reason: z.string().nullable(),
   ref: z
     .string()
-    .meta({ description: 'What it stands for: a quarter of an hour, a call, an order, a posting.' }),
-  call: z.uuid().nullable().meta({ description: 'Of the adjustment of a call: that call.' }),
-  topUp: z.uuid().nullable().meta({ description: 'Of a top-up or its refund: the order.' }),
+    .meta({ description: 'What the line is for: a quarter of an hour, a call, an order or a posting.' }),
+  call: z.uuid().nullable().meta({ description: 'For an adjustment of a call: that call.' }),
+  topUp: z.uuid().nullable().meta({ description: 'For a top-up or its refund: the order.' }),
   receiptUrl: z
     .string()
     .nullable()
-    .meta({ description: 'The receipt of that order, for those who may see payments.' }),
+    .meta({ description: 'The receipt of that order, for roles that may see payments.' }),
 });
 export type LedgerLine = z.output<typeof ledgerLine>;
 
@@ -38,7 +40,7 @@ interface StoredLine extends Omit<LedgerLine, 'at'> {
   readonly at: Date;
 }
 
-/** Which lines are asked for, and in which order. */
+/** Which lines to return, and in which order. */
 export interface LedgerQuestion {
   readonly from?: Date | undefined;
   readonly to?: Date | undefined;
@@ -52,15 +54,15 @@ export interface LedgerQuestion {
 export const joinOrder = `LEFT JOIN top_up t ON p.kind IN ('top_up', 'refund') AND t.workspace_id = p.workspace_id
        AND t.payment_intent = split_part(p.ref, ':', 1)`;
 
-/** What Stripe calls a payment or a dispute is for operators: a line shows its order or, without one, itself. */
+/** Stripe's ids of payments and disputes are only for operators: a line shows its order or, without one, its own id. */
 export const shownRef = `CASE WHEN t.id IS NOT NULL THEN t.id || substr(p.ref, length(t.payment_intent) + 1)
          WHEN p.kind IN ('top_up', 'refund', 'dispute') THEN p.id::text ELSE p.ref END`;
 
 /**
- * A page of a workspace's ledger, each line with the balance after it, whatever lines are left out. A balance is the
+ * A page of a workspace's ledger, each line with the balance after it, whatever the filters. A balance is the
  * sum of the days before and of the lines of its own day: exact, and never a scan of all lines.
  * @param receipts whether receipts may be shown.
- * @throws ControlRefused (invalid_body) for an `after` that is no place, or a month with another range.
+ * @throws ControlRefused (invalid_body) for an invalid `after`, or a month together with a range.
  */
 export async function pageOfLedger(
   store: Store,
@@ -83,7 +85,7 @@ export async function pageOfLedger(
     where.push(`(at, id) ${newest ? '<' : '>'} (${at}, ${id})`);
   }
   const order = newest ? 'at DESC, id DESC' : 'at, id';
-  // One statement sees one state: a usage line may grow between two.
+  // A single statement, because a usage line may grow between two.
   const found = await store.query<StoredLine>(
     `WITH page AS (
        SELECT * FROM ledger_line WHERE ${where.join(' AND ')} ORDER BY ${order} LIMIT $1

@@ -6,15 +6,15 @@ import { knownZone, startOfDate } from '#lib/core/charts/zone';
 export const monthField = pattern(
   {
     label: 'Month',
-    help: "A calendar month of the workspace's time zone.",
+    help: 'A calendar month in the workspace’s time zone.',
     placeholder: 'YYYY-MM',
     example: '2026-11',
   },
   /^2[01]\d\d-(0[1-9]|1[0-2])$/,
-  'write a month like 2026-11',
+  'must be a month such as 2026-11',
 );
 
-/** A range of time, [from, to), by moments. */
+/** A range of time, [from, to). */
 export interface Span {
   readonly from: Date;
   readonly to: Date;
@@ -33,7 +33,7 @@ export function monthLater(month: string, months: number): string {
   return new Date(Date.UTC(year, number - 1 + months, 1)).toISOString().slice(0, 7);
 }
 
-/** The range that was asked for, as a month or by its edges. @throws ControlRefused (invalid_body) for both at once. */
+/** The requested range, as a month or by its edges. @throws ControlRefused (invalid_body) for both at once. */
 export function rangeOf(
   asked: {
     readonly from?: Date | undefined;
@@ -44,6 +44,6 @@ export function rangeOf(
 ): Partial<Span> {
   const { from, to, month } = asked;
   if (month === undefined) return { ...(from ? { from } : {}), ...(to ? { to } : {}) };
-  if (from || to) throw badInput('month', 'ask for a month or for a range, not for both');
+  if (from || to) throw badInput('month', 'use either a month or a range, not both');
   return spanOfMonth(month, zone);
 }

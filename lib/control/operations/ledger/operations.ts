@@ -15,22 +15,18 @@ import { listSetAside, type SetAside } from '#lib/gateway/settlement/set-aside';
 
 export const listLedger = read({
   name: 'ledger.list',
-  summary:
-    'The ledger of a workspace: every line that moved its balance, the oldest first unless asked otherwise.',
+  summary: 'Lists the ledger of a workspace: every line that changed its balance, oldest first by default.',
   reach: 'workspace',
   permission: 'workspace:read',
   fields: {
-    from: optional(time({ label: 'From', help: 'The first moment.', example: '2026-11-01T00:00:00Z' })),
+    from: optional(time({ label: 'From', help: 'Start of the range.', example: '2026-11-01T00:00:00Z' })),
     to: optional(
-      time({ label: 'To', help: 'The first moment behind them.', example: '2026-12-01T00:00:00Z' }),
+      time({ label: 'To', help: 'End of the range, exclusive.', example: '2026-12-01T00:00:00Z' }),
     ),
     month: optional(monthField),
-    kind: optional(choice({ label: 'Kind', help: 'Lines of one kind.', example: 'top_up' }, lineKinds)),
+    kind: optional(choice({ label: 'Kind', help: 'Only lines of this kind.', example: 'top_up' }, lineKinds)),
     order: optional(
-      choice({ label: 'Order', help: 'Which line stands first; the oldest when it is not given.' }, [
-        'oldest',
-        'newest',
-      ]),
+      choice({ label: 'Order', help: 'Which line comes first. Default: oldest.' }, ['oldest', 'newest']),
     ),
     ...paging,
   },
@@ -45,7 +41,7 @@ export const listLedger = read({
 
 export const listMonths = read({
   name: 'ledger.months',
-  summary: 'The months of which there is a statement, the latest first.',
+  summary: 'Lists the months that have a statement, latest first.',
   reach: 'workspace',
   permission: 'workspace:read',
   fields: {},
@@ -57,7 +53,7 @@ export const listMonths = read({
 
 export const showStatement = read({
   name: 'ledger.statement',
-  summary: 'What moved the balance in a month, from the opening to the closing balance.',
+  summary: 'Shows the statement of a month, from the opening to the closing balance.',
   reach: 'workspace',
   permission: 'workspace:read',
   fields: { month: monthField },
@@ -69,11 +65,11 @@ export const showStatement = read({
 
 const verification = z.object({
   ok: z.boolean(),
-  overHold: z.string().meta({ description: 'What charges exceeded their holds by, all together, dollars.' }),
+  overHold: z.string().meta({ description: 'By how much charges exceeded their holds in total, dollars.' }),
   deleted: z
     .object({ until: z.iso.datetime(), calls: z.int(), spent: z.string() })
     .nullable()
-    .meta({ description: 'Calls that retention has deleted; they agreed with the ledger when they went.' }),
+    .meta({ description: 'Calls deleted by retention; they agreed with the ledger when they were deleted.' }),
   amountsOfRows: z.literal('nano-dollars'),
   checks: z.array(z.object({ name: z.string(), rows: z.array(z.unknown()) })),
   setAside: z
@@ -85,15 +81,15 @@ const verification = z.object({
         record: z.string().nullable(),
       }),
     )
-    .meta({ description: 'Records of the journal of this machine that are not in the ledger.' }),
+    .meta({ description: 'Records in the journal of this machine that could not be posted to the ledger.' }),
   quarantined: z
     .array(quarantinedPayment)
-    .meta({ description: 'Payments by card that are not what was ordered, and were not credited.' }),
+    .meta({ description: 'Card payments that do not match an order and were not credited.' }),
 });
 
 const verifyLedger = read({
   name: 'ledger.verify',
-  summary: 'Checks every invariant of money and logs, and names the rows that break one.',
+  summary: 'Checks every invariant of money and logs, and lists the rows that break one.',
   reach: 'gateway',
   permission: 'gateway:read',
   fields: {},
@@ -104,12 +100,12 @@ const verifyLedger = read({
     [
       ...checks.map(({ name, rows }) => `${rows.length === 0 ? 'ok    ' : 'BROKEN'} ${name}`),
       ...checks.flatMap(({ name, rows }) => rows.map((row) => `  ${name}: ${JSON.stringify(row)}`)),
-      `charged above holds, all calls together: ${overHold} USD`,
+      `charged above holds in total: ${overHold} USD`,
       ...(deleted ? [deletedLine(deleted)] : []),
       ...setAside.map(setAsideLine),
       ...quarantined.map(
         ({ event, why, payment, at }) =>
-          `quarantined at ${at}: ${payment ?? 'a payment'} (${event}): ${why}; look at it at Stripe, and refund it there`,
+          `quarantined at ${at}: ${payment ?? 'a payment'} (${event}): ${why}; check it in Stripe and refund it there`,
       ),
     ].join('\n'),
   failed: ({ ok, checks }) => {
@@ -135,15 +131,15 @@ const verifyLedger = read({
 });
 
 function deletedLine({ until, calls, spent }: { until: string; calls: number; spent: string }): string {
-  return `deleted from the log, settled until ${until}: ${calls} calls of ${spent} USD, checked before they went`;
+  return `deleted from the log, settled until ${until}: ${calls} calls for ${spent} USD, checked before deletion`;
 }
 
-/** What the books of this machine lack: nothing in them is wrong, but a call may not have been charged. */
+/** What the books lack: nothing in them is wrong, but a call may not have been charged. */
 function setAsideLine({ kind, file, callId, record }: SetAside): string {
   const what = `${record ?? 'a record'} of ${callId === null ? 'an unknown call' : `call ${callId}`}`;
   return kind === 'damaged'
-    ? `SET ASIDE ${what}: damaged; its bytes are in journal/${file}, delete that file when it is dealt with`
-    : `SET ASIDE ${what}: could not be posted; journal/${file} is tried again at the next start`;
+    ? `SET ASIDE ${what}: damaged; its bytes are in journal/${file}, delete that file when you have dealt with it`
+    : `SET ASIDE ${what}: could not be posted; journal/${file} is retried at the next start`;
 }
 
 export const ledgerOperations = [listLedger, listMonths, showStatement, verifyLedger];

@@ -14,10 +14,10 @@ const signed = z.string().meta({ description: 'Dollars as a signed decimal strin
 /** A month of a ledger (contract: money/statement). */
 export const statement = z.object({
   month: z.string(),
-  timeZone: z.string().meta({ description: 'The zone whose month and days these are.' }),
+  timeZone: z.string().meta({ description: 'The time zone of the month and its days.' }),
   from: z.iso.datetime(),
   to: z.iso.datetime(),
-  over: z.boolean().meta({ description: 'Whether the month is over; before, its sums still grow.' }),
+  over: z.boolean().meta({ description: 'Whether the month is over; until then, its sums still grow.' }),
   opening: signed,
   closing: signed,
   sums: z.object({
@@ -39,33 +39,35 @@ export const statement = z.object({
         ref: z.string(),
       }),
     )
-    .meta({ description: 'What moved the balance beside usage and corrections of calls, the oldest first.' }),
+    .meta({ description: 'Lines other than usage and corrections of calls, oldest first.' }),
   more: z
-    .object({ lines: z.int().meta({ description: 'How many lines.' }), amount: signed })
+    .object({ lines: z.int().meta({ description: 'Number of lines.' }), amount: signed })
     .nullable()
-    .meta({ description: 'Lines beyond the first 500, together.' }),
+    .meta({ description: 'Total of the lines after the first 500.' }),
   corrections: z
-    .object({ lines: z.int().meta({ description: 'How many lines.' }), amount: signed })
-    .meta({ description: 'What was settled later for calls: adjustments that name a key.' }),
+    .object({ lines: z.int().meta({ description: 'Number of lines.' }), amount: signed })
+    .meta({ description: 'Later settlements of calls: adjustments with a key.' }),
   days: z.array(
     z.object({
       day: z.string(),
-      calls: z.int().meta({ description: 'How many were charged.' }),
+      calls: z.int().meta({ description: 'Number of charged calls.' }),
       amount: signed,
     }),
   ),
   models: z
     .array(z.object({ model: z.string(), amount: signed }))
     .nullable()
-    .meta({ description: 'Usage by model, by the moment of admission; null: kept by days of another zone.' }),
+    .meta({
+      description: 'Usage by model, by time of admission; null: it is kept by days of another time zone.',
+    }),
   edges: signed.nullable().meta({
     description:
-      'What the ledger posted less these: calls that began on one side of an edge and ended behind it.',
+      'Posted usage minus usage by model: calls that began on one side of an edge and ended on the other.',
   }),
 });
 export type Statement = z.output<typeof statement>;
 
-/** Lines that stand by themselves; a year of top-ups has fewer. */
+/** Maximum of lines shown one by one; a year of top-ups has fewer. */
 const mostLines = 500;
 
 const own = 'workspace_id = $1::uuid';
@@ -92,8 +94,8 @@ const daysSql = `
   FROM ledger_line WHERE ${inMonth} AND kind = 'usage' GROUP BY 1 ORDER BY 1`;
 
 /**
- * The statement of a month of the workspace's time zone, of one state of the database: opening balance and all lines
- * come to the closing balance, and every part to the sum above it.
+ * The statement of a month in the workspace's time zone, from one state of the database: opening balance plus all lines
+ * is the closing balance, and all parts add up to the sum above them.
  * @param month "2026-11".
  */
 export function readStatement(
@@ -151,7 +153,7 @@ export function readStatement(
   });
 }
 
-/** Months from the first line on to the running one, the latest first. */
+/** Months from the first line to the current one, latest first. */
 export async function monthsOf(store: ReadStore, scope: WorkspaceScope, nowMs: number): Promise<string[]> {
   const [first] = await store.query<{ at: Date | null }>(
     `SELECT min(at) AS at FROM ledger_line WHERE ${own}`,

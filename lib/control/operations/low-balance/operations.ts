@@ -13,14 +13,14 @@ const lowBalance = z.object({
   threshold: z
     .string()
     .nullable()
-    .meta({ description: 'Dollars as a decimal string; null: nobody is told.' }),
-  below: z.boolean().meta({ description: 'Whether balance and credit together are below it now.' }),
+    .meta({ description: 'Dollars as a decimal string; null: no mail is sent.' }),
+  below: z.boolean().meta({ description: 'Whether balance plus credit are below it now.' }),
 });
 export type LowBalance = z.output<typeof lowBalance>;
 
 export const showLowBalance = read({
   name: 'low-balance.show',
-  summary: 'Below which balance those who may pay are told by mail.',
+  summary: 'Shows the balance below which members who may pay get a mail.',
   reach: 'workspace',
   permission: 'workspace:read',
   fields: {},
@@ -33,14 +33,14 @@ export const showLowBalance = read({
 
 export const setLowBalance = change({
   name: 'low-balance.set',
-  summary: 'Sets below which balance those who may pay are told by mail, once each time it is crossed.',
+  summary: 'Sets the balance below which members who may pay get a mail, once each time it is crossed.',
   reach: 'workspace',
   permission: 'billing:write',
   fields: {
     threshold: {
       ...cap({
         label: 'Threshold',
-        help: 'Balance and credit together; what running calls hold does not count.',
+        help: 'Of balance plus credit, without what running calls hold.',
         empty: 'No mail',
         example: '10',
       }),
@@ -50,13 +50,13 @@ export const setLowBalance = change({
   http: [{ method: 'PATCH', path }],
   line: { arguments: ['workspace', 'threshold'] },
   text: ({ threshold }) =>
-    threshold === null ? 'nobody is told of a low balance' : `a mail is sent below ${threshold} USD`,
+    threshold === null ? 'no mail is sent when the balance is low' : `a mail is sent below ${threshold} USD`,
   run: async ({ store, scope, expect }, { threshold }) => {
     const { workspaceId } = scope;
     await store.query('SELECT 1 AS one FROM workspace WHERE id = $1::uuid FOR NO KEY UPDATE', [workspaceId]);
     const before = { threshold: (await readLowBalance(store, scope)).threshold };
     expect(before);
-    // Whoever sets it above the balance knows of it: that is no crossing.
+    // Setting it above the current balance does not count as crossing it.
     await store.execute(
       `UPDATE workspace w SET low_balance_nano = $2::bigint,
          low_balance_since = CASE WHEN ${fundsNano} < $2::bigint THEN coalesce(w.low_balance_since, now()) END
@@ -75,7 +75,7 @@ async function readLowBalance(store: Store, scope: WorkspaceScope): Promise<LowB
      FROM workspace w WHERE w.id = $1::uuid`,
     [scope.workspaceId],
   );
-  if (row === undefined) throw notFound('this workspace is gone', 'workspace');
+  if (row === undefined) throw notFound('this workspace no longer exists', 'workspace');
   const { threshold, below } = row;
   return { threshold: threshold === null ? null : formatUsd(BigInt(threshold)), below };
 }

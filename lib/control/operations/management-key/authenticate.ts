@@ -25,8 +25,8 @@ const noteUse = `
   WHERE id = $1::uuid AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`;
 
 /**
- * Who presents a management key; null when it is unknown, revoked, or void because its maker has lost the
- * role that it was made under (contract: control-plane/management-keys).
+ * The actor of a management key; null if it is unknown, revoked, or void because its creator has lost the
+ * role under which it was created (contract: control-plane/management-keys).
  * @param secret a well-formed management key.
  */
 export async function findManagementKey(
@@ -39,7 +39,7 @@ export async function findManagementKey(
     hashKey(secret, pepper),
   ]);
   if (found === undefined || isVoid(found)) return null;
-  // Nothing waits for it, and nothing fails with it: when a key was last used is told to the minute.
+  // Nothing waits for it or fails with it: the time of last use is only accurate to the minute.
   void db.pool.query(noteUse, [found.id]).catch(() => undefined);
   return {
     kind: 'management-key',
@@ -52,13 +52,13 @@ export async function findManagementKey(
   };
 }
 
-/** The same inside of a mutation, for a key that is revoked, or whose maker loses the role, at that moment. */
+/** The same inside a mutation, in case the key is revoked or its creator loses the role at that moment. */
 export async function isVoidNow({ query }: Store, { keyId }: ManagementKeyActor): Promise<boolean> {
   const [found] = await query<Found>(`${standing} WHERE k.id = $1::uuid AND k.revoked_at IS NULL`, [keyId]);
   return found === undefined || isVoid(found);
 }
 
-/** Whether its maker could no longer make it. One that the command line made has no maker to lose. */
+/** Whether its creator could no longer create it. A key created by the command line has no creator. */
 function isVoid(found: Pick<Found, 'created_by' | 'maker_operator' | 'maker_role' | 'role'>): boolean {
   if (found.created_by === null || found.maker_operator === true) return false;
   const role = found.role === null ? null : roleOf(found.role);

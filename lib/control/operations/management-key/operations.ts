@@ -19,15 +19,14 @@ const ofOperator = '/management-keys';
 const shownManagementKey = z.object({
   id: z.uuid(),
   name: z.string(),
-  workspace: z.string().nullable().meta({ description: 'Slug; null: a key of the operator.' }),
+  workspace: z.string().nullable().meta({ description: 'Slug; null: an operator’s key.' }),
   role: z.enum(roles).nullable(),
   operator: z.boolean(),
   status: z.enum(['active', 'revoked']),
   display: z.string(),
-  madeBy: z
-    .string()
-    .nullable()
-    .meta({ description: 'E-mail of the member, with whose role it ends; null: the operator.' }),
+  madeBy: z.string().nullable().meta({
+    description: 'E-mail of the member who created it and with whose role it ends; null: the operator.',
+  }),
   lastUsedAt: z.iso.datetime().nullable().meta({ description: 'To the minute; null: never.' }),
   createdAt: z.iso.datetime(),
 });
@@ -35,23 +34,23 @@ type ShownManagementKey = z.output<typeof shownManagementKey>;
 
 export const createManagementKey = create({
   name: 'management-key.create',
-  summary: 'Makes a key of the management API: of a workspace with a role, or of the operator.',
+  summary: 'Creates a key for the management API: for a workspace with a role, or for the operator.',
   reach: 'subject',
   permission: 'management-keys:write',
   fields: {
-    name: name({ label: 'Name', help: 'Who or what uses it.', example: 'terraform' }),
+    name: name({ label: 'Name', help: 'Who or what uses the key.', example: 'terraform' }),
     role: optional(
       choice(
         {
           label: 'Role',
-          help: 'What it may do in the workspace; at most what its maker may.',
+          help: 'Its role in the workspace, at most your own.',
           example: 'admin',
         },
         roles,
       ),
     ),
     operator: optional(
-      toggle({ label: 'Operator', help: 'It works in every workspace, and stands in none.', example: true }),
+      toggle({ label: 'Operator', help: 'Works in every workspace and belongs to none.', example: true }),
     ),
   },
   output: madeKey,
@@ -60,7 +59,7 @@ export const createManagementKey = create({
     { method: 'POST', path: ofOperator },
   ],
   line: { workspace: 'optional' },
-  text: ({ id, key }) => `management key ${id} created; it is shown this once:\n${key}`,
+  text: ({ id, key }) => `management key ${id} created; it is shown only once:\n${key}`,
   run: async (context, input) => {
     const { store, scope, keyPepper, actor } = context;
     const role = roleFor(context, input);
@@ -85,22 +84,23 @@ export const createManagementKey = create({
   },
 });
 
-/** The role that the key gets; null: it is the operator's. */
+/** The role of the key; null: it is an operator's key. */
 function roleFor(
   { scope, role: own }: Context<'subject'>,
   input: { readonly role?: Role | undefined; readonly operator?: boolean | undefined },
 ): Role | null {
   if (!(scope instanceof WorkspaceScope)) {
-    if (input.role !== undefined) throw badInput('workspace', 'a role is one in a workspace; name it');
+    if (input.role !== undefined)
+      throw badInput('workspace', 'a role belongs to a workspace; name the workspace');
     if (input.operator === true) return null;
-    throw badInput('workspace', 'name the workspace, or ask for a key of the operator');
+    throw badInput('workspace', 'name the workspace, or create an operator’s key');
   }
-  if (input.operator === true) throw badInput('operator', 'a key of the operator belongs to no workspace');
-  if (input.role === undefined) throw badInput('role', `name the role: ${roles.join(', ')}`);
+  if (input.operator === true) throw badInput('operator', 'an operator’s key belongs to no workspace');
+  if (input.role === undefined) throw badInput('role', `choose a role: ${roles.join(', ')}`);
   if (own === null || !mayGive(own, input.role)) {
     throw new ControlRefused(
       'permission_denied',
-      `your role is ${own}, so a key of yours cannot have the role ${input.role}; an owner may make it`,
+      `your role is ${own}, so you cannot create a key with the role ${input.role}; ask an owner`,
       'role',
     );
   }
@@ -109,7 +109,7 @@ function roleFor(
 
 export const listManagementKeys = read({
   name: 'management-key.list',
-  summary: 'The management keys of a workspace, the newest first; for operators of all of them.',
+  summary: 'Lists the management keys of a workspace, newest first; for operators, of all workspaces.',
   reach: 'subject',
   permission: 'management-keys:read',
   fields: paging,
@@ -140,7 +140,7 @@ export const listManagementKeys = read({
 
 export const revokeManagementKey = change({
   name: 'management-key.revoke',
-  summary: 'Ends a management key for good; doing it again changes nothing.',
+  summary: 'Revokes a management key for good; revoking it again changes nothing.',
   reach: 'subject',
   permission: 'management-keys:write',
   fields: { id: idField({ label: 'Management key', help: 'Its id.' }) },
@@ -179,7 +179,7 @@ export const revokeManagementKey = change({
 
 const showOwnKey = read({
   name: 'management-key.me',
-  summary: 'The management key that the request was sent with.',
+  summary: 'Shows the management key of the request.',
   reach: 'self',
   permission: null,
   fields: {},
@@ -191,14 +191,14 @@ const showOwnKey = read({
       where: { id: idOf(actor) },
       include: { workspace: { select: { slug: true } } },
     });
-    if (row === null) throw notFound('this key is gone; make another one');
+    if (row === null) throw notFound('this key no longer exists; create a new one');
     return shown(row, row.workspace?.slug ?? null, await makersOf(store, [row]));
   },
 });
 
 function idOf(actor: Actor): string {
   if (actor.kind === 'management-key') return actor.keyId;
-  throw notFound('whoever asks here has no management key');
+  throw notFound('this request has no management key');
 }
 
 export const managementKeyOperations = [
@@ -208,7 +208,7 @@ export const managementKeyOperations = [
   showOwnKey,
 ];
 
-/** Addresses of those who made keys, by their ids. */
+/** E-mail addresses of the creators of keys, by their ids. */
 async function makersOf(
   { prisma }: Store,
   rows: readonly ManagementKey[],

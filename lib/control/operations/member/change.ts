@@ -14,7 +14,7 @@ interface MemberRow {
   user: { email: string; name: string | null };
 }
 
-/** What reads as a member needs of a row. */
+/** The columns of a member. */
 export const memberFields = {
   userId: true,
   role: true,
@@ -22,12 +22,12 @@ export const memberFields = {
   user: { select: { email: true, name: true } },
 } as const;
 
-/** A stored role that is none reads as the one that may least. */
+/** An unknown stored role counts as the role with the fewest permissions. */
 export function showMember({ userId, role, createdAt, user }: MemberRow): ShownMember {
   return { id: userId, ...user, role: roleOf(role) ?? 'viewer', since: createdAt.toISOString() };
 }
 
-/** What an audit row and an entity tag say of a member. */
+/** What audit rows and entity tags of a member are built from. */
 export function stateOf({ email, role }: Pick<ShownMember, 'email' | 'role'>) {
   return { email, role };
 }
@@ -42,22 +42,22 @@ export async function findMember(
   { workspaceId }: WorkspaceScope,
   named: string,
 ): Promise<ShownMember> {
-  // PostgreSQL stores no NUL; asked for one, it would raise.
+  // PostgreSQL cannot store NUL and would raise an error.
   const user = isUuid(named) ? { id: named } : { email: named.replaceAll('\0', '\uFFFD') };
   const row = await prisma.member.findFirst({ where: { workspaceId, user }, select: memberFields });
   if (row === null)
-    throw notFound(`there is no member ${quoted(named)}; member list has all of them`, 'member');
+    throw notFound(`there is no member ${quoted(named)}; "gateway member list" shows all members`, 'member');
   return showMember(row);
 }
 
-/** @throws ControlRefused permission_denied: owners are made, changed and removed by owners. */
+/** @throws ControlRefused permission_denied: only owners make, change and remove owners. */
 export function refuseOwners({ role: own }: Context, ...touched: readonly Role[]): void {
   if (own === null || !touched.includes('owner') || may(own, 'owners:write')) return;
-  const text = `your role is ${own}; only the role ${rolesThatMay('owners:write')} changes owners`;
+  const text = `your role is ${own}; only the role ${rolesThatMay('owners:write')} can change owners`;
   throw new ControlRefused('permission_denied', text, 'role');
 }
 
-/** @throws ControlRefused (conflict) when nobody else is an owner. The workspace is locked: it stays true. */
+/** @throws ControlRefused (conflict) if there is no other owner. The workspace is locked, so this stays true. */
 export async function keepAnOwner(
   { prisma }: Store,
   { workspaceId }: WorkspaceScope,
@@ -65,19 +65,19 @@ export async function keepAnOwner(
 ): Promise<void> {
   const where = { workspaceId, role: 'owner', userId: { not: leaving } };
   if ((await prisma.member.count({ where })) > 0) return;
-  throw conflict('a workspace keeps at least one owner; make another member owner first', 'member');
+  throw conflict('a workspace needs at least one owner; make another member an owner first', 'member');
 }
 
-/** What a member loses with a role, besides what it lets them do. */
+/** What ends when a member loses a role. */
 export interface TakenBack {
   readonly managementKeys: number;
   readonly invitations: number;
 }
 
 /**
- * Ends what a member gave and could no longer give, for good (contract: control-plane/members): management keys and
- * open invitations. They stay void when the role comes back.
- * @param role the one that they have from now on; null: none.
+ * Ends for good what a member granted and could no longer grant (contract: control-plane/members): management keys and
+ * open invitations. They do not come back with the role.
+ * @param role the member's new role; null: none.
  */
 export async function takeBack(
   store: Store,
@@ -95,7 +95,7 @@ export async function takeBack(
   return { managementKeys: lost.length, invitations };
 }
 
-/** The management keys in force that a member made and with this role could not make. */
+/** The active management keys that a member created and could not create with this role. */
 export async function lostManagementKeys(
   { prisma }: Store,
   { workspaceId }: WorkspaceScope,
@@ -113,7 +113,7 @@ export async function lostManagementKeys(
   });
 }
 
-/** How a change of who belongs to a workspace ends: every process reads again which API keys have lost their member. */
+/** The end of a change of members: every process reads again which API keys have lost their creator. */
 export function changedMembers({ workspaceId }: WorkspaceScope, userId: string, taken?: TakenBack) {
   const { managementKeys = 0, invitations = 0 } = taken ?? {};
   const detail = {

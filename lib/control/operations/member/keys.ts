@@ -6,7 +6,7 @@ import { findMember, lostManagementKeys } from '#lib/control/operations/member/c
 import { memberName, memberRole } from '#lib/control/operations/member/settings';
 import { inScope } from '#lib/control/operations/scope';
 
-/** As many as a person reads; the counts tell of the others. */
+/** Enough to read; the counts include the others. */
 const shownAtMost = 100;
 
 const stopping = z.object({ id: z.uuid(), name: z.string(), display: z.string() });
@@ -14,16 +14,17 @@ const stopping = z.object({ id: z.uuid(), name: z.string(), display: z.string() 
 /** What a removal, or a lower role, stops (contract: control-plane/members). */
 export const whatStops = read({
   name: 'member.keys',
-  summary: 'Which keys stop when a member is removed, or gets another role; the oldest 100 of each kind.',
+  summary:
+    'Lists the keys that stop if a member is removed or gets another role; the oldest 100 of each kind.',
   reach: 'workspace',
   permission: 'members:write',
   fields: {
     member: memberName,
-    role: optional({ ...memberRole, help: 'The role that they would get; none: they would be removed.' }),
+    role: optional({ ...memberRole, help: 'The new role. Default: none, the member is removed.' }),
   },
   output: z.object({
-    apiKeys: z.int().meta({ description: 'API keys that they made and that are not revoked.' }),
-    managementKeys: z.int().meta({ description: 'Management keys that they made and that are revoked.' }),
+    apiKeys: z.int().meta({ description: 'Number of API keys that would stop.' }),
+    managementKeys: z.int().meta({ description: 'Number of management keys that would be revoked.' }),
     stopping: z.array(z.object({ ...stopping.shape, kind: z.enum(['api-key', 'management-key']) })),
   }),
   http: [{ method: 'GET', path: '/workspaces/{workspace}/members/{member}/keys' }],

@@ -29,7 +29,7 @@ export const addMember = create({
   output: shownMember,
   http: [{ method: 'POST', path: members }],
   line: {},
-  text: ({ email, role }) => `${email} is a member now (${role})`,
+  text: ({ email, role }) => `${email} is now a member (${role})`,
   run: async (context, { email, role }) => {
     const { store, scope } = context;
     refuseOwners(context, role);
@@ -37,7 +37,7 @@ export const addMember = create({
     if (user === null) throw notFound(`there is no user ${email}; ask them to sign up first`, 'email');
     const data = [{ workspaceId: scope.workspaceId, userId: user.id, role }];
     const { count } = await store.prisma.member.createMany({ data, skipDuplicates: true });
-    if (count === 0) throw conflict(`${email} is a member already; change the role instead`, 'email');
+    if (count === 0) throw conflict(`${email} is already a member; change the role instead`, 'email');
     const added = await findMember(store, scope, user.id);
     return { ...changedMembers(scope, added.id), result: added, before: null, after: stateOf(added) };
   },
@@ -45,7 +45,8 @@ export const addMember = create({
 
 export const setMember = change({
   name: 'member.set',
-  summary: 'Changes the role of a member; management keys that they could no longer make are revoked.',
+  summary:
+    'Changes the role of a member; management keys that the member could no longer create are revoked.',
   reach: 'workspace',
   permission: 'members:write',
   alone: true,
@@ -53,7 +54,7 @@ export const setMember = change({
   output: shownMember,
   http: [{ method: 'PATCH', path: `${members}/{member}` }],
   line: {},
-  text: ({ email, role }) => `${email} has the role ${role} now`,
+  text: ({ email, role }) => `${email} now has the role ${role}`,
   run: async (context, { member, role }) => {
     const { store, scope } = context;
     const old = await findMember(store, scope, member);
@@ -75,7 +76,7 @@ export const setMember = change({
 
 export const removeMember = change({
   name: 'member.remove',
-  summary: 'Removes a member: the API keys that they made stop, their management keys are revoked.',
+  summary: 'Removes a member: API keys that the member created stop, and management keys are revoked.',
   reach: 'workspace',
   permission: 'members:write',
   alone: true,
@@ -83,7 +84,7 @@ export const removeMember = change({
   output: shownMember,
   http: [{ method: 'DELETE', path: `${members}/{member}` }],
   line: {},
-  text: ({ email }) => `${email} is no member any more`,
+  text: ({ email }) => `${email} is no longer a member`,
   run: async (context, { member }) => {
     const { store, scope } = context;
     const old = await findMember(store, scope, member);
@@ -99,7 +100,7 @@ export const removeMember = change({
 
 const showMemberOf = read({
   name: 'member.show',
-  summary: 'A member with the role, and the entity tag for a change of it.',
+  summary: 'Shows a member with the role; its entity tag is for changing it.',
   reach: 'workspace',
   permission: 'members:read',
   fields: { member: memberName },
@@ -112,7 +113,7 @@ const showMemberOf = read({
 
 export const listMembers = read({
   name: 'member.list',
-  summary: 'The members of a workspace with their roles.',
+  summary: 'Lists the members of a workspace with their roles.',
   reach: 'workspace',
   permission: 'members:read',
   fields: paging,

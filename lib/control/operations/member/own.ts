@@ -17,7 +17,7 @@ import type { Store } from '#lib/control/operations/store';
 
 const itsSlug = words({ label: 'Workspace', help: 'Its slug.', example: 'acme-labs' }, 100);
 
-/** Whoever asks as a member of a workspace, which is locked against all other changes of its members. */
+/** The caller as a member of a workspace, which is locked against all other changes of its members. */
 async function ownMembership(store: Store, actor: Actor, workspace: string) {
   const reached = await reachOf(store, actor, { reach: 'workspace', workspace, lock: 'alone' });
   const { scope } = reached;
@@ -29,8 +29,7 @@ async function ownMembership(store: Store, actor: Actor, workspace: string) {
 /** No permission is needed to leave, but the last owner cannot. */
 export const leaveWorkspace = change({
   name: 'member.leave',
-  summary:
-    'Leaves the workspace: API keys that the member created stop, and their management keys are revoked.',
+  summary: 'Leaves the workspace: API keys that you created stop, and your management keys are revoked.',
   reach: 'self',
   permission: null,
   fields: { workspace: itsSlug },
@@ -51,7 +50,7 @@ export const leaveWorkspace = change({
 /** Both roles change at once, so that the workspace has an owner at every moment. */
 export const transferOwnership = change({
   name: 'member.transfer',
-  summary: 'Makes another member an owner and whoever asks, an owner until then, an admin.',
+  summary: 'Transfers ownership: another member becomes an owner, and you become an admin.',
   reach: 'self',
   permission: 'owners:write',
   fields: { workspace: itsSlug, member: memberName },
@@ -60,11 +59,11 @@ export const transferOwnership = change({
   line: null,
   run: async ({ store, actor }, { workspace, member }) => {
     const { reached, scope, own } = await ownMembership(store, actor, workspace);
-    // An operator among the members is asked for the role that they have as a member.
+    // For an operator who is a member, the role as a member counts.
     checkPermission({ ...reached, role: own.role }, { permission: 'owners:write', kind: 'change' });
     checkVerified(actor, { reach: 'workspace', kind: 'change' });
     const heir = await findMember(store, scope, member);
-    if (heir.id === own.id) throw badInput('member', 'this is yourself; name the member who takes over');
+    if (heir.id === own.id) throw badInput('member', 'this is you; name the member who takes over');
     const give = (userId: string, role: string) =>
       store.prisma.member.update({
         where: { workspaceId_userId: { workspaceId: scope.workspaceId, userId } },

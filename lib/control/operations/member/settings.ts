@@ -5,28 +5,28 @@ import { roles } from '#lib/core/role';
 
 export const memberEmail = email({
   label: 'E-mail',
-  help: 'Of somebody who has signed up.',
+  help: 'Of a user who has signed up.',
   example: 'ann@example.com',
 });
 
-/** Which member: both are unique. */
+/** Names a member by either; both are unique. */
 export const memberName = id({
   label: 'Member',
-  help: 'Their e-mail address, or their id.',
+  help: 'E-mail address or id.',
   flag: 'email',
   placeholder: 'E',
 });
 
 export const memberRole = choice(
-  { label: 'Role', help: 'What they may do in the workspace.', example: 'developer' },
+  { label: 'Role', help: 'Permissions in the workspace.', example: 'developer' },
   roles,
 );
 
 export const shownMember = z.object({
-  id: z.uuid().meta({ description: 'Of the user.' }),
+  id: z.uuid().meta({ description: 'Id of the user.' }),
   email: z.string(),
   name: z.string().nullable(),
   role: z.enum(roles),
-  since: z.iso.datetime().meta({ description: 'When they became a member.' }),
+  since: z.iso.datetime().meta({ description: 'Member since.' }),
 });
 export type ShownMember = z.output<typeof shownMember>;

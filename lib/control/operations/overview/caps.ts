@@ -2,12 +2,12 @@ import { readSpend } from '#lib/control/operations/key/spend';
 import type { WorkspaceScope } from '#lib/control/operations/scope';
 import type { Store } from '#lib/control/operations/store';
 
-/** Keys whose caps are looked at: those that were used last. */
+/** Only the caps of the most recently used keys are checked. */
 const mostKeys = 50;
-/** From this share on a cap is worth a word. */
+/** Share of a cap from which it is shown. */
 const nearShare = 0.8;
 
-/** A cap of a key that is nearly used up, or is. */
+/** A cap of a key that is nearly or completely used up. */
 export interface NearCap {
   readonly id: string;
   readonly name: string;
@@ -33,7 +33,7 @@ const findCapped = `
     AND (daily_cap_nano IS NOT NULL OR d7_cap_nano IS NOT NULL OR d30_cap_nano IS NOT NULL OR quota_nano IS NOT NULL)
   ORDER BY last_used_at DESC NULLS LAST LIMIT ${mostKeys}`;
 
-/** Caps and quotas of keys in use that are at four fifths or beyond, the fullest first. */
+/** Caps and quotas of keys in use that are at 80% or more, fullest first. */
 export async function findNearCaps(store: Store, { workspaceId }: WorkspaceScope): Promise<NearCap[]> {
   const rows = await store.query<Row>(findCapped, [workspaceId]);
   const spendOf = await readSpend(
@@ -56,7 +56,7 @@ export async function findNearCaps(store: Store, { workspaceId }: WorkspaceScope
   return caps.filter((cap) => usedOf(cap) >= nearShare).sort((one, other) => usedOf(other) - usedOf(one));
 }
 
-/** The share of a cap that is used; above 1 when the call that crossed it cost more. */
+/** The used share of a cap; above 1 if the call that crossed it cost more than was left. */
 export function usedOf({ spentNano, capNano }: Pick<NearCap, 'spentNano' | 'capNano'>): number {
   return Number(spentNano) / Number(capNano);
 }

@@ -14,18 +14,21 @@ const paceDays = 7;
 const dayMs = 86_400_000;
 const mostShown = 5;
 
-/** What somebody who opens the console has to know first. */
+/** What users need to know first when they open the console. */
 const shownOverview = z.object({
-  called: z.boolean().meta({ description: 'Whether any call of the workspace is known.' }),
-  available: dollars.meta({ description: 'Balance and credit minus what is held.' }),
+  called: z.boolean().meta({ description: 'Whether the workspace has ever made a call.' }),
+  available: dollars.meta({ description: 'Balance plus credit minus what is held.' }),
   simulated: dollars.meta({
-    description: 'Of the balance: simulated money, which pays the simulated provider alone.',
+    description: 'The part of the balance that is simulated money, which pays only the simulated provider.',
   }),
   lowBalance: dollars
     .nullable()
-    .meta({ description: 'The threshold that the funds are below; null: they are not.' }),
-  perDay: dollars.meta({ description: `What a day of the last ${paceDays} cost.` }),
-  daysLeft: z.number().nullable().meta({ description: 'At that pace; null: nothing was spent.' }),
+    .meta({ description: 'The low-balance threshold, if the funds are below it; otherwise null.' }),
+  perDay: dollars.meta({ description: `Average cost of a day in the last ${paceDays} days.` }),
+  daysLeft: z
+    .number()
+    .nullable()
+    .meta({ description: 'How long the funds last at that pace; null: nothing was spent.' }),
   caps: z
     .array(
       z.object({
@@ -34,22 +37,22 @@ const shownOverview = z.object({
         span: z.enum(['day', 'd7', 'd30', 'quota']),
         spent: dollars,
         cap: dollars,
-        used: z.number().meta({ description: 'Share of the cap: 1 is all of it.' }),
+        used: z.number().meta({ description: 'Used share of the cap: 1 is all of it.' }),
       }),
     )
-    .meta({ description: 'Caps and quotas of which four fifths are used, the fullest first.' }),
+    .meta({ description: 'Caps and quotas that are at 80% or more, fullest first.' }),
   offers: z
     .array(z.object({ model: z.string(), provider: z.string(), state: z.enum(['set aside', 'probing']) }))
-    .meta({ description: 'Offers of models in use that their breaker keeps out of service.' }),
+    .meta({ description: 'Offers of models in use that the breaker keeps out of service.' }),
 });
 
 export type Overview = z.output<typeof shownOverview>;
 
-/** How a workspace stands: its money, what is near a limit, what is in trouble. */
+/** The state of a workspace: its money, what is near a limit, and what is failing. */
 export const showOverview = read({
   name: 'workspace.overview',
   summary:
-    'How long the money of a workspace lasts, which caps are near, and which offers that it uses are in trouble.',
+    'Shows how long the funds of a workspace last, which caps are nearly used up, and which of its offers are failing.',
   reach: 'workspace',
   permission: 'logs:read',
   fields: {},

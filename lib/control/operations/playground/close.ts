@@ -2,9 +2,9 @@ import type { Store } from '#lib/control/operations/store';
 import type { Change } from '#lib/platform/data/change';
 
 /**
- * What every process must learn when sessions end: their playgrounds' keys stop with them
- * (contract: authentication/playground-key). To be asked before the sessions are deleted.
- * @param ended ids of sessions of the user; without them, all of the user's.
+ * The changes to publish when sessions end: the keys of their playgrounds stop with them
+ * (contract: authentication/playground-key). Call it before the sessions are deleted.
+ * @param ended ids of sessions of the user; if absent, all of them.
  */
 export async function closePlaygrounds(
   store: Store,

@@ -4,7 +4,7 @@ import { demoKey, newSecret } from '#lib/control/operations/key/secret';
 import { ControlRefused } from '#lib/control/operations/refusal';
 import { newRowId } from '#lib/platform/data/row-id';
 
-/** How long a secret of the playground works; the page asks for the next one. */
+/** How long a secret of the playground works; the page then requests the next one. */
 const lifeMs = 30 * 60_000;
 
 interface Opened {
@@ -13,8 +13,8 @@ interface Opened {
 }
 
 /**
- * One key for each session and workspace, so that log and usage name one playground; its secret is replaced each time.
- * The one before works until its own end: another tab may hold it.
+ * One key for each session and workspace, so that log and usage show one playground; its secret is replaced each time.
+ * The previous secret works until its own end, because another tab may be using it.
  */
 const open = `
   INSERT INTO api_key AS k (id, workspace_id, name, hash, display_start, display_end, models, created_by, session_id,
@@ -28,12 +28,12 @@ const open = `
 export const openPlayground = change({
   name: 'playground.open',
   summary:
-    'Makes the key of the playground of this session, or gives it a new secret: it works for half an hour.',
+    'Creates the playground key of this session, or gives it a new secret, which works for half an hour.',
   reach: 'workspace',
   permission: 'playground:use',
   fields: {},
   output: z.object({
-    key: z.string().meta({ description: 'The key itself, for the page that asked.' }),
+    key: z.string().meta({ description: 'The key itself.' }),
     expiresAt: z.iso.datetime(),
   }),
   http: [],
@@ -63,7 +63,7 @@ export const openPlayground = change({
 
 export const playgroundOperations = [openPlayground];
 
-/** @throws ControlRefused permission_denied where nobody's session asks. */
+/** @throws ControlRefused permission_denied if the caller has no session. */
 async function ownSession({ store, scope, actor }: Context<'workspace'>) {
   const sessionId = actor.kind === 'user' ? actor.sessionId : undefined;
   const session =
@@ -79,6 +79,6 @@ async function ownSession({ store, scope, actor }: Context<'workspace'>) {
 function noSession() {
   return new ControlRefused(
     'permission_denied',
-    'the playground belongs to a session of the console; sign in there, or make an API key to call with',
+    'the playground needs a session of the console; sign in there, or create an API key to make calls',
   );
 }

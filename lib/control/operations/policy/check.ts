@@ -5,7 +5,7 @@ import type { Policy } from '#lib/core/facts/snapshot';
 import { orderedAndDrawn, policyShape } from '#lib/core/schemas/policy';
 import { mergePolicy } from '#lib/gateway/routing/pure/rules';
 
-/** The policies of a workspace that are in force, by model; "" is the default. */
+/** The current policies of a workspace, by model; "" is the default. */
 export type Stored = ReadonlyMap<string, { readonly version: number; readonly policy: unknown }>;
 
 /** The newest version of each policy of the workspace. */
@@ -18,16 +18,16 @@ export async function readPolicies({ store, scope }: Context<'workspace'>): Prom
   return new Map(rows.map(({ modelId, version, policy }) => [modelId, { version, policy }]));
 }
 
-/** What stands against a policy, and where in it. */
+/** An error in a policy, and where it is. */
 export interface Fault {
   readonly at: readonly string[];
   readonly message: string;
 }
 
 /**
- * Checks a policy against the catalogue and its neighbours.
+ * Checks a policy against the catalogue and the other policies.
  * @param model "" for the default.
- * @throws ControlRefused for names that the catalogue does not hold, and for what contradicts itself.
+ * @throws ControlRefused for names that are not in the catalogue, and for contradictions.
  */
 export async function checkPolicy(
   store: Store,
@@ -45,7 +45,7 @@ export async function checkPolicy(
   if (first) throw badInput('policy', first.message);
 }
 
-/** The same for an editor: everything at once. @param policy one that is well formed. */
+/** The same for an editor: all errors at once. @param policy well formed. */
 export async function faultsOf(
   store: Store,
   stored: Stored,
@@ -66,7 +66,7 @@ interface Named {
   readonly at: readonly string[];
 }
 
-/** A name that the catalogue does not hold would do nothing in silence. Models first. */
+/** Names that are not in the catalogue, which would silently do nothing. Models first. */
 async function unknownIn({ prisma }: Store, model: string, policy: Policy): Promise<readonly Named[]> {
   const list = (kind: Named['kind'], ids: readonly string[], ...at: string[]): Named[] =>
     ids.map((id, index) => ({ kind, id, at: [...at, String(index)] }));
@@ -99,41 +99,41 @@ async function unknownIn({ prisma }: Store, model: string, policy: Policy): Prom
   return named.filter(({ kind, id }) => !known[kind].has(id));
 }
 
-/** 404: the catalogue does not hold the model whose policy is asked for. */
+/** 404: the model of the policy is not in the catalogue. */
 export function noModel(model: string) {
   return notFound(`there is no model ${quoted(model)}; ${whereNamesStand}`, 'model');
 }
 
-const whereNamesStand = '"gateway catalogue list" and GET /api/v1/models have what the catalogue holds';
+const whereNamesStand = '"gateway catalogue list" and GET /api/v1/models list what is in the catalogue';
 
-/** A call is known by its alias before any model's policy applies, and a slug is never taken for an alias. */
+/** Aliases are resolved before a model's policy applies, and a slug is never treated as an alias. */
 async function unusedAliases({ prisma }: Store, model: string, { aliases = {} }: Policy): Promise<Fault[]> {
   const names = Object.keys(aliases);
   if (names.length === 0) return [];
   if (model !== '') {
-    const message = "aliases stand in the workspace's default policy: set them without a model";
+    const message = 'aliases belong in the default policy of the workspace; set them without a model';
     return [{ at: ['aliases'], message }];
   }
   const slugs = await prisma.model.findMany({ where: { id: { in: names } }, select: { id: true } });
   return slugs.map(({ id }) => ({
     at: ['aliases', id],
-    message: `alias ${quoted(id)} is the id of a model, which comes first: choose another`,
+    message: `alias ${quoted(id)} is the id of a model, which takes precedence; choose another alias`,
   }));
 }
 
-/** Each alone may be sound while a model's policy over the default is not (contract: routing/weights). */
+/** Policies may be valid on their own, but not a model's policy combined with the default (contract: routing/weights). */
 function contradictions(stored: Stored, model: string, policy: Policy): Fault[] {
   const all = new Map([...stored].map(([name, one]) => [name, readable(one.policy)]));
   all.set(model, policy);
   return [...all].flatMap(([name, own]) => {
     const both = name === '' ? [] : orderedAndDrawn(mergePolicy(all.get(''), own));
     if (both.length === 0) return [];
-    const message = `provider "${both.join('", "')}" would be in both order and weights for ${name}, where the model's policy stands over the default: keep it in one of them`;
+    const message = `provider "${both.join('", "')}" would be in both order and weights for ${name}, where the model's policy overrides the default; keep it in only one of them`;
     return [{ at: ['weights', ...both.slice(0, 1)], message }];
   });
 }
 
-/** What was written past the operations contradicts nothing; it leaves no offer anyway. */
+/** A policy that is not valid, written by hand, contradicts nothing; it allows no offers anyway. */
 function readable(stored: unknown): Policy {
   const parsed = policyShape.safeParse(stored);
   return parsed.success ? parsed.data : {};

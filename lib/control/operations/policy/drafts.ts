@@ -21,10 +21,13 @@ import { policyShape } from '#lib/core/schemas/policy';
 const draftPath = `${policies}/{model}/draft`;
 const longestDraft = 200_000;
 
-/** What is not finished is kept too: it is checked when it is published. */
+/** Unfinished policies can be saved too: they are checked when they are published. */
 const draftField = document(
   { label: 'Draft', help: 'A policy, finished or not.', example: { sort: 'price' } },
-  storedPolicy.refine((draft) => JSON.stringify(draft).length <= longestDraft, 'is too long for a policy'),
+  storedPolicy.refine(
+    (draft) => JSON.stringify(draft).length <= longestDraft,
+    'a policy may have at most 200000 characters',
+  ),
 );
 
 interface Draft {
@@ -47,19 +50,19 @@ async function findDraft({ store, scope }: Context<'workspace'>, place: string):
 
 export const openPolicy = read({
   name: 'policy.draft',
-  summary: 'A policy as its editor needs it: the version in force, and the draft that somebody has saved.',
+  summary: 'Shows a policy for its editor: the version in force, and the saved draft.',
   reach: 'workspace',
   permission: 'policies:read',
   fields: { model: modelField },
   output: z.object({
-    version: z.int().meta({ description: 'In force; 0: none was set.' }),
+    version: z.int().meta({ description: 'Version in force; 0: no policy was set.' }),
     policy: storedPolicy,
     publishedAt: z.iso.datetime().nullable(),
     publishedBy: author,
     draft: z
       .object({
         policy: storedPolicy,
-        base: z.int().meta({ description: 'The version that it was begun from.' }),
+        base: z.int().meta({ description: 'The version that it is based on.' }),
         revision: z.int().meta({ description: 'Counts the saves of this draft.' }),
         savedAt: z.iso.datetime(),
         savedBy: author,
@@ -92,7 +95,7 @@ export const openPolicy = read({
 
 export const saveDraft = change({
   name: 'policy.save',
-  summary: 'Keeps a draft of a policy, finished or not; no call is routed by it until it is published.',
+  summary: 'Saves a draft of a policy, finished or not; it does not route calls until it is published.',
   reach: 'workspace',
   permission: 'policies:write',
   fields: { model: modelField, policy: draftField, base: baseField, revision: revisionField },
@@ -138,7 +141,7 @@ export const saveDraft = change({
 
 export const discardDraft = change({
   name: 'policy.discard',
-  summary: 'Drops the draft of a policy; what is in force stays.',
+  summary: 'Discards the draft of a policy; the policy in force is unchanged.',
   reach: 'workspace',
   permission: 'policies:write',
   fields: { model: modelField, revision: revisionField },
@@ -167,7 +170,7 @@ export const discardDraft = change({
 
 export const publishPolicy = change({
   name: 'policy.publish',
-  summary: 'Puts a policy in force if nobody has changed it meanwhile, and drops its draft.',
+  summary: 'Publishes a policy if nobody has changed it meanwhile, and discards its draft.',
   reach: 'workspace',
   permission: 'policies:write',
   fields: {
@@ -188,8 +191,8 @@ export const publishPolicy = change({
     context.expect({ policy: before });
     const [newest] = await readVersions(context, place, null, 1);
     if (base !== undefined && base !== (newest?.version ?? 0)) {
-      const [version, by] = [newest?.version ?? 0, newest?.by ?? 'somebody'];
-      throw conflict(`version ${version} of ${nameOf(place)} was published by ${by} meanwhile`, 'base');
+      const [version, by] = [newest?.version ?? 0, newest?.by ?? 'someone'];
+      throw conflict(`${by} has published version ${version} of ${nameOf(place)} meanwhile`, 'base');
     }
     refuseStale(place, await findDraft(context, place), revision);
     const { version, ...rest } = await writePolicy(context, stored, place, policy);
@@ -198,11 +201,11 @@ export const publishPolicy = change({
   },
 });
 
-/** @throws ControlRefused (conflict) when the draft is not the one that was read. */
+/** @throws ControlRefused (conflict) if the draft is not the one that was read. */
 function refuseStale(place: string, found: Draft | null, seen: number | undefined): void {
   if (seen === undefined || seen === (found?.revision ?? 0)) return;
   const text = found
-    ? `another draft of ${nameOf(place)} was saved by ${found.by ?? 'somebody'} meanwhile`
+    ? `${found.by ?? 'someone'} has saved another draft of ${nameOf(place)} meanwhile`
     : `the draft of ${nameOf(place)} was published or discarded meanwhile`;
   throw conflict(text, 'revision');
 }

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { read } from '#lib/control/operations/declare';
 
-/** For the editor's choices. */
+/** Suggestions for the editor. */
 export const listPolicyNames = read({
   name: 'policy.names',
-  summary: 'The models and providers that a policy may name.',
+  summary: 'Lists the models and providers that a policy may name.',
   reach: 'workspace',
   permission: 'policies:read',
   fields: {},

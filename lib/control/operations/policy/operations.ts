@@ -20,7 +20,7 @@ import { parsePolicy, policyShape } from '#lib/core/schemas/policy';
 
 export const setPolicy = change({
   name: 'policy.set',
-  summary: 'Puts a routing policy in force, for a workspace or for one model in it; older versions are kept.',
+  summary: 'Sets the routing policy of a workspace, or of one model in it; older versions are kept.',
   reach: 'workspace',
   permission: 'policies:write',
   fields: {
@@ -28,7 +28,7 @@ export const setPolicy = change({
     policy: document(
       {
         label: 'Policy',
-        help: 'The whole policy; of one model, its keys replace those of the default.',
+        help: 'The whole policy. In the policy of a model, keys override those of the default policy.',
         flag: 'file',
         placeholder: 'FILE',
         example: { sort: 'price', maxAttempts: 2 },
@@ -39,7 +39,7 @@ export const setPolicy = change({
   output: z.object({ version: z.int() }),
   http: [{ method: 'PUT', path: `${policies}/{model}`, body: 'policy' }],
   line: { arguments: ['workspace'] },
-  text: ({ version }) => `it is in force now, as version ${version}`,
+  text: ({ version }) => `version ${version} is now in force`,
   run: async (context, input) => {
     const place = placeOf(input.model);
     await lockPolicies(context);
@@ -54,7 +54,7 @@ export const setPolicy = change({
 export const rollBackPolicy = change({
   name: 'policy.rollback',
   summary:
-    'Takes the last change of a policy back, or puts an earlier version in force again, as a new version; a second roll-back undoes the first.',
+    'Undoes the last change of a policy, or restores an earlier version, as a new version; a second rollback undoes the first.',
   reach: 'workspace',
   permission: 'policies:write',
   fields: {
@@ -63,7 +63,7 @@ export const rollBackPolicy = change({
       count(
         {
           label: 'Version',
-          help: 'The version that comes back; the one before without it.',
+          help: 'The version to restore. Default: the previous one.',
           unit: 'version',
         },
         { min: 1, max: 2_147_483_647 },
@@ -72,14 +72,17 @@ export const rollBackPolicy = change({
   },
   output: z.object({
     version: z.int(),
-    restored: z.int().nullable().meta({ description: 'The version whose policy it has again; null: none.' }),
+    restored: z
+      .int()
+      .nullable()
+      .meta({ description: 'The restored version; null: none, the policy is empty.' }),
     policy: storedPolicy,
   }),
   http: [{ method: 'POST', path: `${policies}/{model}/rollback` }],
   line: { arguments: ['workspace'] },
   text: ({ version, restored, policy }) => {
-    const like = restored === null ? 'empty, as before its first' : `as version ${restored} was`;
-    return `it is now version ${version}, ${like}: ${JSON.stringify(policy)}`;
+    const like = restored === null ? 'empty, as before the first version' : `the same as version ${restored}`;
+    return `version ${version} is now in force, ${like}: ${JSON.stringify(policy)}`;
   },
   run: async (context, input) => {
     const place = placeOf(input.model);
@@ -102,7 +105,7 @@ export const rollBackPolicy = change({
 
 const showPolicy = read({
   name: 'policy.get',
-  summary: 'The policy of a workspace, or of one model in it; empty when it was never set.',
+  summary: 'Shows the policy of a workspace, or of one model in it; empty if none was set.',
   reach: 'workspace',
   permission: 'policies:read',
   fields: { model },
@@ -122,7 +125,7 @@ const showPolicy = read({
 
 export const showPolicyList = read({
   name: 'policy.show',
-  summary: 'All policies of a workspace that are in force, with their versions.',
+  summary: 'Shows all policies in force in a workspace, with their versions.',
   reach: 'workspace',
   permission: 'policies:read',
   fields: {},
@@ -138,7 +141,7 @@ export const showPolicyList = read({
     const lines = all.map(
       ([name, policy]) => `${name || 'default'} (version ${versions[name]}): ${JSON.stringify(policy)}`,
     );
-    return lines.join('\n') || 'no policy was set: offers are tried in catalogue order';
+    return lines.join('\n') || 'no policy is set: offers are tried in catalogue order';
   },
   run: async (context) => {
     const stored = [...(await readPolicies(context))];

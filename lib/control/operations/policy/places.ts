@@ -3,17 +3,17 @@ import { optional } from '#lib/control/operations/field/field';
 import { count, words } from '#lib/control/operations/field/kinds';
 import { quoted } from '#lib/control/operations/refusal';
 
-/** Where `/api/v1` has policies. */
+/** Address of policies in `/api/v1`. */
 export const policies = '/workspaces/{workspace}/policies';
 
-/** As the database keeps it: what the operator wrote by hand may be no policy. */
+/** As stored in the database: what was written by hand may not be a valid policy. */
 export const storedPolicy = z.record(z.string(), z.unknown());
 
 export const modelField = optional(
   words(
     {
       label: 'Model',
-      help: 'The model that it is for; "default", or none, is the policy of the workspace.',
+      help: 'The model that the policy is for. Default: "default", the policy of the workspace.',
       placeholder: 'ID',
       example: 'default',
     },
@@ -21,13 +21,13 @@ export const modelField = optional(
   ),
 );
 
-/** The version that a change was made from, so that nobody's change is lost. */
+/** The version that a change is based on, so that no change is lost. */
 export const baseField = optional(
   count(
     {
       label: 'Base version',
       unit: 'version',
-      help: 'The version that was in force when the change was begun, 0 for none: refused when it is another one.',
+      help: 'The version that the change is based on, 0 for none; if another one is in force, the change is refused.',
     },
     { min: 0, max: 2_147_483_647 },
   ),
@@ -38,7 +38,7 @@ export const revisionField = optional(
     {
       label: 'Revision',
       unit: 'revision',
-      help: 'The revision of the draft that was read, 0 for none: refused when it is another one.',
+      help: 'The revision of the draft that was read, 0 for none; if the draft has another one, the change is refused.',
     },
     { min: 0, max: 2_147_483_647 },
   ),
@@ -54,4 +54,4 @@ export const nameOf = (place: string) =>
 export const author = z
   .string()
   .nullable()
-  .meta({ description: 'The name or address of a user; null: a program, or somebody who is gone.' });
+  .meta({ description: 'Name or address of a user; null: a program, or a former user.' });

@@ -7,14 +7,14 @@ import { policyShape } from '#lib/core/schemas/policy';
 import { changesOf } from '#lib/gateway/routing/pure/policy/difference';
 
 const fault = z.object({
-  at: z.array(z.string()).meta({ description: 'Where in the policy: ["timeouts", "connectMs"].' }),
+  at: z.array(z.string()).meta({ description: 'Path in the policy: ["timeouts", "connectMs"].' }),
   message: z.string(),
 });
 
-/** For the editor: every fault at once, where a refusal names the first. */
+/** For the editor: all errors at once, while a refusal names only the first. */
 export const reviewPolicy = read({
   name: 'policy.review',
-  summary: 'Everything that stands against publishing a draft, and what it would change, in words.',
+  summary: 'Lists all errors in a draft, and what publishing it would change, as text.',
   reach: 'workspace',
   permission: 'policies:read',
   fields: {
@@ -37,7 +37,7 @@ export const reviewPolicy = read({
     const faults = read.error.issues.flatMap((issue) => {
       const at = issue.path.map(String);
       if (issue.code !== 'unrecognized_keys') return [{ at, message: issue.message }];
-      return issue.keys.map((key) => ({ at: [...at, key], message: 'is not a known key; remove it' }));
+      return issue.keys.map((key) => ({ at: [...at, key], message: 'is an unknown key; remove it' }));
     });
     return { faults, changes };
   },

@@ -19,7 +19,7 @@ const shownVersion = z.object({
   version: z.int(),
   at: z.iso.datetime(),
   by: author,
-  changes: z.array(z.string()).meta({ description: 'What it changed of the version before, in words.' }),
+  changes: z.array(z.string()).meta({ description: 'Changes from the previous version, as text.' }),
   policy: storedPolicy,
 });
 
@@ -30,7 +30,7 @@ export interface VersionRow {
   readonly by: string | null;
 }
 
-/** Versions of one policy with their authors, the newest first. @param below versions before this one; null: all. */
+/** Versions of one policy with their authors, newest first. @param below versions before this one; null: all. */
 export async function readVersions(
   { store, scope }: Pick<Context<'workspace'>, 'store' | 'scope'>,
   place: string,
@@ -46,7 +46,7 @@ export async function readVersions(
   );
 }
 
-/** @throws ControlRefused not_found when there is no such version. */
+/** @throws ControlRefused not_found if there is no such version. */
 export async function versionOf(
   context: Pick<Context<'workspace'>, 'store' | 'scope'>,
   place: string,
@@ -54,12 +54,15 @@ export async function versionOf(
 ): Promise<VersionRow> {
   const [found] = await readVersions(context, place, version + 1, 1);
   if (found?.version === version) return found;
-  throw notFound(`there is no version ${version} of ${nameOf(place)}; "policy history" lists them`, 'to');
+  throw notFound(
+    `there is no version ${version} of ${nameOf(place)}; "gateway policy history" lists them`,
+    'to',
+  );
 }
 
 export const listVersions = read({
   name: 'policy.history',
-  summary: 'The versions of a policy, the newest first: who published them, when, and what they changed.',
+  summary: 'Lists the versions of a policy, newest first: who published them, when, and what they changed.',
   reach: 'workspace',
   permission: 'policies:read',
   fields: {
@@ -67,20 +70,23 @@ export const listVersions = read({
     limit: pagingBy(20).limit,
     before: optional(
       count(
-        { label: 'Before', help: 'Versions before this one.', unit: 'version', example: 4 },
+        { label: 'Before', help: 'Only versions before this one.', unit: 'version', example: 4 },
         { min: 1, max: 2_147_483_647 },
       ),
     ),
   },
   output: z.object({
     data: z.array(shownVersion),
-    next: z.int().nullable().meta({ description: 'Send it as "before" for older ones; null: no more.' }),
+    next: z
+      .int()
+      .nullable()
+      .meta({ description: 'Send it as "before" to get older versions; null: there are none.' }),
   }),
   http: [{ method: 'GET', path: `${policies}/{model}/versions` }],
   line: { arguments: ['workspace'], columns: ['version', 'at', 'by', 'changes'] },
   run: async (context, { model, limit, before }) => {
     const most = limit === undefined ? 20 : limitOf({ limit });
-    // One more than are shown: the last one is told apart from the one before it.
+    // One more than is shown, to compare the last one with.
     const rows = await readVersions(context, placeOf(model), before ?? null, most + 1);
     const data = rows.slice(0, most).map((row, at) => ({
       version: row.version,

@@ -3,7 +3,7 @@ import type { Context, Done } from '#lib/control/operations/declare';
 import { checkPolicy, type readPolicies } from '#lib/control/operations/policy/check';
 import type { Policy } from '#lib/core/facts/snapshot';
 
-/** The lock on the workspace makes version numbers of one policy, and revisions of one draft, follow each other. */
+/** Locks the workspace, so that versions of a policy and revisions of a draft are numbered consecutively. */
 export async function lockPolicies({ store, scope }: Context<'workspace'>): Promise<void> {
   await store.query('SELECT 1 AS one FROM workspace WHERE id = $1::uuid FOR NO KEY UPDATE', [
     scope.workspaceId,

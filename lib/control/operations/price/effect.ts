@@ -10,27 +10,27 @@ import { idFloor, idTimeMs } from '#lib/platform/ids';
 
 const days = 7;
 const dayMs = 86_400_000;
-/** Rows of the log that are looked at, and at a time. */
+/** Maximum of rows of the log to read, in total and at a time. */
 const mostRows = 400_000;
 const batchRows = 5_000;
 
 const dollars = (description: string) => z.string().meta({ description: `${description}, dollars.` });
 
 export const shownEffect = z.object({
-  from: z.iso.datetime().meta({ description: 'Calls since then were looked at.' }),
+  from: z.iso.datetime().meta({ description: 'Calls since then were checked.' }),
   to: z.iso.datetime(),
   complete: z.boolean().meta({
-    description: `false: there are more than ${mostRows} calls in the 7 days, of which the newest were looked at.`,
+    description: `false: there were more than ${mostRows} calls in the 7 days, of which only the newest were checked.`,
   }),
-  calls: z.int().meta({ description: 'Charged calls of the offer that were priced anew.' }),
-  charged: dollars('What these were charged'),
-  preview: dollars('What they would have been charged'),
-  difference: dollars('The second minus the first'),
+  calls: z.int().meta({ description: 'Charged calls of the offer that were priced again.' }),
+  charged: dollars('Charged for these calls'),
+  preview: dollars('What they would have cost with the new price'),
+  difference: dollars('preview minus charged'),
   apart: z.int().meta({
     description:
-      'Charged calls that cannot be priced anew from the log: nested models, reduced or capped usage.',
+      'Charged calls that cannot be priced again from the log: nested models, reduced or capped usage.',
   }),
-  apartCharged: dollars('What those were charged'),
+  apartCharged: dollars('Charged for those calls'),
 });
 export type PriceEffect = z.output<typeof shownEffect>;
 
@@ -43,8 +43,8 @@ interface Row {
 }
 
 /**
- * The rows of a part of the log, the newest first, and of them the charged ones of these price versions. Rows that
- * are none of them cost a look at their columns alone. A job is charged on its own row, an estimate by its adjustment.
+ * The rows of a part of the log, newest first, and of them the charged ones of these price versions. Of other
+ * rows, only these columns are read. A job is charged on its own row, an estimate by its adjustment.
  */
 const batch = `
   WITH part AS (
@@ -61,13 +61,13 @@ const batch = `
   WHERE v.version = ANY($3::text[])
   ORDER BY p.id DESC`;
 
-/** Where a part of so many rows ends. */
+/** Where a part of this many rows ends. */
 const endOf = `
   SELECT count(*)::int AS rows, min(id::text) AS id FROM (
     SELECT id FROM call WHERE id >= $1::uuid AND id < $2::uuid ORDER BY id DESC LIMIT $3::int) AS part`;
 
 /**
- * What other prices would have made of the calls of the last 7 days, by offer: each call priced anew by the function
+ * What the calls of the last 7 days would have cost with other prices, by offer: each call priced again by the function
  * that charges, in one pass over the newest rows of the log (contract: money/price-preview).
  * @param prices by offer id.
  */
@@ -126,7 +126,7 @@ class Sum {
   add({ cost_nano, usage, lines }: Row, charged: Price, other: Price): void {
     const costNano = BigInt(cost_nano);
     const call = { usage: storedUsage(usage), lines: storedCostLines(lines), costNano };
-    // What was refused or broke before it used anything costs nothing by any price.
+    // Calls that were refused or broke before they used anything cost nothing at any price.
     if (costNano === 0n && call.lines.length === 0) return;
     const anew = repriced(call, charged, other);
     if (anew === null) {

@@ -3,14 +3,20 @@ import { document, words } from '#lib/control/operations/field/kinds';
 import { notFound, quoted } from '#lib/control/operations/refusal';
 import { filePriceShape } from '#lib/core/schemas/price';
 
-/** Which offer a price is about, and a price of it. */
+/** An offer, and a price for it. */
 export const offerFields = {
-  model: words({ label: 'Model', help: 'Its slug.', placeholder: 'ID', example: 'openai/gpt-4.1' }, 200),
-  provider: words({ label: 'Provider', help: 'Its id.', placeholder: 'ID', example: 'openai' }, 64),
+  model: words(
+    { label: 'Model', help: 'Slug of the model.', placeholder: 'ID', example: 'openai/gpt-4.1' },
+    200,
+  ),
+  provider: words(
+    { label: 'Provider', help: 'Id of the provider.', placeholder: 'ID', example: 'openai' },
+    64,
+  ),
   price: document(
     {
       label: 'Price',
-      help: 'As the catalogue file writes it: decimal strings of dollars.',
+      help: 'As in a catalogue file: dollars as decimal strings.',
       placeholder: 'FILE',
       example: { input: '2', output: '8' },
     },
@@ -29,7 +35,7 @@ export async function offerOf({ store }: Pick<Context, 'store'>, modelId: string
 export function noOffer(modelId: string, providerId?: string) {
   const where = providerId === undefined ? '' : ` at ${quoted(providerId)}`;
   return notFound(
-    `there is no offer of ${quoted(modelId)}${where}; "gateway catalogue list" has them`,
+    `there is no offer of ${quoted(modelId)}${where}; "gateway catalogue list" shows all offers`,
     'model',
   );
 }

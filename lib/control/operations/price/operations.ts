@@ -9,24 +9,19 @@ import { setPrice, withdrawPrice } from '#lib/control/operations/price/set';
 import { isUnpriced, parsePrice, readFilePrice } from '#lib/core/schemas/price';
 
 const version = z.object({
-  id: z.uuid().meta({ description: 'As "priceVersion" of a call names it.' }),
+  id: z.uuid().meta({ description: 'The "priceVersion" of calls.' }),
   model: z.string(),
   provider: z.string(),
-  effectiveAt: z.iso
-    .datetime()
-    .meta({ description: 'Calls that were admitted from then on are charged so.' }),
+  effectiveAt: z.iso.datetime().meta({ description: 'In force for calls admitted from then on.' }),
   until: z.iso
     .datetime()
     .nullable()
-    .meta({ description: 'When the next one took its place; null: none has.' }),
-  text: z.string().meta({ description: 'All of it in words; "unpriced": the offer was not routed to.' }),
+    .meta({ description: 'When the next price replaced it; null: it was not replaced.' }),
+  text: z.string().meta({ description: 'The whole price as text; "unpriced": the offer was not routed to.' }),
   bands: z.array(
     z.object({
       tier: z.string(),
-      aboveInputTokens: z
-        .int()
-        .nullable()
-        .meta({ description: 'Input tokens; null: from the first one on.' }),
+      aboveInputTokens: z.int().nullable().meta({ description: 'Input tokens; null: from the first token.' }),
       rates: z.array(
         z.object({
           class: z.string(),
@@ -40,17 +35,17 @@ const version = z.object({
   source: z.string().nullable().meta({ description: 'Where the provider publishes its prices.' }),
   state: z
     .enum(['scheduled', 'in force', 'past'])
-    .meta({ description: 'Whether its moment is still to come, or another one has taken its place.' }),
-  withdrawn: z.boolean().meta({ description: 'The offer is withdrawn.' }),
+    .meta({ description: 'Whether it is still to come, in force, or replaced.' }),
+  withdrawn: z.boolean().meta({ description: 'Whether the offer is withdrawn.' }),
 });
 export type ShownPriceVersion = z.output<typeof version>;
 
-/** Versions of one model that are told. */
+/** Maximum of price versions of one offer. */
 const mostVersions = 500;
 
 export const listPrices = read({
   name: 'price.list',
-  summary: 'The prices that the offers of a model have and had, by provider, the newest first.',
+  summary: 'Lists current and former prices of the offers of a model, by provider, newest first.',
   reach: 'gateway',
   permission: 'gateway:read',
   fields: { model: offerFields.model, provider: optional(offerFields.provider) },
@@ -94,11 +89,12 @@ export const listPrices = read({
 
 export const previewPrice = read({
   name: 'price.preview',
-  summary: 'What another price of an offer would have made of its calls of the last 7 days; changes nothing.',
+  summary:
+    'Shows what calls of an offer in the last 7 days would have cost with another price; changes nothing.',
   reach: 'gateway',
   permission: 'gateway:read',
   fields: offerFields,
-  output: shownEffect.extend({ price: z.string().meta({ description: 'The price in words.' }) }),
+  output: shownEffect.extend({ price: z.string().meta({ description: 'The price as text.' }) }),
   http: [],
   line: { arguments: ['model', 'provider'] },
   run: async (context, { model: modelId, provider: providerId, price }) => {
@@ -113,8 +109,8 @@ export const previewPrice = read({
 export const priceOperations = [listPrices, previewPrice, setPrice, withdrawPrice];
 
 /**
- * @param at position of a version among those of its offer, the newest first.
- * @param inForce position of the one in force; -1: all are still to come.
+ * @param at position of a version among those of its offer, newest first.
+ * @param inForce position of the version in force; -1: all are still to come.
  */
 function stateOf(at: number, inForce: number): ShownPriceVersion['state'] {
   if (at === inForce) return 'in force';

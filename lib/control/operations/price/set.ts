@@ -9,22 +9,22 @@ import { badInput, conflict, notFound, quoted } from '#lib/control/operations/re
 import { isUnpriced, parsePrice, readFilePrice, storePrice } from '#lib/core/schemas/price';
 import { newRowId } from '#lib/platform/data/row-id';
 
-/** Nobody else changes a price meanwhile, neither by files nor by a page. */
+/** No other change of a price may run meanwhile, neither from files nor from a page. */
 const transaction = { waitMs: 5_000, limitMs: 30_000, table: 'provider' } as const;
-/** Longer than a transaction takes: what is withdrawn can have been in force nowhere. */
+/** Longer than a transaction takes, so that a withdrawn price was not in force anywhere. */
 const settledMs = 60_000;
 
 const answer = z.object({
-  id: z.uuid().meta({ description: 'As "priceVersion" of a call names it.' }),
+  id: z.uuid().meta({ description: 'The "priceVersion" of calls.' }),
   model: z.string(),
   provider: z.string(),
-  text: z.string().meta({ description: 'The price in words.' }),
-  effectiveAt: z.iso.datetime().meta({ description: 'Calls that are admitted from then on are charged so.' }),
+  text: z.string().meta({ description: 'The price as text.' }),
+  effectiveAt: z.iso.datetime().meta({ description: 'In force for calls admitted from then on.' }),
 });
 
 export const setPrice = change({
   name: 'price.set',
-  summary: 'Gives an offer a price, from now on or from a moment to come; earlier calls keep theirs.',
+  summary: 'Sets the price of an offer, from now on or from a time in the future; earlier calls keep theirs.',
   reach: 'gateway',
   permission: 'gateway:write',
   transaction,
@@ -33,7 +33,7 @@ export const setPrice = change({
     effectiveAt: optional(
       time({
         label: 'In force from',
-        help: 'At once, when it is not given.',
+        help: 'Default: now.',
         flag: 'from',
         example: '2199-01-31T00:00:00Z',
       }),
@@ -41,7 +41,7 @@ export const setPrice = change({
     replaces: optional(
       idField({
         label: 'Replaces',
-        help: 'The price version in force that was looked at; refused when another one has come.',
+        help: 'Id of the price version to replace; if another one is in force, the change is refused.',
       }),
     ),
   },
@@ -54,16 +54,22 @@ export const setPrice = change({
     const { store } = context;
     const offer = await offerOf(context, model, provider);
     if (offer.withdrawnAt !== null)
-      throw conflict('this offer is withdrawn: apply a catalogue file that offers it', 'provider');
+      throw conflict('this offer is withdrawn; apply a catalogue file that offers it', 'provider');
     const wanted = readFilePrice(price);
     if (isUnpriced(wanted))
-      throw badInput('price', 'a price names a rate, such as "input"; a catalogue file withdraws an offer');
+      throw badInput(
+        'price',
+        'a price needs a rate, such as "input"; to withdraw an offer, use a catalogue file',
+      );
     const { now, inForce } = await priceInForce(context, offer.id);
     if (replaces !== undefined && replaces !== inForce?.id)
-      throw conflict('another price is in force by now: look at it, then set yours', 'replaces');
+      throw conflict('another price is now in force; check it, then set yours', 'replaces');
     const at = effectiveAt ?? now;
     if (effectiveAt !== null && effectiveAt <= now)
-      throw badInput('effectiveAt', 'calls until now have their price: choose a later moment, or none');
+      throw badInput(
+        'effectiveAt',
+        'must be in the future, because earlier calls keep their price; choose a later time, or none',
+      );
     const told = { model, provider, text: priceText(wanted) };
     const subject = `offer ${model} at ${provider}`;
     const stored = storePrice(wanted);
@@ -89,11 +95,11 @@ export const setPrice = change({
 
 export const withdrawPrice = change({
   name: 'price.withdraw',
-  summary: 'Takes back a price whose moment is still to come; the one before it stays in force.',
+  summary: 'Withdraws a price that is not in force yet; the current one stays in force.',
   reach: 'gateway',
   permission: 'gateway:write',
   transaction,
-  fields: { id: idField({ label: 'Price version', help: 'Its id.' }) },
+  fields: { id: idField({ label: 'Price version', help: 'Id of the price version.' }) },
   output: answer,
   http: [{ method: 'DELETE', path: '/prices/{id}' }],
   line: { arguments: ['id'] },
@@ -103,10 +109,13 @@ export const withdrawPrice = change({
     const version = isUuid(id)
       ? await store.prisma.priceVersion.findUnique({ where: { id }, include: { offer: true } })
       : null;
-    if (!version) throw notFound(`there is no price version ${quoted(id)}; "gateway price list" has them`);
+    if (!version)
+      throw notFound(`there is no price version ${quoted(id)}; "gateway price list" shows all versions`);
     const { effectiveAt, price, offer } = version;
     if (effectiveAt.getTime() < (await databaseNow(context)).getTime() + settledMs)
-      throw conflict('it is in force, or within a minute: calls may have it; set another price instead');
+      throw conflict(
+        'this price is in force, or will be within a minute, and calls may use it; set another price instead',
+      );
     await store.prisma.priceVersion.delete({ where: { id } });
     const dated = effectiveAt.toISOString();
     const { modelId: model, providerId: provider } = offer;
@@ -121,7 +130,7 @@ export const withdrawPrice = change({
   },
 });
 
-/** By the database's clock, which dates every price. */
+/** By the database's clock, by which prices are dated. */
 async function databaseNow({ store }: Pick<Context, 'store'>): Promise<Date> {
   const [row] = await store.query<{ ms: string }>(
     'SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::text AS ms',
@@ -141,5 +150,8 @@ async function priceInForce(context: Pick<Context, 'store'>, offerId: string) {
 
 async function refuseSameMoment({ store }: Pick<Context, 'store'>, offerId: string, effectiveAt: Date) {
   if ((await store.prisma.priceVersion.count({ where: { offerId, effectiveAt } })) === 0) return;
-  throw conflict('a price has this moment already: withdraw it, or choose another moment', 'effectiveAt');
+  throw conflict(
+    'there is already a price for this time; withdraw it, or choose another time',
+    'effectiveAt',
+  );
 }

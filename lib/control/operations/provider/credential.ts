@@ -9,48 +9,48 @@ import { storedCredentialShape } from '#lib/core/schemas/catalogue';
 import { credentialContext, open, type SealingKey, seal } from '#lib/platform/sealing';
 
 export const providerField = words(
-  { label: 'Provider', help: 'Its id.', placeholder: 'ID', example: 'openai' },
+  { label: 'Provider', help: 'Id of the provider.', placeholder: 'ID', example: 'openai' },
   64,
 );
 
 type Stored = z.output<typeof storedCredentialShape>;
 
-/** The value is sealed for this row alone, and no answer, audit row or message ever has it. */
+/** The value is sealed for this row only, and no answer, audit row or message ever contains it. */
 export const setCredential = change({
   name: 'provider.set-credential',
-  summary: 'Gives a provider its credential: a value, which is stored sealed, or the variable that holds it.',
+  summary:
+    'Sets the credential of a provider: a value, which is stored sealed, or the variable that contains it.',
   reach: 'gateway',
   permission: 'gateway:write',
   fields: {
     provider: providerField,
     value: optional(
-      credentialField({ label: 'Credential', help: 'As the provider gave it; never shown again.' }),
+      credentialField({
+        label: 'Credential',
+        help: 'The credential from the provider; it is never shown again.',
+      }),
     ),
     env: optional(
       pattern(
         {
           label: 'Variable',
-          help: 'The environment variable of the gateway that holds it.',
+          help: 'The environment variable of the gateway that contains it.',
           example: 'OPENAI_API_KEY',
         },
         /^[A-Za-z_][A-Za-z0-9_]{0,99}$/,
-        'write the name of an environment variable, like OPENAI_API_KEY',
+        'must be the name of an environment variable, such as OPENAI_API_KEY',
       ),
     ),
-    remove: optional(
-      toggle({ label: 'Remove', help: 'Leaves the provider without a credential.', example: true }),
-    ),
+    remove: optional(toggle({ label: 'Remove', help: 'Removes the credential.', example: true })),
   },
   output: z.object({ provider: z.string(), credential: z.enum(['none', 'variable', 'sealed']) }),
   http: [{ method: 'POST', path: '/providers/{provider}/credential' }],
   line: { arguments: ['provider'] },
   text: ({ provider, credential }) =>
-    credential === 'none'
-      ? `${provider} has no credential`
-      : `${provider} has its credential (${credential})`,
+    credential === 'none' ? `${provider} has no credential` : `${provider} has a credential (${credential})`,
   run: async (context, { provider, value, env, remove = false }) => {
     if ([value !== undefined, env !== undefined, remove].filter(Boolean).length !== 1)
-      throw badInput('value', 'give the credential, or the variable that holds it');
+      throw badInput('value', 'give either the credential or the variable that contains it');
     const { store } = context;
     const was = await lockCredential(context, provider);
     const wanted =
@@ -75,12 +75,12 @@ export const setCredential = change({
   },
 });
 
-/** It travels in a header. */
+/** It is sent in a header. */
 function credentialField(facts: FieldFacts): Field<string, true> {
   const schema = z
-    .string('a credential is a text')
+    .string('a credential must be a string')
     .trim()
-    .regex(/^[\x21-\x7e]{1,8192}$/, 'a credential is one line of printable characters without spaces');
+    .regex(/^[\x21-\x7e]{1,8192}$/, 'a credential must be one line of printable characters without spaces');
   const shape = { placeholder: 'SECRET', ...facts, secret: true, kind: 'password' as const };
   return { ...shape, required: true, clearable: false, schema, fromText: (text) => text };
 }
@@ -96,16 +96,22 @@ async function lockCredential({ store }: Context<'gateway'>, id: string): Promis
 }
 
 export function noProvider(id: string): ControlRefused {
-  return notFound(`there is no provider ${quoted(id)}; "gateway provider list" has them`, 'provider');
+  return notFound(
+    `there is no provider ${quoted(id)}; "gateway provider list" shows all providers`,
+    'provider',
+  );
 }
 
 async function sealedFor({ store, sealingKey }: Context<'gateway'>, id: string, value: string) {
   if (sealingKey !== null)
     return { sealed: seal(value, await commonKey(store, sealingKey), credentialContext(id)) };
-  throw new ControlRefused('conflict', 'this process has no ENCRYPTION_KEY to seal it with; set it');
+  throw new ControlRefused(
+    'conflict',
+    'this process has no ENCRYPTION_KEY to seal the credential with; set ENCRYPTION_KEY',
+  );
 }
 
-/** null: it is not sealed, or does not open. */
+/** null: it is not sealed, or cannot be opened. */
 function opened(stored: Stored | null, key: SealingKey | null, id: string): string | null {
   if (stored === null || 'env' in stored || key === null) return null;
   try {

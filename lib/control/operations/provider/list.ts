@@ -8,15 +8,15 @@ const family = z.object({
   address: z
     .string()
     .nullable()
-    .meta({ description: 'Its versioned root, or the variable that holds it; null: it cannot be read.' }),
-  why: z.string().nullable().meta({ description: 'Why no call can be sent there; null: calls can.' }),
+    .meta({ description: 'Versioned root URL, or the variable that contains it; null: it cannot be read.' }),
+  why: z.string().nullable().meta({ description: 'Why no calls can be sent there; null: they can.' }),
 });
 
 const credential = z.object({
-  kind: z.enum(['none', 'variable', 'sealed']).meta({ description: 'Where it stands.' }),
-  variable: z.string().nullable().meta({ description: 'The environment variable that holds it.' }),
-  usable: z.boolean().meta({ description: 'This process has it; its value is never told.' }),
-  why: z.string().nullable().meta({ description: 'Why it has not, and what to do; null when it has.' }),
+  kind: z.enum(['none', 'variable', 'sealed']).meta({ description: 'Where the credential is stored.' }),
+  variable: z.string().nullable().meta({ description: 'The environment variable that contains it.' }),
+  usable: z.boolean().meta({ description: 'Whether this process has it; its value is never shown.' }),
+  why: z.string().nullable().meta({ description: 'Why not, and what to do; null: it is usable.' }),
 });
 
 export const shownProvider = z.object({
@@ -25,14 +25,18 @@ export const shownProvider = z.object({
   families: z.array(family),
   credential,
   onDisconnect: z.enum(['abort', 'drain']),
-  pricesFrom: z.string().nullable().meta({ description: 'The page where it publishes its prices.' }),
-  offers: z.int().meta({ description: 'Offers that are not withdrawn.' }),
+  pricesFrom: z
+    .string()
+    .nullable()
+    .meta({ description: 'The page where the provider publishes its prices.' }),
+  offers: z.int().meta({ description: 'Number of offers that are not withdrawn.' }),
 });
 export type ShownProvider = z.output<typeof shownProvider>;
 
 export const listProviders = read({
   name: 'provider.list',
-  summary: 'The providers with their addresses, and whether each has its credential; never the credential.',
+  summary:
+    'Lists the providers with their addresses, and whether each has its credential; never the credential itself.',
   reach: 'gateway',
   permission: 'gateway:read',
   fields: {},
@@ -58,7 +62,7 @@ interface Row {
   readonly pricesFrom: string | null;
 }
 
-/** @param facts as this process has read it; undefined: it has not yet. */
+/** @param facts as read by this process; undefined: not read yet. */
 function shown(row: Row, offers: number, facts: ProviderFacts | undefined): ShownProvider {
   const { id, name, pricesFrom } = row;
   return {
@@ -93,15 +97,15 @@ function whyNot(address: Address | undefined): string | null {
 
 function credentialOf(stored: unknown, usable: boolean): ShownProvider['credential'] {
   const none = { kind: 'none' as const, variable: null, usable: false };
-  if (stored === null) return { ...none, why: 'give it a credential' };
+  if (stored === null) return { ...none, why: 'set its credential' };
   const read = storedCredentialShape.safeParse(stored).data;
-  if (read === undefined) return { ...none, why: 'what is stored cannot be read: give it a credential anew' };
+  if (read === undefined) return { ...none, why: 'the stored credential cannot be read; set it again' };
   if ('env' in read) {
-    const why = usable ? null : `set ${read.env} in the environment of the gateway, or give it a credential`;
+    const why = usable ? null : `set ${read.env} in the environment of the gateway, or set a credential here`;
     return { kind: 'variable', variable: read.env, usable, why };
   }
   const why = usable
     ? null
-    : 'it does not open with ENCRYPTION_KEY: set the key that sealed it, or give the credential anew';
+    : 'it cannot be opened with ENCRYPTION_KEY; set the key that sealed it, or set the credential again';
   return { kind: 'sealed', variable: null, usable, why };
 }

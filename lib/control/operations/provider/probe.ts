@@ -13,14 +13,14 @@ import { maskCredential } from '#lib/core/relay/credential-mask';
 import { providerRequestId } from '#lib/gateway/upstream/headers';
 import type { Pools } from '#lib/gateway/upstream/pools';
 
-/** Few enough to cost next to nothing, and no fewer than every provider takes. */
+/** Costs next to nothing, and is accepted by every provider. */
 const budgetTokens = 16;
 const limitMs = 20_000;
 const mostBytes = 256 * 1024;
 /** Families whose first operation generates text. */
 const textFamilies = ['chat', 'messages', 'responses', 'generate-content'] as const;
 
-/** The call that a test makes. */
+/** The call of a test. */
 export interface Probe {
   readonly family: Family;
   readonly offer: OfferFacts;
@@ -28,22 +28,25 @@ export interface Probe {
   readonly credential: string;
 }
 
-const tokens = z.number().nullable().meta({ description: 'Tokens by the answer; null: it names none.' });
+const tokens = z
+  .number()
+  .nullable()
+  .meta({ description: 'Tokens according to the answer; null: not reported.' });
 
-/** What became of it, without the credential. */
+/** The result, without the credential. */
 export const probed = z.object({
   ok: z.boolean(),
   status: z.int().nullable().meta({ description: 'HTTP status; null: there was no answer.' }),
   durationMs: z.int(),
-  message: z.string().nullable().meta({ description: 'What went wrong; null: nothing did.' }),
+  message: z.string().nullable().meta({ description: 'What went wrong; null: nothing.' }),
   input: tokens,
   output: tokens,
-  cost: z.string().nullable().meta({ description: 'Dollars, which the operator pays; null: not told.' }),
+  cost: z.string().nullable().meta({ description: 'Dollars, paid by the operator; null: unknown.' }),
   upstreamRequestId: z.string().nullable(),
 });
 export type Probed = z.output<typeof probed>;
 
-/** The cheapest offer of a provider that can be called and generates text; null: it has none. Pure. */
+/** The cheapest offer of a provider that can be called and generates text; null: there is none. Pure. */
 export function cheapestProbe(catalogue: Catalogue, providerId: string, nowMs: number): Probe | null {
   const offers = [...catalogue.models.values()]
     .filter(({ output }) => output.includes('text'))
@@ -62,13 +65,13 @@ export function cheapestProbe(catalogue: Catalogue, providerId: string, nowMs: n
   return null;
 }
 
-/** What a million tokens in and out cost together, nano-dollars. */
+/** Price of a million input tokens plus a million output tokens, nano-dollars. */
 function rateOf({ price }: OfferFacts): bigint {
   const { input = 0n, output = 0n, request: fee = 0n } = price?.price.base ?? {};
   return input + output + fee;
 }
 
-/** Makes the call. Never rejects: what goes wrong is its outcome. @param pools null: without a proxy. */
+/** Makes the call. Never rejects: errors are part of the result. @param pools null: without a proxy. */
 export async function probe({ family, offer, url, credential }: Probe, pools: Pools | null): Promise<Probed> {
   const began = performance.now();
   const body = { ...family.leastBody, ...budgetOf(family, offer) };
@@ -103,7 +106,7 @@ export async function probe({ family, offer, url, credential }: Probe, pools: Po
     }
     const report = parsed === null ? null : family.readUsage(ask, parsed);
     if (parsed === null) {
-      const message = 'it answered 2xx with a body that is no JSON: check its address';
+      const message = 'it answered 2xx with a body that is not JSON; check its address';
       return { ...none, ok: false, status, durationMs, message, upstreamRequestId };
     }
     const cost = report && offer.price ? price(report, offer.price.price, new Map()).costNano : null;
@@ -135,7 +138,7 @@ async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.length;
-    if (bytes > mostBytes) throw new Error('its answer is too long');
+    if (bytes > mostBytes) throw new Error('the answer is too long');
     chunks.push(chunk);
   }
   return new TextDecoder().decode(Buffer.concat(chunks));
@@ -149,7 +152,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** The message of an error, as all families have it: `error.message`. */
+/** The message of an error, which is `error.message` in all families. */
 function whyIn(parsed: unknown): string | null {
   const error = memberOf(parsed, 'error');
   const message = memberOf(error, 'message') ?? memberOf(parsed, 'message') ?? error;

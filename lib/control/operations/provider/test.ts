@@ -4,10 +4,10 @@ import { noProvider, providerField } from '#lib/control/operations/provider/cred
 import { cheapestProbe, type Probe, probe, probed } from '#lib/control/operations/provider/probe';
 import { conflict } from '#lib/control/operations/refusal';
 
-/** A mutation, though it changes nothing here: it spends the operator's money, so that the trail should name who. */
+/** A mutation, although it changes nothing: it spends the operator's money, so the audit log has to say who did it. */
 export const testProvider = change({
   name: 'provider.test',
-  summary: 'Makes the cheapest real call to a provider and tells its outcome; no workspace pays for it.',
+  summary: 'Makes the cheapest real call to a provider and reports the result; no workspace pays for it.',
   reach: 'gateway',
   permission: 'gateway:write',
   fields: { provider: providerField },
@@ -38,16 +38,17 @@ export const testProvider = change({
   }),
 });
 
-/** @throws ControlRefused not_found; conflict when nothing of it can be called. */
+/** @throws ControlRefused not_found; conflict if none of its offers can be called. */
 async function probeOf(context: Context<'gateway'>, id: string): Promise<Probe> {
   const catalogue = await context.catalogue();
   const provider = catalogue.providers.get(id);
   if (provider === undefined) throw noProvider(id);
-  if (provider.credential === null) throw conflict('it has no credential: give it one first', 'provider');
+  if (provider.credential === null)
+    throw conflict('this provider has no credential; set one first', 'provider');
   const found = cheapestProbe(catalogue, id, context.nowMs);
   if (found) return found;
   throw conflict(
-    'it has no offer with a price that generates text, so nothing cheap can be called',
+    'this provider has no priced offer that generates text, so there is no cheap call to make',
     'provider',
   );
 }

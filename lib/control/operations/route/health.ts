@@ -8,25 +8,22 @@ const shownOffer = z.object({
   provider: z.string(),
   state: z.enum(['in service', 'set aside', 'probing']),
   until: z.iso.datetime().nullable().meta({ description: 'Set aside until then.' }),
-  firstByteMs: z
-    .number()
-    .nullable()
-    .meta({ description: 'Time to the first byte of streams, smoothed; ms.' }),
-  wholeMs: z.number().nullable().meta({ description: 'Time of whole answers, smoothed; ms.' }),
-  tokensPerSecond: z.number().nullable().meta({ description: 'Output tokens a second, smoothed.' }),
-  errorRate: z.number().meta({ description: 'Share of its latest attempts that failed, 0 to 1.' }),
-  failures: z.int().meta({ description: 'In a row.' }),
+  firstByteMs: z.number().nullable().meta({ description: 'Smoothed time to the first byte of streams, ms.' }),
+  wholeMs: z.number().nullable().meta({ description: 'Smoothed time of whole answers, ms.' }),
+  tokensPerSecond: z.number().nullable().meta({ description: 'Smoothed output tokens per second.' }),
+  errorRate: z.number().meta({ description: 'Share of its latest attempts that failed, from 0 to 1.' }),
+  failures: z.int().meta({ description: 'Consecutive failures.' }),
 });
 
-/** Says nothing of who calls an offer, or how much. */
+/** Reveals nothing about who calls an offer, or how much. */
 export const showHealth = read({
   name: 'route.health',
-  summary: 'How the offers stand that the processes of this machine have called, those in trouble first.',
+  summary: 'Shows the state of the offers that processes of this machine have called, failing offers first.',
   reach: 'workspace',
   permission: 'policies:read',
   fields: {},
   output: z.object({
-    processes: z.int().meta({ description: 'How many answered; 0: nothing is known.' }),
+    processes: z.int().meta({ description: 'How many processes answered; 0: the state is unknown.' }),
     offers: z.array(shownOffer),
   }),
   http: [{ method: 'GET', path: '/workspaces/{workspace}/offers/health' }],
@@ -61,7 +58,7 @@ export const showHealth = read({
   },
 });
 
-/** Whether an attempt has gone there: Next's copy of this module has its own object for an offer that nobody tried. */
+/** Whether any attempt was made: Next's copy of the module has its own object for an offer without attempts. */
 function wasTried(health: OfferHealth): boolean {
   const { streamFirstByteMs, wholeMs, tokensPerSecond, failures, running, errorRate, openUntilMs } = health;
   const figures = [streamFirstByteMs.value, wholeMs.value, tokensPerSecond.value];

@@ -20,7 +20,7 @@ import { newRowId } from '#lib/platform/data/row-id';
 export const explainRoute = read({
   name: 'route.explain',
   summary:
-    'The offers that a call of the workspace would try, in their order, and why each other one is skipped.',
+    'Shows the offers that a call of the workspace would try, in order, and why the others are skipped.',
   reach: 'workspace',
   permission: 'policies:read',
   fields: {
@@ -28,7 +28,7 @@ export const explainRoute = read({
       words(
         {
           label: 'Model',
-          help: 'As a call names it: a slug or an alias. Without it, the one that the body or the path names.',
+          help: 'A slug or an alias, as in a call. Default: the model in the body or the path.',
           placeholder: 'ID',
           example: 'openai/gpt-4.1',
         },
@@ -39,7 +39,7 @@ export const explainRoute = read({
       words(
         {
           label: 'Path',
-          help: 'Where the call goes, which tells its family: "/v1/messages".',
+          help: 'Path of the call, which determines its family: "/v1/messages".',
           placeholder: 'PATH',
         },
         2000,
@@ -49,18 +49,18 @@ export const explainRoute = read({
       document(
         {
           label: 'Request body',
-          help: 'The body of a call, from which its needs are read; without one, the least that the family takes.',
+          help: 'The body of a call, which determines what it needs. Default: the smallest valid body.',
           placeholder: 'FILE',
           example: { messages: [{ role: 'user', content: 'hello' }] },
         },
-        z.record(z.string(), z.unknown(), 'a request body is a JSON object'),
+        z.record(z.string(), z.unknown(), 'a request body must be a JSON object'),
       ),
     ),
     family: optional(
       choice(
         {
           label: 'Family',
-          help: 'The protocol; the first that the model is offered in when none is given.',
+          help: 'The protocol. Default: the first in which the model is offered.',
           placeholder: 'F',
         },
         familyIds,
@@ -70,7 +70,7 @@ export const explainRoute = read({
       document(
         {
           label: 'Policy',
-          help: 'A policy that is not in force yet, to see what it would do.',
+          help: 'A policy that is not in force, to see what it would do.',
           flag: 'policy',
           placeholder: 'FILE',
         },
@@ -78,7 +78,7 @@ export const explainRoute = read({
       ),
     ),
     policyModel: optional(
-      words({ label: 'Policy model', help: 'The model that this policy is for; "default" without it.' }, 200),
+      words({ label: 'Policy model', help: 'The model that this policy is for. Default: "default".' }, 200),
     ),
   },
   output: explanation,
@@ -95,7 +95,10 @@ export const explainRoute = read({
     if ('code' in named) throw badInput('model', named.message);
     const model = catalogue.models.get(named.slug);
     if (!model)
-      throw notFound(`there is no model ${quoted(requestedModel)}; "catalogue list" has them`, 'model');
+      throw notFound(
+        `there is no model ${quoted(requestedModel)}; "gateway catalogue list" shows all models`,
+        'model',
+      );
     const family = chooseFamily(model, wanted ?? meant?.family);
     const own = readAsk(family, requestedModel, body, meant?.operation);
     const ask = resolveNames(own, family.id, snapshot, catalogue);
@@ -131,7 +134,7 @@ function candidateOf({ target, openUntilMs }: Candidate) {
   };
 }
 
-/** A key of the workspace that may do everything: the plan of the workspace itself. */
+/** A key without restrictions, for the plan of the workspace itself. */
 async function anyKey(
   context: ReadContext<'workspace'>,
   draft: { readonly place: string; readonly policy: Policy } | undefined,

@@ -6,7 +6,7 @@ const price = z.string().nullable().meta({ description: 'Dollars per million tok
 /** A plan with its reasons, as "route explain" prints it. */
 export const explanation = z.object({
   workspace: z.string(),
-  model: z.string().meta({ description: 'The slug that the name stands for.' }),
+  model: z.string().meta({ description: 'The slug that the name resolves to.' }),
   requestedModel: z.string(),
   family: z.string(),
   candidates: z
@@ -20,13 +20,13 @@ export const explanation = z.object({
         openUntil: z.iso
           .datetime()
           .nullable()
-          .meta({ description: 'Set aside by the breaker until then; null: in service.' }),
+          .meta({ description: 'Out of service until then, because of the breaker; null: in service.' }),
       }),
     )
-    .meta({ description: 'In the order of trying.' }),
+    .meta({ description: 'In the order in which they are tried.' }),
   skipped: z.array(
     z.object({
-      provider: z.string().meta({ description: '"*": every offer of the model.' }),
+      provider: z.string().meta({ description: '"*" means every offer of the model.' }),
       model: z.string(),
       why: z.string(),
     }),
@@ -36,14 +36,14 @@ export const explanation = z.object({
     .meta({ description: 'The time limits of a call, in milliseconds.' }),
   health: z
     .enum(['live', 'unknown'])
-    .meta({ description: 'unknown: no gateway process was asked, so every offer counts as healthy.' }),
+    .meta({ description: 'unknown: no gateway process answered, so every offer counts as healthy.' }),
   failure: z
     .object({ code: z.string(), message: z.string() })
     .nullable()
-    .meta({ description: 'What a call is answered when there is no candidate.' }),
+    .meta({ description: 'The error of a call, if there are no candidates.' }),
 });
 
-/** The same for people. */
+/** The same as text. */
 export function textOf(found: z.output<typeof explanation>): string {
   const rows = found.candidates.map((one, at) => [
     at + 1,
@@ -60,6 +60,6 @@ export function textOf(found: z.output<typeof explanation>): string {
     ...found.skipped.map((one) => `skipped ${one.provider} for ${one.model}: ${one.why}`),
     ...(found.health === 'live'
       ? []
-      : ['no gateway process runs on this data directory: every offer counts as healthy here']),
+      : ['no gateway process is running on this data directory, so every offer counts as healthy']),
   ].join('\n');
 }

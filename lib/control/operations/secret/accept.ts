@@ -14,45 +14,47 @@ interface Ended {
   readonly count: number;
 }
 
-/** Of the value that this process has; it is no part of the management API, whose processes have the right one. */
+/** For the value of this process; not in the management API, whose processes have the right value. */
 export const acceptSecret = change({
   name: 'secret.accept',
   summary:
-    'Makes the value of a secret here the one that the database is used with, and says what ends with the one before.',
+    'Accepts the value of a secret here as the one for this database, and reports what stops working without the previous value.',
   reach: 'gateway',
   permission: 'gateway:write',
   transaction: { limitMs: 60_000 },
   fields: {
     name: choice(
-      { label: 'Setting', help: 'The secret whose value here is the right one.', placeholder: 'NAME' },
+      { label: 'Setting', help: 'The secret to accept with its value here.', placeholder: 'NAME' },
       secretNames,
     ),
     confirm: optional(
-      words({ label: 'Name', help: 'Of the setting, typed once more, where something ends.' }, 100),
+      words({ label: 'Name', help: 'Name of the setting again, required if something stops working.' }, 100),
     ),
   },
   output: z.object({
     name: z.enum(secretNames),
-    accepted: z.boolean().meta({ description: 'false: it was the right one already.' }),
+    accepted: z.boolean().meta({ description: 'false: it was already the accepted value.' }),
     ended: z.array(z.object({ what: z.string(), count: z.int() })),
   }),
   http: [],
   line: { arguments: ['name'] },
   text: ({ name, accepted, ended }) =>
     accepted
-      ? `${name} is the right one from now on: start the processes again that have another\nended: ${listOf(ended)}`
-      : `${name} is the right one already`,
+      ? `the value of ${name} is accepted; restart all processes that have another one\nended: ${listOf(ended)}`
+      : `the value of ${name} is already the accepted one`,
   run: async ({ store, sealingKey, heldSecrets }, { name, confirm }) => {
     const held = heldSecrets.filter((one) => one.name === name);
     const [secret] = await comparePrints(store, held);
     if (secret === undefined) throw conflict(`this process has no ${name}; set it`);
     const same = secret.at === 0 && secret.recordedAt !== null;
     if (!same && secret.short) {
-      throw conflict(`${name} is shorter than ${leastSecret} characters: make one with openssl rand -hex 32`);
+      throw conflict(
+        `${name} is shorter than ${leastSecret} characters; create one with openssl rand -hex 32`,
+      );
     }
     const ended = same ? [] : (await endedBy(store, secret, sealingKey)).filter(({ count }) => count > 0);
     if (ended.length > 0 && confirm !== name) {
-      throw badInput('confirm', `this ends ${listOf(ended)}; write ${name} to go on with the value here`);
+      throw badInput('confirm', `this ends ${listOf(ended)}; enter ${name} to accept the value here`);
     }
     const recordedAt = same ? secret.recordedAt : await replacePrint(store, secret);
     return {
@@ -78,7 +80,7 @@ async function endedBy(
   sealingKey: SealingKey | null,
 ): Promise<Ended[]> {
   if (name === 'ENCRYPTION_KEY') return unreadable(store, sealingKey ?? []);
-  // Those of a value that is still set as an old one go on.
+  // What was made with a value that is still set as an old one keeps working.
   if (at !== null) return [];
   return store.query<Ended>(counts[name], []);
 }
@@ -95,7 +97,7 @@ const counts: Readonly<Record<Exclude<SecretName, 'ENCRYPTION_KEY'>, string>> = 
         WHERE i.accepted_at IS NULL AND i.cancelled_at IS NULL AND i.expires_at > now())::int`,
 };
 
-/** @throws ControlRefused (conflict) while an old key still opens something, which a rotation would keep. */
+/** @throws ControlRefused (conflict) while an old key still opens secrets, which a rotation would keep. */
 async function unreadable(store: Store, key: SealingKey): Promise<Ended[]> {
   const found = new Map<string, number>();
   let older = 0;
@@ -105,7 +107,7 @@ async function unreadable(store: Store, key: SealingKey): Promise<Ended[]> {
   }
   if (older > 0) {
     throw conflict(
-      `${older} stored secrets are sealed with a key of ENCRYPTION_KEY_OLD: run "gateway secret rotate", which makes ENCRYPTION_KEY the right one too`,
+      `${older} stored secrets are sealed with a key of ENCRYPTION_KEY_OLD: run "gateway secret rotate", which also accepts ENCRYPTION_KEY`,
     );
   }
   return [...found].map(([what, count]) => ({ what, count }));

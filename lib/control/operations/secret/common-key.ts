@@ -2,17 +2,17 @@ import { conflict } from '#lib/control/operations/refusal';
 import type { Store } from '#lib/control/operations/store';
 import { keyPrints, type SealingKey, sealingWith } from '#lib/platform/sealing';
 
-/** Processes that a refusal names. */
+/** Maximum of processes that a refusal names. */
 const mostNamed = 5;
 
 interface LiveProcess {
   readonly machine: string;
   readonly pid: number;
-  /** Of the keys that it opens secrets with; null: an older version, which does not say. */
+  /** Of the keys with which it opens secrets; null: an older version, which does not report them. */
   readonly prints: readonly string[] | null;
 }
 
-/** The gateway processes of all machines; those that settle by the database alone do not register. */
+/** The gateway processes of all machines; those that settle only in the database do not register. */
 function liveProcesses({ query }: Pick<Store, 'query'>): Promise<LiveProcess[]> {
   return query<LiveProcess>(
     'SELECT machine, pid, key_prints AS prints FROM owner WHERE pid > 0 AND expires_at > now() ORDER BY machine, pid',
@@ -21,8 +21,8 @@ function liveProcesses({ query }: Pick<Store, 'query'>): Promise<LiveProcess[]> 
 }
 
 /**
- * The keys of this process, that one first which seals what every gateway process can open: while processes are
- * restarted with another ENCRYPTION_KEY this is still the one before (contract: operations/secret-rotation).
+ * The keys of this process, starting with the one whose secrets every gateway process can open: while processes are
+ * being restarted with a new ENCRYPTION_KEY, this is still the old one (contract: operations/secret-rotation).
  */
 export async function commonKey(store: Pick<Store, 'query'>, key: SealingKey): Promise<SealingKey> {
   const said = (await liveProcesses(store)).flatMap(({ prints }) => (prints === null ? [] : [prints]));
@@ -30,7 +30,7 @@ export async function commonKey(store: Pick<Store, 'query'>, key: SealingKey): P
   return at <= 0 ? key : sealingWith(key, at);
 }
 
-/** @throws ControlRefused (conflict) while a gateway process could not open what ENCRYPTION_KEY seals. */
+/** @throws ControlRefused (conflict) while any gateway process could not open secrets sealed with ENCRYPTION_KEY. */
 export async function refuseWhileUnknown(store: Pick<Store, 'query'>, key: SealingKey): Promise<void> {
   const [print = ''] = keyPrints(key);
   const without = (await liveProcesses(store)).filter(({ prints }) => !prints?.includes(print));
@@ -38,6 +38,6 @@ export async function refuseWhileUnknown(store: Pick<Store, 'query'>, key: Seali
   const named = without.slice(0, mostNamed).map(({ machine, pid }) => `process ${pid} on ${machine}`);
   const more = without.length > mostNamed ? ` and ${without.length - mostNamed} more` : '';
   throw conflict(
-    `this ENCRYPTION_KEY is unknown to ${named.join(', ')}${more}: restart them with it, and with the one before as ENCRYPTION_KEY_OLD, then rotate`,
+    `this ENCRYPTION_KEY is unknown to ${named.join(', ')}${more}; restart them with it and with the old one as ENCRYPTION_KEY_OLD, then rotate`,
   );
 }

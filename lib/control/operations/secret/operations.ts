@@ -11,22 +11,24 @@ import type { Store } from '#lib/control/operations/store';
 import { keysOf, type SealingKey, seal } from '#lib/platform/sealing';
 
 const counts = {
-  current: z.int().meta({ description: 'Sealed with ENCRYPTION_KEY.' }),
-  older: z.int().meta({ description: 'Sealed with a key of ENCRYPTION_KEY_OLD: rotate them.' }),
+  current: z.int().meta({ description: 'Number of secrets sealed with ENCRYPTION_KEY.' }),
+  older: z
+    .int()
+    .meta({ description: 'Number of secrets sealed with a key of ENCRYPTION_KEY_OLD; rotate them.' }),
   unreadable: z.array(z.string()).meta({
-    description: 'Secrets that no key of this process opens, at most 100 of them: store them anew.',
+    description: 'Secrets that no key of this process can open, at most 100; store them again.',
   }),
 };
 const shownCounts = z.object(counts);
 type Counts = z.output<typeof shownCounts>;
 
 const mostNamed = 100;
-/** One transaction seals so many anew, so that it holds nobody up for long. */
+/** Maximum to seal again in one transaction, so that it blocks others only briefly. */
 const mostAtOnce = 2_000;
 
 export const showSecrets = read({
   name: 'secret.status',
-  summary: 'How many stored secrets each encryption key has sealed; never a secret.',
+  summary: 'Shows how many stored secrets are sealed with each encryption key; never a secret.',
   reach: 'gateway',
   permission: 'gateway:read',
   fields: {},
@@ -34,14 +36,16 @@ export const showSecrets = read({
   http: [{ method: 'GET', path: '/secrets' }],
   line: {},
   failed: ({ unreadable }) =>
-    unreadable.length > 0 ? `${unreadable.length} secrets do not open with the keys of this process` : null,
+    unreadable.length > 0
+      ? `${unreadable.length} secrets cannot be opened with the keys of this process`
+      : null,
   run: ({ store, sealingKey }) => countSecrets(store, sealed(sealingKey)),
 });
 
-/** All or none of a run is stored, and each value opens before and after it: it may be killed at any moment. */
+/** A run is stored as a whole or not at all, and every value can be opened before and after: it may be killed any time. */
 export const rotateSecrets = change({
   name: 'secret.rotate',
-  summary: `Seals what older keys have sealed with ENCRYPTION_KEY, up to ${mostAtOnce} secrets at a time.`,
+  summary: `Seals secrets of older keys again with ENCRYPTION_KEY, up to ${mostAtOnce} secrets at a time.`,
   reach: 'gateway',
   permission: 'gateway:write',
   transaction: { limitMs: 60_000 },
@@ -50,7 +54,7 @@ export const rotateSecrets = change({
       count(
         {
           label: 'Secrets',
-          help: `How many at most; ${mostAtOnce} when it is not given.`,
+          help: `Maximum number of secrets. Default: ${mostAtOnce}.`,
           unit: 'secrets',
           example: 100,
         },
@@ -58,17 +62,20 @@ export const rotateSecrets = change({
       ),
     ),
   },
-  output: z.object({ rotated: z.int().meta({ description: 'Secrets sealed anew by this run.' }), ...counts }),
+  output: z.object({
+    rotated: z.int().meta({ description: 'Secrets sealed again by this run.' }),
+    ...counts,
+  }),
   http: [{ method: 'POST', path: '/secrets/rotate' }],
   line: {},
   text: ({ rotated, current, older, unreadable }) =>
     [
-      `${rotated} secrets sealed anew; ${current} are sealed with ENCRYPTION_KEY`,
+      `${rotated} secrets sealed again; ${current} are sealed with ENCRYPTION_KEY`,
       older > 0
-        ? `${older} are left: run this again`
+        ? `${older} are left; run this again`
         : unreadable.length > 0
-          ? `these do not open, store them anew: ${unreadable.join(', ')}`
-          : 'no secret needs ENCRYPTION_KEY_OLD any more',
+          ? `these cannot be opened; store them again: ${unreadable.join(', ')}`
+          : 'ENCRYPTION_KEY_OLD is no longer needed',
     ].join('\n'),
   run: async ({ store, sealingKey }, { limit = mostAtOnce }) => {
     const key = sealed(sealingKey);
@@ -95,7 +102,7 @@ export const rotateSecrets = change({
   },
 });
 
-/** Nothing is sealed with the key before any more: a process that knows that one alone must not start again. */
+/** Nothing is sealed with the old key any more: a process that knows only the old key must not start again. */
 async function takeOver(store: Store, key: SealingKey): Promise<boolean> {
   const [value, ...older] = keysOf(key).map((one) => Buffer.from(one).toString('hex'));
   if (value === undefined) return false;
@@ -110,7 +117,7 @@ export const secretOperations = [showSecrets, rotateSecrets, acceptSecret];
 
 function sealed(key: SealingKey | null): SealingKey {
   if (key !== null) return key;
-  throw new ControlRefused('conflict', 'this process has no ENCRYPTION_KEY; set it');
+  throw new ControlRefused('conflict', 'this process has no ENCRYPTION_KEY; set ENCRYPTION_KEY');
 }
 
 async function countSecrets(store: Store, key: SealingKey): Promise<Counts> {

@@ -9,7 +9,7 @@ import type { SecretName } from '#lib/platform/env/env-secrets';
  */
 const cost = { memoryCost: 4_096, timeCost: 2, parallelism: 1 };
 
-/** A secret as this process has it: the value in use, then those that are still good. */
+/** A secret of this process: the value in use, then old values that are still valid. */
 export interface HeldSecret {
   readonly name: SecretName;
   readonly values: readonly [string, ...string[]];
@@ -17,9 +17,9 @@ export interface HeldSecret {
   readonly short: boolean;
 }
 
-/** How a secret stands to the print that the database has of it. */
+/** A secret compared with its print in the database. */
 export interface ComparedSecret extends HeldSecret {
-  /** Which of `values` it is of; null: of none of them. Without a print, the first. */
+  /** Index of the matching value; null: none matches. Without a print, 0. */
   readonly at: number | null;
   /** null: the database has no print. */
   readonly recordedAt: Date | null;
@@ -71,7 +71,7 @@ async function placeOf(print: string, values: readonly string[]): Promise<number
   return null;
 }
 
-/** Records the print of each value in use where there is none: of processes that do so at once, one does. */
+/** Records the print of each value in use that has none; of several processes at once, one does. */
 export async function recordPrints(
   { execute }: Pick<Store, 'execute'>,
   secrets: readonly HeldSecret[],
@@ -84,7 +84,7 @@ export async function recordPrints(
   );
 }
 
-/** Makes the value in use the database's. @returns when. */
+/** Makes the value in use the accepted one. @returns when. */
 export async function replacePrint(
   { query }: Pick<Store, 'query'>,
   { name, values }: HeldSecret,
@@ -98,14 +98,14 @@ export async function replacePrint(
 }
 
 const consequences: Readonly<Record<SecretName, string>> = {
-  NEXTAUTH_SECRET: 'everybody would be signed out',
+  NEXTAUTH_SECRET: 'all users would be signed out',
   ENCRYPTION_KEY: 'stored credentials and secrets of webhooks could not be read',
-  KEY_PEPPER: 'no API key would be known',
+  KEY_PEPPER: 'no API key would work',
 };
 
-/** What to do about a secret that is not the database's; null: it is (contract: operations/secret-prints). */
+/** What to do about a secret that does not match the database; null: it does (contract: operations/secret-prints). */
 export function problemOf({ name, at }: ComparedSecret): string | null {
   if (at !== null) return null;
-  const beside = name === 'KEY_PEPPER' ? '' : ` (beside a new one, as ${name}_OLD)`;
-  return `${name}: not the one that this database is used with; with it, ${consequences[name]}. Set the right one again${beside}, or run "gateway secret accept ${name}" to go on with this one.`;
+  const beside = name === 'KEY_PEPPER' ? '' : ` (or in addition to a new one, as ${name}_OLD)`;
+  return `${name}: not the value that this database is used with; with this one, ${consequences[name]}. Restore the right value${beside}, or run "gateway secret accept ${name}" to continue with this one.`;
 }

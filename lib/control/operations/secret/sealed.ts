@@ -2,18 +2,18 @@ import { webhookContext } from '#lib/control/alerts/sign';
 import type { Store } from '#lib/control/operations/store';
 import { credentialContext, openWith, type SealingKey } from '#lib/platform/sealing';
 
-/** A column that holds secrets, each sealed for its row and this column alone. */
+/** A column of secrets, each sealed for its row and this column. */
 interface SealedColumn {
   readonly what: 'provider credential' | 'webhook secret';
-  /** The next rows behind $1 (an id as text; "" for the first), at most $2. */
+  /** The next rows after $1 (an id as text; "" for the first), at most $2. */
   readonly rows: string;
-  /** Puts $3 in the place of $2 in the row $1, unless somebody has stored another one meanwhile. */
+  /** Replaces $2 with $3 in the row $1, unless another value was stored meanwhile. */
   readonly replace: string;
   /** What the secret of a row is bound to. */
   context(id: string): string;
 }
 
-/** All that ENCRYPTION_KEY seals in the database (contract: operations/secret-rotation). */
+/** Everything in the database that is sealed with ENCRYPTION_KEY (contract: operations/secret-rotation). */
 const sealedColumns: readonly SealedColumn[] = [
   {
     what: 'provider credential',
@@ -32,17 +32,17 @@ const sealedColumns: readonly SealedColumn[] = [
   },
 ];
 
-/** A stored secret; `plain` null: none of the keys opens it. */
+/** A stored secret; `plain` null: no key can open it. */
 export interface StoredSecret {
   readonly column: SealedColumn;
   readonly id: string;
   readonly sealed: string;
   readonly plain: string | null;
-  /** ENCRYPTION_KEY itself sealed it. */
+  /** Whether it is sealed with ENCRYPTION_KEY itself. */
   readonly current: boolean;
 }
 
-/** Rows that are read at a time. */
+/** Rows to read at a time. */
 const pageRows = 500;
 
 /** All stored secrets, in the order of their columns and ids. */

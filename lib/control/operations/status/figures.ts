@@ -1,26 +1,26 @@
 import { Histogram } from '#lib/core/metering/histogram';
 
-/** Of fewer calls nothing is said of a day or an hour; of fewer than `leastOfAll`, nothing of the whole time. */
+/** Fewer calls are not enough for a day or an hour; fewer than `leastOfAll`, not for the whole time. */
 const leastCalls = 20;
 const leastOfAll = 100;
-/** How many days back latency is told of. */
+/** Days of which latency is shown. */
 const latencyDays = 7;
 
-/** Share of calls without a failure below which something is not operational, and below which it is down. */
+/** Shares of calls without a failure below which a component is degraded or down. */
 const degradedBelow = 0.95;
 const downBelow = 0.5;
 
-/** What was counted of a stretch of time. */
+/** Counts of a span of time. */
 export interface Counted {
   readonly calls: number;
   readonly failed: number;
 }
 
-/** What was counted on a day. */
+/** Counts of a day. */
 export interface CountedDay extends Counted {
-  /** Histogram of the time to the first byte, as it is stored. */
+  /** Histogram of the time to the first byte, as stored. */
   readonly firstByte: string;
-  /** What the gateway itself adds to a call, ms; null: not known, and of providers. */
+  /** What the gateway itself adds to a call, ms; null: unknown, or a provider. */
   readonly own: Quantiles | null;
 }
 
@@ -37,18 +37,18 @@ export type Impact = (typeof impacts)[number];
 
 export interface ComponentFigures {
   readonly state: ComponentState;
-  /** Share of calls without a failure in all days, 0 to 1; null: too few calls. */
+  /** Share of calls without a failure in all days, from 0 to 1; null: too few calls. */
   readonly availability: number | null;
   readonly latencyMs: Quantiles | null;
-  /** The same day by day. */
+  /** The same for each day. */
   readonly days: readonly (number | null)[];
 }
 
 /**
- * How the gateway or a provider has done. Pure.
- * @param days what was counted day by day, the oldest first; null: nothing.
- * @param lastHour what was counted in the last hour.
- * @param open impacts of the incidents that are open.
+ * How the gateway or a provider has performed. Pure.
+ * @param days counts of each day, oldest first; null: none.
+ * @param lastHour counts of the last hour.
+ * @param open impacts of open incidents.
  */
 export function figuresOf(
   days: readonly (CountedDay | null)[],
@@ -65,7 +65,7 @@ export function figuresOf(
   };
 }
 
-/** What operators say comes first; then the first stretch of time of which enough is known. */
+/** Incidents take precedence, then the first span of time with enough calls. */
 function stateOf(stretches: readonly Counted[], open: readonly Impact[]): ComponentState {
   if (open.includes('outage')) return 'down';
   const known = stretches.map((one) => shareOf(one, leastCalls)).find((share) => share !== null);
@@ -93,7 +93,7 @@ function sumOf(days: readonly (Counted | null)[]): Counted {
   return sum;
 }
 
-/** Of the gateway as it was on the latest day; of providers over all of these days. */
+/** For the gateway, of the latest day; for providers, over all of these days. */
 function latencyOf(days: readonly (CountedDay | null)[]): Quantiles | null {
   const own = days.findLast((day) => day?.own)?.own;
   if (own) return own;

@@ -15,46 +15,44 @@ import type { Catalogue } from '#lib/core/facts/snapshot';
 const dayMs = 86_400_000;
 
 const component = z.object({
-  id: z.string().meta({ description: 'The provider; "gateway" for the gateway itself.' }),
+  id: z.string().meta({ description: 'Id of the provider; "gateway" for the gateway itself.' }),
   name: z.string(),
   state: z.enum(componentStates).meta({
-    description:
-      'By the last hour, else by the last two days, and by what operators say; no data: too few calls.',
+    description: 'By the last hour or else the last two days, and by open incidents; no data: too few calls.',
   }),
   availability: z.number().nullable().meta({
     description:
-      'Share of calls without a failure of its own in all of these days, 0 to 1; null: no data yet.',
+      'Share of calls without a failure of this component in all of these days, from 0 to 1; null: no data yet.',
   }),
   latencyMs: z
     .object({
-      p50: z.number().meta({ description: 'Half of the calls took at most this, ms.' }),
-      p95: z.number().meta({ description: '95 % of the calls took at most this, ms.' }),
+      p50: z.number().meta({ description: 'Half of the calls took at most this long, ms.' }),
+      p95: z.number().meta({ description: '95% of the calls took at most this long, ms.' }),
     })
     .nullable()
     .meta({
       description:
-        'Of the gateway what it adds to a call; of a provider the time to its first byte in the last 7 days.',
+        'For the gateway, the time that it adds to a call; for a provider, the time to its first byte in the last 7 days.',
     }),
   days: z
     .array(z.number().nullable())
-    .meta({ description: 'The availability day by day; null: too few calls.' }),
+    .meta({ description: 'Availability of each day; null: too few calls.' }),
 });
 export type StatusComponent = z.output<typeof component>;
 
 const status = z.object({
-  measuredAt: z.iso.datetime().nullable().meta({ description: 'When the figures were brought up to date.' }),
-  days: z.array(z.iso.date()).meta({ description: 'The days in UTC, the oldest first.' }),
+  measuredAt: z.iso.datetime().nullable().meta({ description: 'When the figures were last updated.' }),
+  days: z.array(z.iso.date()).meta({ description: 'The days in UTC, oldest first.' }),
   gateway: component,
   providers: z.array(component),
-  incidents: z.array(incident).meta({ description: 'Of these days and open ones, the newest first.' }),
+  incidents: z.array(incident).meta({ description: 'Incidents of these days and open ones, newest first.' }),
 });
 export type Status = z.output<typeof status>;
 
-/** Says nothing of who calls, or how much: shares and durations alone. */
+/** Reveals nothing about who calls, or how much: only shares and durations. */
 export const showStatus = read({
   name: 'status.show',
-  summary:
-    'How the gateway and its providers have done in the last 90 days, with incidents: the status page.',
+  summary: 'Shows the status page: the gateway and its providers in the last 90 days, with incidents.',
   reach: 'self',
   permission: null,
   fields: {},
@@ -98,13 +96,13 @@ export const showStatus = read({
 });
 
 function lineOf({ name, state, availability, latencyMs }: StatusComponent): string {
-  const share = availability === null ? 'no data yet' : `${Math.floor(availability * 10_000) / 100} %`;
+  const share = availability === null ? 'no data yet' : `${Math.floor(availability * 10_000) / 100}%`;
   return `${name}: ${state}, ${share}${latencyMs ? `, ${Number(latencyMs.p50.toFixed(1))} ms` : ''}`;
 }
 
 export const statusOperations = [showStatus];
 
-/** Providers that calls can go to, by name. */
+/** Providers that can be called, by name. */
 function namesOf({ models, providers }: Catalogue): ReadonlyMap<string, string> {
   const used = new Set(
     [...models.values()].flatMap(({ offers }) =>

@@ -4,23 +4,23 @@ import { type Query, queryWithin } from '#lib/platform/data/query-within';
 import { idFloor } from '#lib/platform/ids';
 
 const dayMs = 86_400_000;
-/** How many days the page shows. */
+/** Days shown on the page. */
 export const statusDays = 90;
-/** Calls of a day that are looked at for what the gateway itself adds. */
+/** Calls of a day that are sampled for what the gateway itself adds. */
 const sampledCalls = 10_000;
 const limitMs = 60_000;
 
-/** Longer than a day may take to count; each day that is counted says that its process is there. */
+/** Longer than counting a day may take; with each day that it counts, the process renews it. */
 const turnEnds = "now() + interval '2 minutes'";
 
-/** Every five minutes at most, and by one process of all: strangers cause no more work than that. */
+/** At most every five minutes and by one of all processes, which limits the work that strangers can cause. */
 const take = `
   UPDATE fleet_duty SET taken_until = ${turnEnds}
   WHERE name = 'status' AND (taken_until IS NULL OR taken_until <= now())
     AND (done_at IS NULL OR done_at <= now() - interval '5 minutes')
   RETURNING done_at AS "doneAt", (result->>'next')::timestamptz AS next`;
 
-/** Where the next one goes on when this process ends before it is done. */
+/** Where the next process continues if this one ends early. */
 const note = `
   UPDATE fleet_duty SET taken_until = ${turnEnds},
     result = coalesce(result, '{}') || jsonb_build_object('lastHour', $1::jsonb, 'next', $2::timestamptz)
@@ -30,7 +30,7 @@ const end = `
   UPDATE fleet_duty SET taken_until = NULL, done_at = now(), result = jsonb_build_object('lastHour', $1::jsonb)
   WHERE name = 'status'`;
 
-/** Made-up calls say nothing. A quarter stands in one of both tables: one statement sees it once. */
+/** Without made-up calls. A quarter is in one of the two tables; a single statement sees it once. */
 const quarters = `
   SELECT q.* FROM (
     SELECT workspace_id, quarter, provider, calls, refused, provider_errors, timeout_errors, broken_errors,
@@ -39,7 +39,7 @@ const quarters = `
       gateway_errors, first_byte FROM usage_quarter_counted WHERE quarter >= $1::timestamptz AND quarter < $2::timestamptz
   ) AS q JOIN workspace w ON w.id = q.workspace_id AND NOT w.demo`;
 
-/** A provider fails by its own errors; the gateway by what it could serve nobody, or lost before a provider was asked. */
+/** Failures of a provider are its own errors; of the gateway, calls that it could not serve or lost before any attempt. */
 const counted = (start: string) => `
   SELECT ${start} AS start, provider, sum(calls - refused) AS calls,
     sum(provider_errors + timeout_errors + broken_errors) AS failed, sum(first_byte) AS first_byte
@@ -69,11 +69,11 @@ const sampleOwn = `
   ) AS o WHERE day = $1::timestamptz AND provider = '' AND o.p IS NOT NULL`;
 
 /**
- * Brings the days of the status page up to date, where that is due and no other process does it: a day at a time, the
- * oldest first, resting as long as each took, so that no statement holds a connection or a lock for long. Only the days
- * since the last time are read, and the one before them, which late journals and jobs may still add to.
+ * Updates the days of the status page, if that is due and no other process does it: a day at a time,
+ * oldest first, pausing as long as each took, so that no statement keeps a connection or a lock for long. Only the days
+ * since the last time are read, and the day before them, to which late journals and jobs may still add.
  * @returns whether it was this process's turn.
- * @throws Error of the database; when the turn has run out, the next one to ask goes on with the day that failed.
+ * @throws Error of the database; when the turn has expired, the next process continues with the day that failed.
  */
 export async function keepStatusFresh(pool: Pool, nowMs: number): Promise<boolean> {
   const query = queryWithin(pool, limitMs);
@@ -98,7 +98,7 @@ export async function keepStatusFresh(pool: Pool, nowMs: number): Promise<boolea
   return true;
 }
 
-/** The day of the first quarter that is kept; `today` without one. */
+/** The day of the first quarter in the database; `today` if there is none. */
 async function firstDay(query: Query, today: number): Promise<number> {
   const { rows } = await query<{ at: Date | null }>(
     `SELECT least((SELECT min(quarter) FROM usage_quarter), (SELECT min(quarter) FROM usage_quarter_counted)) AS at`,
@@ -117,7 +117,7 @@ async function countHour(query: Query, nowMs: number): Promise<string> {
 
 const counting = new WeakSet<Pool>();
 
-/** The same beside what this process does: nobody waits for it. What fails is left to the next one who asks. */
+/** The same in the background: nothing waits for it. After a failure, the next request tries again. */
 export function refreshStatus(pool: Pool, nowMs: number): void {
   if (counting.has(pool)) return;
   counting.add(pool);

@@ -13,15 +13,15 @@ const statuses = ['open', 'paid', 'expired', 'failed', 'refunded'] as const;
 /** A top-up as JSON; amounts are decimal strings of dollars. */
 export const topUp = z.object({
   id: z.uuid(),
-  amount: z.string().meta({ description: 'What it credits, dollars.' }),
-  fee: z.string().meta({ description: 'What the card pays on top of it, dollars.' }),
+  amount: z.string().meta({ description: 'Credited amount, dollars.' }),
+  fee: z.string().meta({ description: 'Fee charged in addition, dollars.' }),
   status: z.enum(statuses),
-  url: z.string().nullable().meta({ description: 'Where it is paid; null: it is not open.' }),
-  refunded: z.string().meta({ description: 'What went back to the card, fee included, dollars.' }),
+  url: z.string().nullable().meta({ description: 'Page to pay on; null: the top-up is not open.' }),
+  refunded: z.string().meta({ description: 'Refunded to the card, including the fee, dollars.' }),
   createdAt: z.iso.datetime(),
   paidAt: z.iso.datetime().nullable(),
-  test: z.boolean().meta({ description: 'Whether it is a test payment, of which no card is charged.' }),
-  automatic: z.boolean().meta({ description: 'Whether usage ordered it, not a person.' }),
+  test: z.boolean().meta({ description: 'Whether it is a test payment, which charges no card.' }),
+  automatic: z.boolean().meta({ description: 'Whether it was ordered automatically.' }),
   receiptUrl: z.string().nullable(),
   invoiceUrl: z.string().nullable(),
 });
@@ -34,11 +34,12 @@ export async function readTopUp(
   id: string,
 ): Promise<ShownTopUp> {
   const found = isUuid(id) ? await store.prisma.topUp.findFirst({ where: { id, workspaceId } }) : null;
-  if (!found) throw notFound('there is no top-up with this id in the workspace', 'id');
+  if (!found)
+    throw notFound('there is no top-up with this id in the workspace; "gateway top-up list" shows all', 'id');
   return shownTopUp(found);
 }
 
-/** @param after the last id of the page before. */
+/** @param after the last id of the previous page. */
 export async function listTopUpRows(
   store: Store,
   { workspaceId }: WorkspaceScope,
@@ -47,7 +48,7 @@ export async function listTopUpRows(
 ): Promise<{ data: ShownTopUp[]; next: string | null }> {
   const rows = await store.prisma.topUp.findMany({
     where: { workspaceId, ...(after === null ? {} : { id: { lt: after } }) },
-    // Ids are in the order of their making.
+    // Ids are in the order of creation.
     orderBy: { id: 'desc' },
     take: limit + 1,
   });

@@ -18,7 +18,7 @@ export const mostCents = 1_000_000;
 
 export const createTopUp = create({
   name: 'top-up.create',
-  summary: 'Orders credit to be paid by card; its url is the page to pay on.',
+  summary: 'Orders a top-up to be paid by card; its url is the page to pay on.',
   reach: 'workspace',
   permission: 'billing:write',
   fields: {
@@ -26,7 +26,7 @@ export const createTopUp = create({
     saveCard: optional(
       toggle({
         label: 'Save the card',
-        help: 'It may then be charged for automatic top-ups, within the limits that you set.',
+        help: 'Allows automatic top-ups to charge this card, within the limits that you set.',
         example: false,
       }),
     ),
@@ -39,9 +39,9 @@ export const createTopUp = create({
     const { livemode, feeBasisPoints } = paymentsOf(payments);
     const cents = centsOf(nano);
     if (cents === null || cents < leastCents || cents > mostCents) {
-      throw badInput('amount', 'a top-up is of 5 to 10000 dollars, in whole cents');
+      throw badInput('amount', 'a top-up is 5 to 10000 dollars, in whole cents');
     }
-    if (scope.demo) throw badInput(null, 'a demo workspace has made-up money alone; top up another one');
+    if (scope.demo) throw badInput(null, 'a demo workspace has only made-up money; top up another workspace');
     const order = { id: newRowId(), cents, feeCents: feeOf(cents, feeBasisPoints), livemode, saveCard };
     await store.prisma.topUp.create({ data: { ...order, workspaceId: scope.workspaceId } });
     const shown = { amount: formatUsd(nano), status: 'open' as const };
@@ -74,7 +74,7 @@ export const createTopUp = create({
 
 export const showTopUp = read({
   name: 'top-up.show',
-  summary: 'How a top-up stands: open, paid, expired, failed or refunded.',
+  summary: 'Shows a top-up and its status: open, paid, expired, failed or refunded.',
   reach: 'workspace',
   permission: 'billing:read',
   fields: { id: id({ label: 'Top-up', help: 'Its id.' }) },
@@ -86,7 +86,7 @@ export const showTopUp = read({
 
 export const listTopUps = read({
   name: 'top-up.list',
-  summary: 'The top-ups of a workspace, the newest first.',
+  summary: 'Lists the top-ups of a workspace, newest first.',
   reach: 'workspace',
   permission: 'billing:read',
   fields: paging,

@@ -6,18 +6,18 @@ import { ControlRefused, notFound } from '#lib/control/operations/refusal';
 import type { WorkspaceScope } from '#lib/control/operations/scope';
 import type { Store } from '#lib/control/operations/store';
 
-/** @throws ControlRefused (billing_not_configured) where the gateway takes no payments. */
+/** @throws ControlRefused (billing_not_configured) if the gateway does not take payments. */
 export function paymentsOf(payments: Payments | null): Payments {
   if (payments) return payments;
   throw new ControlRefused(
     'billing_not_configured',
-    'payments are not set up; whoever runs the gateway sets STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET',
+    'payments are not set up; the operator of the gateway has to set STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET',
   );
 }
 
 /**
- * Makes the page on which an order is paid, unless it has one (contract: money/top-up-order).
- * @throws ControlRefused (billing_unreachable) when Stripe did not make one; the order stays open.
+ * Creates the page on which an order is paid, unless there is one (contract: money/top-up-order).
+ * @throws ControlRefused (billing_unreachable) if Stripe did not create one; the order stays open.
  */
 export async function checkoutOf(
   store: Store,
@@ -27,7 +27,8 @@ export async function checkoutOf(
 ): Promise<void> {
   const where = { id, workspaceId: scope.workspaceId };
   const order = await store.prisma.topUp.findFirst({ where });
-  if (!order) throw notFound('there is no top-up with this id in the workspace', 'id');
+  if (!order)
+    throw notFound('there is no top-up with this id in the workspace; "gateway top-up list" shows all', 'id');
   if (order.sessionId !== null || order.status !== 'open') return;
   const { slug, workspaceId } = scope;
   const [customer, session] = await atStripe(() =>
@@ -42,7 +43,7 @@ export async function checkoutOf(
   });
 }
 
-/** @throws ControlRefused (billing_unreachable) when Stripe does not do it now; nothing was charged. */
+/** @throws ControlRefused (billing_unreachable) if Stripe cannot be reached or refuses; nothing was charged. */
 export async function atStripe<R>(work: () => Promise<R>): Promise<R> {
   try {
     return await work();
@@ -51,7 +52,7 @@ export async function atStripe<R>(work: () => Promise<R>): Promise<R> {
     if (!type.startsWith('Stripe')) throw error;
     throw new ControlRefused(
       'billing_unreachable',
-      'Stripe did not take this just now, and nothing was charged; try again, and if it stays so, whoever runs the gateway checks STRIPE_SECRET_KEY',
+      'Stripe did not accept this request, and nothing was charged; try again later, and if it still fails, the operator of the gateway should check STRIPE_SECRET_KEY',
     );
   }
 }

@@ -3,14 +3,14 @@ import { withCustomer } from '#lib/control/billing/payments/customer';
 import { create } from '#lib/control/operations/declare';
 import { atStripe, paymentsOf } from '#lib/control/operations/top-up/page';
 
-/** The page lives for minutes and opens to whoever has its address, which is therefore in no audit row. */
+/** The page works for minutes and opens for anyone with its address, so the address is in no audit row. */
 export const openPortal = create({
   name: 'billing.portal',
-  summary: 'Opens the page at Stripe for cards, billing details and invoices; its url is good for minutes.',
+  summary: 'Opens Stripe’s page for cards, billing details and invoices; its url works for a few minutes.',
   reach: 'workspace',
   permission: 'billing:write',
   fields: {},
-  output: z.object({ url: z.string().meta({ description: 'Where the page is; for one person, now.' }) }),
+  output: z.object({ url: z.string().meta({ description: 'Address of the page, for immediate use.' }) }),
   http: [{ method: 'POST', path: '/workspaces/{workspace}/billing-portal' }],
   line: { arguments: ['workspace'] },
   text: ({ url }) => url,

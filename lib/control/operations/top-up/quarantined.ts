@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A payment at Stripe that is not what was ordered, and was not credited. */
+/** A payment at Stripe that does not match an order and was not credited. */
 export const quarantinedPayment = z.object({
   event: z.string(),
   why: z.string(),

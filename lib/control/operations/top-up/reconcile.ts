@@ -7,38 +7,38 @@ import { formatUsd } from '#lib/core/money';
 
 export const reconcileBilling = create({
   name: 'billing.reconcile',
-  summary: 'Takes from Stripe what the ledger lacks, each payment once, and tells what still differs.',
+  summary: 'Posts payments at Stripe that the ledger lacks, each once, and reports remaining differences.',
   reach: 'gateway',
   permission: 'gateway:write',
   fields: {},
   output: z.object({
-    checked: z.int().meta({ description: 'Events and payments looked at.' }),
-    credited: z.int().meta({ description: 'How many of them moved money now.' }),
-    drift: z.string().meta({ description: 'What ledger and Stripe still differ by, dollars.' }),
+    checked: z.int().meta({ description: 'Number of events and payments checked.' }),
+    credited: z.int().meta({ description: 'How many of them were credited or debited now.' }),
+    drift: z.string().meta({ description: 'Remaining difference between ledger and Stripe, dollars.' }),
     differences: z
       .array(z.object({ payment: z.string(), due: z.string(), posted: z.string() }))
-      .meta({ description: 'Payment by payment: what the ledger must have of it, and what it has.' }),
+      .meta({ description: 'For each payment, what the ledger should have and what it has.' }),
     lost: z
       .array(z.object({ workspace: z.string(), spent: z.string(), until: z.iso.datetime().nullable() }))
       .meta({
         description:
-          'Usage that Stripe was told of and this database, restored from an older copy, has not; noticed in the last 30 days.',
+          'Usage that was reported to Stripe but is missing in this database, which was restored from an older copy; noticed in the last 30 days.',
       }),
   }),
   http: [],
   line: {},
   text: ({ checked, credited, drift, differences, lost }) =>
     [
-      `${checked} events and payments looked at, ${credited} credited or debited now; drift ${drift} USD`,
+      `${checked} events and payments checked, ${credited} credited or debited now; drift ${drift} USD`,
       ...differences.map(
         ({ payment, due, posted }) => `${payment}: ${due} USD at Stripe, ${posted} USD in the ledger`,
       ),
       ...lost.map(
         ({ workspace, spent, until }) =>
-          `${workspace}: ${spent} USD were spent${until ? ` until ${until}` : ''} that this database has not; "gateway credit add" takes them`,
+          `${workspace}: spent ${spent} USD${until ? ` until ${until}` : ''} that is missing in this database; subtract it with "gateway credit add"`,
       ),
     ].join('\n'),
-  failed: ({ drift }) => (drift === '0' ? null : 'the ledger differs from what Stripe says'),
+  failed: ({ drift }) => (drift === '0' ? null : 'the ledger differs from Stripe'),
   run: async ({ payments }) => {
     paymentsOf(payments);
     return {

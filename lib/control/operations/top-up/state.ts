@@ -6,37 +6,37 @@ import { quarantinedPayment } from '#lib/control/operations/top-up/quarantined';
 import { formatUsd } from '#lib/core/money';
 
 const found = z.object({
-  checked: z.int().meta({ description: 'Events and payments looked at.' }),
-  credited: z.int().meta({ description: 'How many of them moved money then.' }),
-  drift: z.string().meta({ description: 'What ledger and Stripe still differed by, dollars.' }),
+  checked: z.int().meta({ description: 'Number of events and payments checked.' }),
+  credited: z.int().meta({ description: 'How many of them were credited or debited.' }),
+  drift: z.string().meta({ description: 'Remaining difference between ledger and Stripe, dollars.' }),
 });
 
 const state = z.object({
-  configured: z.boolean().meta({ description: 'Whether this process takes payments by card.' }),
-  running: z.boolean().meta({ description: 'A process reconciles just now.' }),
-  at: z.iso.datetime().nullable().meta({ description: 'When it was last done; null: never.' }),
+  configured: z.boolean().meta({ description: 'Whether this process takes card payments.' }),
+  running: z.boolean().meta({ description: 'Whether a reconciliation is running.' }),
+  at: z.iso.datetime().nullable().meta({ description: 'When the last one ended; null: never.' }),
   last: found.nullable(),
   lost: z
     .array(z.object({ workspace: z.string(), spent: z.string(), until: z.iso.datetime().nullable() }))
     .meta({
-      description: 'Usage that Stripe was told of and this database has not; noticed in the last 30 days.',
+      description:
+        'Usage that was reported to Stripe but is missing in this database; noticed in the last 30 days.',
     }),
   quarantined: z
     .array(quarantinedPayment)
-    .meta({ description: 'Payments that are not what was ordered, and were not credited; at most 100.' }),
+    .meta({ description: 'Payments that do not match an order and were not credited, at most 100.' }),
 });
 
 export const showBillingState = read({
   name: 'billing.state',
-  summary: 'What the last comparison with Stripe found, and payments that were not credited.',
+  summary: 'Shows the result of the last reconciliation with Stripe, and payments that were not credited.',
   reach: 'gateway',
   permission: 'gateway:read',
   fields: {},
   output: state,
   http: [{ method: 'GET', path: '/billing-state' }],
   line: {},
-  failed: ({ last }) =>
-    last === null || last.drift === '0' ? null : 'the ledger differs from what Stripe says',
+  failed: ({ last }) => (last === null || last.drift === '0' ? null : 'the ledger differs from Stripe'),
   run: async ({ store, pool, payments }) => {
     const [duty] = await store.query<{ at: Date | null; running: boolean; result: unknown }>(
       `SELECT done_at AS at, coalesce(taken_until > now(), false) AS running, result FROM fleet_duty

@@ -7,10 +7,10 @@ import type { Store } from '#lib/control/operations/store';
 const mostActors = 1000;
 const ofKey = /^management-key (.{36})$/;
 
-/** Whoever stands in the log by an id, by a name that people know; also those who have left. */
+/** Actors of the audit log with readable names, including former members. */
 export const listActors = read({
   name: 'audit.actors',
-  summary: 'Who has changed something in a workspace, as the rows name them and as people do.',
+  summary: 'Lists who has changed something in a workspace, with the actor of the rows and a readable name.',
   reach: 'workspace',
   permission: 'workspace:read',
   fields: {},
@@ -38,7 +38,7 @@ async function namesOf({ prisma }: Store, workspaceId: string, actors: readonly 
   const keyIds = actors.flatMap((actor) => ofKey.exec(actor)?.[1] ?? []).filter(isUuid);
   const keys = await prisma.managementKey.findMany({ where: { workspaceId, id: { in: keyIds } } });
   return new Map([
-    // Who runs the gateway is nobody's business in a workspace that they are no member of.
+    // The identity of operators is not shown in workspaces of which they are not members.
     ...users.map(({ id, email, operator, members }): [string, string] => [
       id,
       operator && members.length === 0 ? 'An operator' : email,
@@ -48,7 +48,7 @@ async function namesOf({ prisma }: Store, workspaceId: string, actors: readonly 
 }
 
 function nameless(actor: string): string {
-  if (actor === 'stranger') return 'Somebody who was not signed in';
-  if (ofKey.test(actor)) return 'A management key of the operator';
-  return isUuid(actor) ? 'A user who is gone' : `The ${actor}`;
+  if (actor === 'stranger') return 'Someone who was not signed in';
+  if (ofKey.test(actor)) return 'An operator’s management key';
+  return isUuid(actor) ? 'A former user' : `The ${actor}`;
 }

@@ -19,25 +19,25 @@ const states = z.record(z.string(), z.unknown()).nullable();
 const shownRow = z.object({
   id: z.uuid(),
   at: z.iso.datetime(),
-  actor: z.string().meta({ description: 'A user’s id, "management-key <id>", or "command line".' }),
+  actor: z.string().meta({ description: 'Id of a user, "management-key <id>", or "command line".' }),
   action: z.string().meta({ description: 'The operation: "key.revoke".' }),
-  subject: z.string().meta({ description: 'The id of what was changed.' }),
-  before: states.meta({ description: 'What differed, as it was; null: it was new.' }),
-  after: states.meta({ description: 'What differs, as it is; null: it is gone.' }),
-  address: z.string().nullable().meta({ description: 'Where it came from; null: this machine.' }),
+  subject: z.string().meta({ description: 'Id of what was changed.' }),
+  before: states.meta({ description: 'The differences, before the change; null: it is new.' }),
+  after: states.meta({ description: 'The differences, after the change; null: it was deleted.' }),
+  address: z.string().nullable().meta({ description: 'Network address of the caller; null: this machine.' }),
 });
 
 export const auditFilters = {
   action: {
-    field: optional(words({ label: 'Action', help: 'Of one operation.', example: 'key.revoke' }, 100)),
+    field: optional(words({ label: 'Action', help: 'Rows of this operation.', example: 'key.revoke' }, 100)),
     sql: (text: string) => `a.action = ${text}`,
   },
   subject: {
-    field: optional(words({ label: 'Subject', help: 'Of one thing, by its id.' }, 200)),
+    field: optional(words({ label: 'Subject', help: 'Rows about this id.' }, 200)),
     sql: (text: string) => `a.subject = ${text}`,
   },
   actor: {
-    field: optional(words({ label: 'Actor', help: 'Of one actor, as the rows name it.' }, 200)),
+    field: optional(words({ label: 'Actor', help: 'Rows of this actor, as shown in the rows.' }, 200)),
     sql: (text: string) => `a.actor = ${text}`,
   },
   from: {
@@ -52,7 +52,7 @@ export const auditFilters = {
 
 export const listAudit = read({
   name: 'audit.list',
-  summary: 'What was changed in a workspace, by whom and from where; the newest first.',
+  summary: 'Lists what was changed in a workspace, by whom and from where, newest first.',
   reach: 'subject',
   permission: 'workspace:read',
   fields: { ...fieldsOf(auditFilters), ...paging },
@@ -98,7 +98,7 @@ interface Row {
   address: string | null;
 }
 
-/** What a mutation says besides (a model, an overlap) stands on the side that is there: what is, else what was. */
+/** Other facts of a mutation (a model, an overlap) are shown with the state after it, or else before it. */
 function shown({ id, at, actor, action, subject, before, after, detail, address }: Row) {
   const [was, is] = [stateOf(before), stateOf(after)];
   const told = stateOf(detail);

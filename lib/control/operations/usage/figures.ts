@@ -10,46 +10,46 @@ const count = (description: string) => z.int().meta({ description });
 
 const quantiles = z
   .object({
-    p50: z.number().meta({ description: 'Half of the calls took at most this.' }),
-    p95: z.number().meta({ description: '95 % of the calls took at most this.' }),
+    p50: z.number().meta({ description: 'Half of the calls took at most this long.' }),
+    p95: z.number().meta({ description: '95% of the calls took at most this long.' }),
   })
   .nullable()
-  .meta({ description: 'In ms, at most 5 % off; null: no call has it.' });
+  .meta({ description: 'In ms, within 5%; null: no data.' });
 
-/** What calls add up to, as every answer about usage says it. */
+/** The totals of calls, in every answer about usage. */
 export const usageFigures = z.object({
-  calls: z.int().meta({ description: 'How many calls.' }),
-  errors: z.int().meta({ description: 'Answers of 400 and above, and calls that broke off.' }),
+  calls: z.int().meta({ description: 'Number of calls.' }),
+  errors: z.int().meta({ description: 'Answers of 400 and above, and broken calls.' }),
   errorsBy: z
     .object({
-      client: count('Requests that cannot be served as they are.'),
-      limit: count('Refused by a rate limit, a cap, a quota or the balance.'),
+      client: count('Invalid requests.'),
+      limit: count('Refused because of a rate limit, a cap, a quota or the balance.'),
       provider: count('Errors of the provider, or no answer from it.'),
-      timeout: count('A time limit ran out.'),
-      broken: count('Broken off after the answer began, or with the process.'),
-      gateway: count('This gateway could not serve anybody.'),
-      other: count('Of a time before errors had causes.'),
+      timeout: count('Time limit exceeded.'),
+      broken: count('Broken after the answer began, or when a process ended.'),
+      gateway: count('The gateway could not serve the call.'),
+      other: count('From before errors were recorded by cause.'),
     })
     .meta({ description: 'The errors by cause.' }),
-  errorRate: z.number().nullable().meta({ description: 'Errors ÷ calls; null without calls.' }),
-  refused: z.int().meta({ description: 'Calls that this gateway refused; each is an error too.' }),
-  attempts: count('How many attempts at providers.'),
-  fallbacks: z.int().meta({ description: 'Calls that needed another target.' }),
+  errorRate: z.number().nullable().meta({ description: 'Errors ÷ calls; null: no calls.' }),
+  refused: z.int().meta({ description: 'Calls that the gateway refused; these are also errors.' }),
+  attempts: count('Number of attempts at providers.'),
+  fallbacks: z.int().meta({ description: 'Calls that needed more than one target.' }),
   inputTokens: z.int().meta({ description: 'Uncached input.' }),
   cachedTokens: z.int(),
   cacheWrite5mTokens: z.int(),
   cacheWrite1hTokens: z.int(),
-  outputTokens: z.int().meta({ description: 'With reasoning.' }),
+  outputTokens: z.int().meta({ description: 'Including reasoning.' }),
   reasoningTokens: z.int(),
   audioInputTokens: z.int(),
   audioOutputTokens: z.int(),
   imageInputTokens: z.int(),
   imageOutputTokens: z.int(),
-  images: count('How many images were made.'),
+  images: count('Number of generated images.'),
   videoSeconds: z.int(),
-  webSearches: count('How many searches providers made.'),
-  latencyMs: quantiles.meta({ description: 'Of calls that were neither refused nor interrupted.' }),
-  firstByteMs: quantiles.meta({ description: 'Until the first byte of the answer.' }),
+  webSearches: count('Number of searches by providers.'),
+  latencyMs: quantiles.meta({ description: 'For calls that were neither refused nor interrupted.' }),
+  firstByteMs: quantiles.meta({ description: 'Time to the first byte of the answer.' }),
   cost: dollars,
 });
 export type UsageFigures = z.output<typeof usageFigures>;
@@ -93,7 +93,7 @@ function quantilesOf(histogram: Histogram): { p50: number; p95: number } | null 
   return p50 === null || p95 === null ? null : { p50, p95 };
 }
 
-/** The dearest first; of equal ones by name. */
+/** Most expensive first, then by name. */
 export function byCost<R extends { readonly value: string; readonly sums: Sums }>(a: R, b: R): number {
   if (a.sums.costNano !== b.sums.costNano) return a.sums.costNano > b.sums.costNano ? -1 : 1;
   return a.value < b.value ? -1 : a.value > b.value ? 1 : 0;

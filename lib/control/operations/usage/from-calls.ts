@@ -18,14 +18,14 @@ import { histogramPartSql, histogramSql } from '#lib/gateway/settlement/usage/hi
 import type { Query } from '#lib/platform/data/transaction/read-snapshot';
 import { idFloor } from '#lib/platform/ids';
 
-/** What only the calls themselves can be split by: their sums are not kept by it. */
+/** Splits for which no sums are kept, so that the calls themselves have to be read. */
 export const callSplits = ['outcome', 'family'] as const;
 export type CallSplit = (typeof callSplits)[number];
 
-/** The most calls that are read for such a split: what PostgreSQL does in some tenths of a second. */
+/** The most calls to read for such a split, which takes PostgreSQL some tenths of a second. */
 const mostRead = 25_000;
 
-/** Ids may be ahead of the clock, or behind it, by as much as it was ever changed. */
+/** Ids may be ahead of the clock or behind it by as much as it was ever changed. */
 const slackMs = 60_000;
 
 interface CallUsageQuery {
@@ -42,13 +42,13 @@ const splitSql: Readonly<Record<CallSplit, string>> = {
   family: 'family',
 };
 
-/** A figure of one call as the sums count it; floating numbers are exact far beyond, and add up fast. */
+/** A figure of one call as the sums count it; floats are exact far beyond this, and fast to add up. */
 const figure = (of: string, name: string) => `least(greatest(trunc(coalesce(${of}."${name}", 0)), 0), 1e12)`;
 const record = (of: string) => `${of} (${usageClasses.map((name) => `"${name}" float8`).join(', ')})`;
 const figures = (one: (name: (typeof usageClasses)[number]) => string) =>
   usageClasses.map((name) => `${one(name)} AS ${usageColumns[name]}`).join(', ');
 
-/** What is asked for, as conditions on `c`, and the bounds of its ids. */
+/** The query as conditions on `c`, and the bounds of the ids. */
 interface Narrowed {
   readonly conditions: string;
   readonly starts: string;
@@ -58,7 +58,7 @@ interface Narrowed {
 const timed = (name: string) =>
   `CASE WHEN c.end_reason NOT IN ('refused', 'interrupted') THEN ${histogramPartSql(`c.${name}`)} END`;
 
-/** Calls, and beside them what their jobs and corrections added later, which counts no call. $1, $2: bounds of ids. */
+/** Calls, and what their jobs and corrections added later, which are not counted as calls. $1, $2: bounds of ids. */
 const figuresSql = ({ conditions, starts, workspace }: Narrowed) => `
   SELECT true AS counted, width_bucket(c.at, ${starts}) AS bucket, c.family, ${errorClassSql('c.')} AS error, c.end_reason,
     json_array_length(c.attempts) AS tried, ${figures((name) => figure('u', name))}, c.cost_nano,
@@ -79,8 +79,8 @@ const figuresSql = ({ conditions, starts, workspace }: Narrowed) => `
   CROSS JOIN LATERAL json_to_record(coalesce(adjustment.more::json, '{}')) AS ${record('m')} WHERE ${conditions}`;
 
 /**
- * Usage by what the roll-up does not keep, read from the calls: the same sums as `readUsage` gives of them.
- * @throws ControlRefused (by) where there are too many, or where the log no longer holds all of them.
+ * Usage by a split that the roll-up does not keep, read from the calls: the same sums as `readUsage` has.
+ * @throws ControlRefused (by) if there are too many, or if not all of them are still in the log.
  */
 export async function readCallUsage(
   store: ReadStore,
@@ -94,14 +94,14 @@ export async function readCallUsage(
       const most = mostRead.toLocaleString('en-US');
       throw badInput(
         'by',
-        `usage by ${split} is read from the calls themselves, at most ${most} of them, and this range has more; choose a shorter one`,
+        `usage by ${split} can be calculated for at most ${most} calls, and this range has more; choose a shorter range`,
       );
     }
     const parts = await readParts(query, scope, asked);
     if (totalOf(parts).calls !== calls) {
       throw badInput(
         'by',
-        `usage by ${split} is read from the calls themselves, and the log no longer holds all calls of this range; choose a later start`,
+        `usage by ${split} is calculated from the log, which no longer has all calls of this range; choose a later start`,
       );
     }
     return parts;

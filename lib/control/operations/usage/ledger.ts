@@ -7,27 +7,27 @@ import { iso } from '#lib/control/operations/usage/series';
 import { readUsage, totalOf } from '#lib/control/operations/usage/sums';
 import { formatUsd } from '#lib/core/money';
 
-/** Usage of a range beside what the ledger posted in it. */
+/** Usage of a range compared with what the ledger posted in it. */
 export const usageLedger = z.object({
   from: z.iso.datetime(),
   to: z.iso.datetime(),
-  usage: dollars.meta({ description: 'What calls cost that were admitted in the range.' }),
-  posted: dollars.meta({ description: 'What the ledger charged in the range, for calls that ended in it.' }),
+  usage: dollars.meta({ description: 'Cost of calls that were admitted in the range.' }),
+  posted: dollars.meta({ description: 'Charged by the ledger in the range, for calls that ended in it.' }),
   difference: dollars.meta({
     description:
-      'Posted less usage: calls and jobs that were admitted on one side of an edge and ended on the other.',
+      'Posted minus usage: calls and jobs that were admitted on one side of an edge and ended on the other.',
   }),
 });
 
-/** Lines of calls: what was charged for them, and the corrections that name their key. */
+/** Lines of calls: charges, and corrections with a key. */
 const postedSql = `
   SELECT coalesce(-sum(amount_nano), 0)::text AS nano FROM ledger_line
   WHERE workspace_id = $1::uuid AND at >= $2::timestamptz AND at < $3::timestamptz
     AND (kind = 'usage' OR kind = 'adjustment' AND key_id IS NOT NULL)`;
 
 /**
- * Usage counts a call at its admission, the ledger at its settlement: what differs between them in a range.
- * @param asked whole quarters of an hour, as the ledger's lines are.
+ * The difference between usage and ledger in a range: usage counts a call at its admission, the ledger at settlement.
+ * @param asked whole quarters of an hour, like the ledger's lines.
  */
 export async function compareWithLedger(
   store: ReadStore,

@@ -15,37 +15,35 @@ const rangeFields = {
   from: optional(
     time({
       label: 'From',
-      help: '30 days before the end without it; widened to a whole quarter of an hour.',
+      help: 'Start of the range, extended to a whole quarter of an hour. Default: 30 days before the end.',
       example: '2026-11-01T00:00:00Z',
     }),
   ),
   to: optional(
     time({
       label: 'To',
-      help: 'Not counted any more; now without it; widened to a whole quarter of an hour.',
+      help: 'End of the range, exclusive, extended to a whole quarter of an hour. Default: now.',
       example: '2026-12-01T00:00:00Z',
     }),
   ),
 };
 
 const filterFields = {
-  model: optional(words({ label: 'Model', help: 'This one alone.', example: 'openai/gpt-4.1' })),
-  key: optional(id({ label: 'Key', help: 'The id of an API key: this one alone.' })),
-  provider: optional(words({ label: 'Provider', help: 'This one alone.', example: 'openai' })),
+  model: optional(words({ label: 'Model', help: 'Only this model.', example: 'openai/gpt-4.1' })),
+  key: optional(id({ label: 'Key', help: 'Only the API key with this id.' })),
+  provider: optional(words({ label: 'Provider', help: 'Only this provider.', example: 'openai' })),
 };
 
 const workspaceUsage = '/workspaces/{workspace}/usage';
 
 export const showUsage = read({
   name: 'usage.show',
-  summary: 'What a workspace used in a range of time, grouped; calls count at their admission.',
+  summary: 'Shows the usage of a workspace in a range of time, grouped; calls count at their admission.',
   reach: 'workspace',
   permission: 'logs:read',
   fields: {
     ...rangeFields,
-    by: optional(
-      choice({ label: 'Group by', help: 'Models when it is not given.', example: 'day' }, groupings),
-    ),
+    by: optional(choice({ label: 'Group by', help: 'Default: model.', example: 'day' }, groupings)),
     ...filterFields,
   },
   output: usageReport,
@@ -80,7 +78,7 @@ const seriesFields = {
     choice(
       {
         label: 'Step',
-        help: 'Fits the range when it is not given; usage of more than 13 months ago is kept by days.',
+        help: 'Default: fits the range. Usage older than 13 months is kept by days.',
         example: 'hour',
       },
       steps,
@@ -90,7 +88,7 @@ const seriesFields = {
     choice(
       {
         label: 'Stack by',
-        help: 'Everything together without it; outcome and family are read from the calls, at most 25,000 of them.',
+        help: 'Default: everything together. By outcome or family, for at most 25,000 calls.',
         example: 'model',
       },
       seriesSplits,
@@ -101,33 +99,38 @@ const seriesFields = {
 
 export const seriesOfUsage = read({
   name: 'usage.series',
-  summary: 'What a workspace used over time, in steps of its time zone, beside the period before.',
+  summary:
+    'Shows the usage of a workspace over time, in steps of its time zone, compared with an earlier period.',
   reach: 'workspace',
   permission: 'logs:read',
   fields: {
     ...seriesFields,
     rank: optional(
       choice(
-        { label: 'Rank by', help: 'Which groups stand alone; cost when it is not given.', example: 'calls' },
+        {
+          label: 'Rank by',
+          help: 'How to choose the groups that are shown one by one. Default: cost.',
+          example: 'calls',
+        },
         ranks,
       ),
     ),
     durations: optional(
       toggle({
         label: 'Durations',
-        help: 'Off: groups and points without latency and time to first byte, which take most of the time to read.',
+        help: 'If off, groups and points have no latency and time to first byte, which makes the answer much faster.',
         example: false,
       }),
     ),
     beforeFrom: optional(
       time({
         label: 'Compare from',
-        help: 'Where the period begins that it is compared with; the one of the same length before without it.',
+        help: 'Start of the period to compare with. Default: the preceding period of the same length.',
         example: '2026-10-01T00:00:00Z',
       }),
     ),
     beforeTo: optional(
-      time({ label: 'Compare to', help: 'Its end, not counted any more.', example: '2026-11-01T00:00:00Z' }),
+      time({ label: 'Compare to', help: 'End of that period, exclusive.', example: '2026-11-01T00:00:00Z' }),
     ),
   },
   output: usageSeries,
@@ -145,7 +148,7 @@ export const seriesOfUsage = read({
 
 export const rowsOfUsage = read({
   name: 'usage.rows',
-  summary: 'The same over time as rows, one for each step and group that has any: what a spreadsheet takes.',
+  summary: 'Lists usage over time as rows for a spreadsheet, one for each step and group with usage.',
   reach: 'workspace',
   permission: 'logs:read',
   fields: seriesFields,
@@ -158,7 +161,7 @@ export const rowsOfUsage = read({
 export const ledgerOfUsage = read({
   name: 'usage.ledger',
   summary:
-    'Usage of a range beside what the ledger posted in it, and what calls across the edges make different.',
+    'Compares the usage of a range with what the ledger posted in it; calls across the edges make the difference.',
   reach: 'workspace',
   permission: 'logs:read',
   fields: rangeFields,
@@ -171,7 +174,7 @@ export const ledgerOfUsage = read({
 
 type Timed = ValuesOf<typeof seriesFields>;
 
-/** What is asked of usage over time, widened to what is kept. */
+/** A query of usage over time, extended to what is kept. */
 function timed({ from, to, step, by, ...filters }: Timed, timeZone: string, nowMs: number) {
   const range = widened(askedRange({ from, to }, nowMs), timeZone, nowMs);
   const fits = step ?? usualStep(range.toMs - range.fromMs);
@@ -180,12 +183,12 @@ function timed({ from, to, step, by, ...filters }: Timed, timeZone: string, nowM
   return { range, step: kept, by: by ?? null, filters };
 }
 
-/** @throws ControlRefused for half a period, or one that ends before it begins. */
+/** @throws ControlRefused for an incomplete period, or one that ends before it begins. */
 function comparedWith(from: Date | undefined, to: Date | undefined): Range | null {
   if (from === undefined && to === undefined) return null;
-  if (from === undefined) throw badInput('beforeFrom', 'a period has a beginning; give it with its end');
-  if (to === undefined) throw badInput('beforeTo', 'a period has an end; give it with its beginning');
-  if (to <= from) throw badInput('beforeTo', 'the end lies after the start; write a later time');
+  if (from === undefined) throw badInput('beforeFrom', 'give the start of the period together with its end');
+  if (to === undefined) throw badInput('beforeTo', 'give the end of the period together with its start');
+  if (to <= from) throw badInput('beforeTo', 'the end must be after the start; choose a later time');
   return { fromMs: from.getTime(), toMs: to.getTime() };
 }
 

@@ -14,18 +14,18 @@ export interface Range {
   readonly toMs: number;
 }
 
-/** What was asked for; the last 30 days by default. @throws ControlRefused when it ends before it starts. */
+/** The requested range; the last 30 days by default. @throws ControlRefused if it ends before it starts. */
 export function askedRange(
   { from, to }: { readonly from?: Date | undefined; readonly to?: Date | undefined },
   nowMs: number,
 ): Range {
   const toMs = to?.getTime() ?? nowMs;
   const fromMs = from?.getTime() ?? toMs - defaultDays * dayMs;
-  if (toMs <= fromMs) throw badInput('to', 'the end lies after the start; write a later time');
+  if (toMs <= fromMs) throw badInput('to', 'the end must be after the start; choose a later time');
   return { fromMs, toMs };
 }
 
-/** Widened to whole quarters of an hour, and to whole days where usage is kept by days; so all of it is in it. */
+/** Extended to whole quarters of an hour, and to whole days where usage is kept by days. */
 export function widened({ fromMs, toMs }: Range, zone: string, nowMs: number): Range {
   const whole = {
     fromMs: Math.floor(fromMs / quarterMs) * quarterMs,
@@ -34,13 +34,13 @@ export function widened({ fromMs, toMs }: Range, zone: string, nowMs: number): R
   return widenedToDays(whole, zone, nowMs);
 }
 
-/** Whether part of a range is kept by days alone. */
+/** Whether part of a range is kept only by days. */
 export function reachesDays({ fromMs }: Range, zone: string, nowMs: number): boolean {
   return fromMs < foldedBefore(nowMs, zone);
 }
 
 /**
- * The same, also over days of a zone that the workspace had before: none of them is cut.
+ * The same, also for days of a former time zone of the workspace, none of which may be cut.
  * @throws Error of the database.
  */
 export async function wholeDays(
@@ -62,7 +62,7 @@ export async function wholeDays(
 }
 
 /**
- * The part of a range in which anything was counted; null: nothing was.
+ * The part of a range in which anything was counted; null: none.
  * @throws Error of the database.
  */
 export async function storedPart(
@@ -87,7 +87,7 @@ export async function storedPart(
   return { fromMs: Number(row.first), toMs: Number(row.last) + quarterMs };
 }
 
-/** The range of equal length before: as many days before where it is whole days, else as much time. */
+/** The preceding range of equal length: as many days if it is whole days, otherwise as much time. */
 export function rangeBefore({ fromMs, toMs }: Range, stored: string): Range {
   const zone = knownZone(stored);
   if (dayStart(fromMs, zone) !== fromMs || dayStart(toMs, zone) !== toMs) {

@@ -1,7 +1,7 @@
 import { errorsOf } from '#lib/control/operations/usage/figures';
 import type { Sums } from '#lib/control/operations/usage/sums';
 
-/** By what the largest groups of a chart are chosen. */
+/** How the largest groups of a chart are chosen. */
 export const ranks = ['cost', 'calls', 'tokens', 'errors'] as const;
 export type Rank = (typeof ranks)[number];
 
@@ -18,7 +18,7 @@ const amounts: Readonly<Record<Rank, (sums: Sums) => bigint>> = {
   errors: (sums) => BigInt(errorsOf(sums)),
 };
 
-/** The largest first; of equal ones the dearest, then by name. */
+/** Largest first, then most expensive, then by name. */
 export function ranked<R extends Ranked>(rank: Rank, groups: readonly R[]): R[] {
   const orders = [amounts[rank], amounts.cost];
   return [...groups].sort((a, b) => {

@@ -20,13 +20,17 @@ export type Grouping = (typeof groupings)[number];
 const usageRow = z.object({
   model: z.string().optional(),
   key: z.string().optional().meta({ description: 'Id of the key.' }),
-  name: z.string().nullable().optional().meta({ description: 'Of the key; null: the key is gone.' }),
+  name: z
+    .string()
+    .nullable()
+    .optional()
+    .meta({ description: 'Name of the key; null: the key no longer exists.' }),
   provider: z.string().optional(),
-  day: z.string().optional().meta({ description: 'In the time zone of the workspace: "2026-07-02".' }),
+  day: z.string().optional().meta({ description: 'In the workspace’s time zone: "2026-07-02".' }),
   ...usageFigures.shape,
 });
 
-/** What "usage" answers (contract: operations/usage). */
+/** The answer of "usage" (contract: operations/usage). */
 export const usageReport = z.object({
   workspace: z.string(),
   from: z.iso.datetime(),
@@ -35,14 +39,12 @@ export const usageReport = z.object({
   by: z.enum(groupings),
   cost: dollars,
   total: usageFigures,
-  rows: z
-    .array(usageRow)
-    .meta({ description: 'The dearest first; days in order, without those that have none.' }),
+  rows: z.array(usageRow).meta({ description: 'Most expensive first; days in order, without empty ones.' }),
 });
 
 /**
  * Usage of a workspace in a range, grouped.
- * @param asked the range is widened already; `by` day: of the workspace's time zone.
+ * @param asked the range is already extended; `by` day: in the workspace's time zone.
  */
 export async function reportUsage(
   store: Store,
@@ -84,13 +86,13 @@ export async function reportUsage(
   };
 }
 
-/** Starts of the days between the first and the last that anything was counted in. */
+/** Starts of the days from the first to the last with usage. */
 async function daysOf(store: Store, scope: WorkspaceScope, range: Range, zone: string): Promise<number[]> {
   const part = await storedPart(store, scope, range);
   return part ? bucketStarts(part.fromMs, part.toMs, 'day', zone) : [];
 }
 
-/** Parts that count under one name, together. */
+/** Parts with the same name, added up. */
 export function merged<P extends { readonly sums: Sums }>(
   parts: readonly P[],
   nameOf: (part: P) => string,
@@ -105,7 +107,7 @@ export function merged<P extends { readonly sums: Sums }>(
   return [...found].map(([value, sums]) => ({ value, sums }));
 }
 
-/** Names of keys by their ids; one that is gone has none. */
+/** Names of keys by their ids; former keys have none. */
 export async function keyNames(
   store: Pick<Store, 'query'>,
   scope: WorkspaceScope,

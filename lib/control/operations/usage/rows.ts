@@ -12,9 +12,12 @@ const mostRows = 100_000;
 
 const row = z.object({
   start: z.iso.datetime(),
-  end: z.iso.datetime().meta({ description: 'Not counted any more.' }),
-  value: z.string().meta({ description: 'What it is split by; empty: calls without one, or no split.' }),
-  name: z.string().nullable().meta({ description: 'Of a key; null: the key is gone, or it is no key.' }),
+  end: z.iso.datetime().meta({ description: 'Exclusive.' }),
+  value: z.string().meta({ description: 'Value of the split; empty: calls without one, or no split.' }),
+  name: z
+    .string()
+    .nullable()
+    .meta({ description: 'Name of a key; null: the key no longer exists, or another split.' }),
   ...usageFigures.shape,
 });
 
@@ -26,12 +29,12 @@ export const usageRows = z.object({
   to: z.iso.datetime(),
   step: z.enum(steps),
   by: z.enum(seriesSplits).nullable(),
-  rows: z.array(row).meta({ description: 'In the order of time, then by value; empty ones are left out.' }),
+  rows: z.array(row).meta({ description: 'By time, then by value; empty rows are left out.' }),
 });
 
 /**
- * Usage over time as rows, all groups of it.
- * @throws ControlRefused when there would be too many.
+ * Usage over time as rows, with all groups.
+ * @throws ControlRefused if there would be too many.
  */
 export async function readRows(
   store: ReadStore,
@@ -42,7 +45,10 @@ export async function readRows(
   const found = merged(parts, ({ bucket, value }) => `${String(bucket).padStart(6, '0')} ${value}`);
   if (found.length > mostRows) {
     const most = mostRows.toLocaleString('en-US');
-    throw badInput('step', `an answer has at most ${most} rows; choose a longer step or a shorter range`);
+    throw badInput(
+      'step',
+      `an answer may have at most ${most} rows; choose a longer step or a shorter range`,
+    );
   }
   found.sort((a, b) => (a.value < b.value ? -1 : 1));
   const rows = found.map(({ value, sums }) => ({

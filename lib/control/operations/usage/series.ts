@@ -20,7 +20,7 @@ import {
 import { bucketStarts, type Step, steps } from '#lib/core/charts/buckets';
 import { knownZone } from '#lib/core/charts/zone';
 
-/** 31 days of quarters and a little more. */
+/** A little more than 31 days of quarters. */
 const mostBuckets = 3_000;
 const dayMs = 86_400_000;
 const lengthsMs: Readonly<Record<Step, number>> = {
@@ -30,10 +30,10 @@ const lengthsMs: Readonly<Record<Step, number>> = {
   week: 7 * dayMs,
   month: 28 * dayMs,
 };
-/** Groups shown by themselves; the others are one. */
+/** Maximum of groups shown one by one; the others are one group. */
 const mostGroups = 10;
 
-/** What a series may be stacked by. */
+/** How a series can be stacked. */
 export const seriesSplits = [...splits, ...callSplits] as const;
 export type SeriesSplit = (typeof seriesSplits)[number];
 
@@ -54,11 +54,11 @@ const point = usageFigures.pick({
 const group = z.object({
   value: z.string().nullable().meta({
     description:
-      'The model, provider, key id, outcome or family; empty: of calls without one; null: all others, or no split.',
+      'The model, provider, key id, outcome or family; empty: calls without one; null: all others, or no split.',
   }),
-  name: z.string().nullable().meta({ description: 'Of a key.' }),
+  name: z.string().nullable().meta({ description: 'Name of a key.' }),
   total: usageFigures,
-  points: z.array(point).meta({ description: 'One for each of `starts`, empty ones too.' }),
+  points: z.array(point).meta({ description: 'One for each of `starts`, including empty ones.' }),
 });
 
 /** A chart of usage over time. */
@@ -73,24 +73,24 @@ export const usageSeries = z.object({
   total: usageFigures,
   starts: z
     .array(z.iso.datetime())
-    .meta({ description: 'Where each point begins; the last ends with the range.' }),
+    .meta({ description: 'Start of each point; the last one ends with the range.' }),
   groups: z
     .array(group)
-    .meta({ description: `The largest first, at most ${mostGroups}; then all others as one.` }),
+    .meta({ description: `Largest first, at most ${mostGroups}; then all others as one.` }),
   before: z
     .object({
       from: z.iso.datetime(),
       to: z.iso.datetime(),
       total: usageFigures,
-      points: z.array(point).meta({ description: 'Everything together, in as many steps as it has.' }),
+      points: z.array(point).meta({ description: 'Everything together, in its own steps.' }),
     })
-    .meta({ description: 'The period of the same length before, or the one that was asked for.' }),
+    .meta({ description: 'The preceding period of the same length, or the requested one.' }),
 });
 export type UsageSeries = z.output<typeof usageSeries>;
 
-/** What a reading over time is narrowed to and split by. */
+/** Range, filters and split of usage over time. */
 export interface TimedQuery {
-  /** Widened already. */
+  /** Already extended. */
   readonly range: Range;
   readonly step: Step;
   readonly by: SeriesSplit | null;
@@ -100,14 +100,14 @@ export interface TimedQuery {
 }
 
 export interface SeriesQuery extends TimedQuery {
-  /** Which groups stand alone: those with the most of it. */
+  /** Chooses the groups that are shown one by one: those with the most of it. */
   readonly rank: Rank;
-  /** Compared with this; null: the period of the same length before. */
+  /** The period to compare with; null: the preceding period of the same length. */
   readonly before: Range | null;
   readonly nowMs: number;
 }
 
-/** Parts by bucket and group, with where the buckets begin. */
+/** Parts by bucket and group, with the starts of the buckets. */
 export interface TimedParts {
   readonly range: Range;
   readonly zone: string;
@@ -115,7 +115,7 @@ export interface TimedParts {
   readonly parts: readonly SplitSums[];
 }
 
-/** @throws ControlRefused when there would be too many points, or too many calls to read for the split. */
+/** @throws ControlRefused if there would be too many points, or too many calls to read for the split. */
 export async function readTimed(
   store: ReadStore,
   scope: WorkspaceScope,
@@ -126,7 +126,7 @@ export async function readTimed(
   if ((range.toMs - range.fromMs) / lengthsMs[step] > mostBuckets) {
     throw badInput(
       'step',
-      `a series has at most ${mostBuckets} points; choose a longer step or a shorter range`,
+      `a series may have at most ${mostBuckets} points; choose a longer step or a shorter range`,
     );
   }
   const startsMs = bucketStarts(range.fromMs, range.toMs, step, zone);
@@ -141,7 +141,7 @@ function isCallSplit(by: SeriesSplit | null): by is CallSplit {
 }
 
 /**
- * Usage over time, stacked by a split, beside the period before.
+ * Usage over time, stacked by a split, with an earlier period to compare.
  * @throws ControlRefused as `readTimed`.
  */
 export async function readSeries(
@@ -174,7 +174,7 @@ export async function readSeries(
   };
 }
 
-/** With the sums of all parts. Durations that the parts do not have are read of the whole range, which takes little. */
+/** With the sums of all parts. If the parts have no durations, those of the whole range are read, which is fast. */
 async function readWithTotal(
   store: ReadStore,
   scope: WorkspaceScope,
@@ -228,7 +228,7 @@ function groupOf(
   return { value, name, total, points: pointsOf(parts, length) };
 }
 
-/** @param parts are used up by this: whatever else is made of them comes before. */
+/** @param parts are modified by this, so use them for anything else first. */
 function pointsOf(parts: readonly SplitSums[], length: number): z.output<typeof point>[] {
   const points: Sums[] = [];
   for (const { bucket, sums } of parts) {

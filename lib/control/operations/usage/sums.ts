@@ -6,21 +6,21 @@ import { noUsage, type Usage, usageClasses } from '#lib/core/metering/usage';
 import { type ErrorClass, errorClasses } from '#lib/gateway/settlement/pure/error-class';
 import { errorColumns, sumNames, usageColumns } from '#lib/gateway/settlement/usage/columns';
 
-/** What usage may be split by beside time. */
+/** Splits of usage, besides time. */
 export const splits = ['model', 'key', 'provider'] as const;
 export type Split = (typeof splits)[number];
 
-/** Columns to split by; the only text that enters the statement, never taken from outside. */
+/** Columns to split by; the only text in the statement, never user input. */
 const splitColumns: Readonly<Record<Split, string>> = {
   model: 'model',
   key: 'key_id::text',
   provider: 'provider',
 };
 
-/** Narrows usage to one model, one key, one provider. */
+/** Only usage of one model, one key, one provider. */
 export type UsageFilters = { readonly [S in Split]?: string | undefined };
 
-/** What calls add up to; money in nano-dollars. */
+/** Totals of calls; money in nano-dollars. */
 export interface Sums {
   calls: number;
   refused: number;
@@ -35,7 +35,7 @@ export interface Sums {
 
 /** The sums of one bucket of time and one value of the split. */
 export interface SplitSums {
-  /** Position in `startsMs`; 0 without it. */
+  /** Index in `startsMs`; 0 without it. */
   readonly bucket: number;
   /** The model, key id or provider; '' without a split, and for calls that have none. */
   readonly value: string;
@@ -43,13 +43,13 @@ export interface SplitSums {
 }
 
 export interface UsageQuery {
-  /** Widened to what is stored (`range`). */
+  /** Extended to what is stored (`range`). */
   readonly range: Range;
   readonly split?: Split | undefined;
-  /** Where buckets of time begin, in order, the first not after the range. */
+  /** Starts of the buckets, in order, the first not after the start of the range. */
   readonly startsMs?: readonly number[] | undefined;
   readonly filters?: UsageFilters | undefined;
-  /** Whether latency and time to first byte are read too, which take most of the time; without other word they are. */
+  /** Whether latency and time to first byte are read too, which takes most of the time; default: true. */
   readonly durations?: boolean | undefined;
 }
 
@@ -57,10 +57,10 @@ const durationNames: ReadonlySet<string> = new Set(['latency', 'first_byte']);
 const amountNames = sumNames.filter((name) => !durationNames.has(name));
 
 /**
- * The one reading of usage: every total, chart, command and address is made of it. Calls count at their
- * admission, as in the log; what jobs and adjustments add counts with their call. Days that lie in one bucket are read
- * as such, the time between them by quarters, all in one statement: a quarter leaves `usage_quarter` when a day counts it.
- * @returns several parts for one bucket and value, which the reader adds up.
+ * The only read of usage, on which every total, chart, command and address is based. Calls count at their
+ * admission, as in the log; jobs and adjustments count with their call. Days that are in one bucket are read
+ * as days, the time between them by quarters, in one statement: a quarter leaves `usage_quarter` when a day includes it.
+ * @returns possibly several parts for a bucket and value, for the caller to add up.
  * @throws Error of the database.
  */
 export async function readUsage(
@@ -107,7 +107,7 @@ export async function readUsage(
   return rows.map((row) => ({ bucket: row.bucket - 1, value: row.value, sums: sumsOf(row) }));
 }
 
-/** Sums as a statement answers them, by the names of their columns. */
+/** Sums as returned by a statement, by column. */
 export type StoredSums = { readonly bucket: number; readonly value: string } & Readonly<
   Record<string, string>
 >;

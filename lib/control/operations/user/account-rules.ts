@@ -1,19 +1,19 @@
-/** What this gateway lets people do by themselves (contract: control-plane/sign-up). */
+/** What users of this gateway may do by themselves (contract: control-plane/sign-up). */
 export interface AccountRules {
-  /** Whether strangers may make an account and a workspace. */
+  /** Whether anyone may create an account and a workspace. */
   readonly signUp: boolean;
-  /** What such a workspace is given, nano-dollars. */
+  /** Credit for such a workspace, nano-dollars. */
   readonly creditNano: bigint;
-  /** When what is left of it expires, days after it was given; null: never. */
+  /** Days until the rest of the credit expires; null: never. */
   readonly creditDays: number | null;
-  /** Whether an address has to be verified before the credit is given and anything is changed. */
+  /** Whether an address must be verified before the user gets the credit and can change anything. */
   readonly verification: boolean;
 }
 
-/** Of a process that nobody signs up in, such as the command line. */
+/** For processes without sign-up, such as the command line. */
 export const noSignUp: AccountRules = { signUp: false, creditNano: 0n, creditDays: null, verification: true };
 
-/** By the settings of this process: verification is not required on the embedded database, which is one person's. */
+/** From the settings of this process: no verification on the embedded database, which is used by one person. */
 export function accountsOf(settings: {
   readonly allowSignUp: boolean;
   readonly signUpCreditNano: bigint;

@@ -3,39 +3,39 @@ import { storeOf } from '#lib/control/operations/store';
 import { checkPassword } from '#lib/control/operations/user/password';
 import type { Db } from '#lib/platform/data/db';
 
-/** Whoever has just signed in. */
+/** A user who has just signed in. */
 export interface SignedIn {
   readonly id: string;
   readonly sessionVersion: number;
 }
 
-/** What the console knows of whoever is signed in. */
+/** What the console knows about the signed-in user. */
 export interface SessionUser {
   readonly id: string;
   readonly email: string;
   readonly name: string | null;
-  /** One of the people who run the gateway. */
+  /** Whether the user is an operator of the gateway. */
   readonly operator: boolean;
-  /** Whether the address was shown to be theirs. */
+  /** Whether the address is verified. */
   readonly verified: boolean;
   readonly sessionId: string;
 }
 
-/** What a session's cookie says, once its signature was found good. */
+/** The content of a session's cookie, whose signature was checked. */
 export interface Session {
   readonly sessionId: string;
   readonly userId: string;
 }
 
-/** How old the time of a session's last request may be, ms: each page need not write. */
+/** How outdated the time of a session's last request may be, ms, so that not every page has to write. */
 const seenMs = 5 * 60_000;
 
 /**
- * The user with this e-mail and password, null for any mismatch. An unknown address costs as much time
+ * The user with this e-mail and password; null for any mismatch. An unknown address takes as long
  * as a known one (contract: control-plane/sign-in).
  */
 export async function findUserByPassword(db: Db, email: string, password: string): Promise<SignedIn | null> {
-  // PostgreSQL stores no NUL; asked for one, it would raise.
+  // PostgreSQL cannot store NUL and would raise an error.
   const known = normalEmail(email).replaceAll('\0', '\uFFFD');
   const user = await storeOf(db).prisma.user.findUnique({ where: { email: known } });
   const matches = await checkPassword(user?.passwordHash ?? null, password);
@@ -44,7 +44,7 @@ export async function findUserByPassword(db: Db, email: string, password: string
 }
 
 /**
- * Whose session it is; null when it ended, ran out, or its version is behind the user's
+ * The user of a session; null if it has ended or expired, or its version is older than the user's
  * (contract: control-plane/sessions).
  */
 export async function findUserOfSession(db: Db, asked: Session, nowMs: number): Promise<SessionUser | null> {

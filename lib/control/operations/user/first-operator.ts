@@ -22,7 +22,7 @@ interface OperatorLink {
   readonly token: string;
 }
 
-/** Whether somebody runs this gateway by the console. */
+/** Whether this gateway has an operator. */
 async function hasOperator({ prisma }: Pick<Store, 'prisma'>): Promise<boolean> {
   return (await prisma.user.findFirst({ where: { operator: true }, select: { id: true } })) !== null;
 }
@@ -89,7 +89,7 @@ export const createFirstOperator = create({
   },
 });
 
-/** Two links that are used at once follow each other. */
+/** Serializes links that are used at the same time. */
 async function alone(store: Store): Promise<void> {
   await store.execute('LOCK TABLE operator_link IN SHARE ROW EXCLUSIVE MODE', []);
 }

@@ -8,14 +8,14 @@ import { badInput, conflict, notFound } from '#lib/control/operations/refusal';
 import type { Store } from '#lib/control/operations/store';
 import { openAccount, refuseWhenClosed } from '#lib/control/operations/user/open-account';
 
-/** With whose accounts people may sign in. */
+/** Providers with whose accounts users may sign in. */
 const signInProviders = ['github', 'google'] as const;
 
 const provider = choice({ label: 'Provider', help: '' }, signInProviders);
 const account = {
   provider,
-  subject: words({ label: 'Account', help: 'Its id at the provider.', example: '583231' }, 255),
-  email: optional(email({ label: 'E-mail', help: 'As the provider says.', example: 'ann@example.com' })),
+  subject: words({ label: 'Account', help: 'Id of the account at the provider.', example: '583231' }, 255),
+  email: optional(email({ label: 'E-mail', help: 'According to the provider.', example: 'ann@example.com' })),
 };
 
 /** The user of an account at a provider. */
@@ -27,12 +27,12 @@ async function findLinked({ prisma }: Store, at: { provider: string; subject: st
 }
 
 /**
- * Two addresses are taken for one person's only where both are verified: here by its owner, there by the provider
+ * Two accounts are treated as one person's only if the address is verified in both: here by its user, there by the provider
  * (contract: control-plane/other-accounts).
  */
 export const enterByProvider = create({
   name: 'user.enter',
-  summary: 'Signs in with an account at a provider; makes a user and a workspace for one that is new here.',
+  summary: 'Signs in with an account at a provider; creates a user and a workspace for a new account.',
   reach: 'self',
   permission: null,
   fields: {
@@ -42,8 +42,8 @@ export const enterByProvider = create({
       help: 'Whether the provider verified the address.',
       example: true,
     }),
-    name: optional(line({ label: 'Name', help: 'As the provider says.' }, 100)),
-    timeZone: optional(words({ label: 'Time zone', help: 'As the browser says.' }, 64)),
+    name: optional(line({ label: 'Name', help: 'According to the provider.' }, 100)),
+    timeZone: optional(words({ label: 'Time zone', help: 'According to the browser.' }, 64)),
   },
   output: z.object({ id: z.uuid(), email: z.string(), sessionVersion: z.int() }),
   http: [],
@@ -58,12 +58,15 @@ export const enterByProvider = create({
       return { result, subject: id, workspaceId: null, before: shown, after: shown, changes: [] };
     }
     if (email === undefined || !emailVerified) {
-      throw badInput('email', 'the provider has not verified your address; verify it there, then try again');
+      throw badInput(
+        'email',
+        'your address is not verified at the provider; verify it there, then try again',
+      );
     }
     const owner = await store.prisma.user.findUnique({ where: { email } });
     if (owner !== null && owner.emailVerifiedAt === null) {
       throw conflict(
-        'this address has an account here that is not verified; sign in to it and verify it',
+        'this address has an account here that is not verified yet; sign in to it and verify the address',
         'email',
       );
     }
@@ -73,8 +76,9 @@ export const enterByProvider = create({
         ? await openAccount(context, { email, name, passwordHash: null, verified: true, timeZone })
         : null;
     const id = owner?.id ?? opened?.id;
-    // Somebody signed up with it a moment ago.
-    if (id === undefined) throw conflict('this address has just got an account here; try again', 'email');
+    // Someone has just signed up with this address.
+    if (id === undefined)
+      throw conflict('an account with this address was just created here; try again', 'email');
     await store.prisma.linkedAccount.create({ data: { provider, subject, userId: id, email } });
     return {
       result: { id, email, sessionVersion: owner?.sessionVersion ?? 1 },
@@ -89,7 +93,7 @@ export const enterByProvider = create({
 
 export const linkAccount = change({
   name: 'user.link',
-  summary: 'Connects an account at a provider with whoever is signed in.',
+  summary: 'Connects an account at a provider to the signed-in user.',
   reach: 'self',
   permission: null,
   fields: account,
@@ -103,7 +107,7 @@ export const linkAccount = change({
     const { count } = await store.prisma.linkedAccount.createMany({ data, skipDuplicates: true });
     const owner = await findLinked(store, { provider, subject });
     if (owner?.id !== userId) {
-      throw conflict('this account is connected with another user here; sign in with it instead', 'subject');
+      throw conflict('this account is connected to another user here; sign in with it instead', 'subject');
     }
     const after = { provider, subject };
     const before = count === 0 ? after : {};
@@ -114,7 +118,7 @@ export const linkAccount = change({
 
 export const unlinkAccount = change({
   name: 'user.unlink',
-  summary: 'Disconnects the accounts at a provider; whoever has no password keeps one way in.',
+  summary: 'Disconnects the accounts at a provider; users without a password must keep one way to sign in.',
   reach: 'self',
   permission: null,
   fields: { provider },
@@ -131,7 +135,7 @@ export const unlinkAccount = change({
     });
     const left = user.linkedAccounts.filter((one) => one.provider !== provider);
     if (user.passwordHash === null && left.length === 0) {
-      throw conflict('set a password first: this is the only way that you can sign in', 'provider');
+      throw conflict('set a password first; this account is your only way to sign in', 'provider');
     }
     await store.prisma.linkedAccount.deleteMany({ where: { userId, provider } });
     return {

@@ -16,11 +16,11 @@ const dayMs = 86_400_000;
 interface Newcomer {
   readonly email: string;
   readonly name: string | null;
-  /** null: they sign in with another account. */
+  /** null: they sign in with an account at a provider. */
   readonly passwordHash: string | null;
-  /** Somebody whom we trust has shown that the address is theirs. */
+  /** Whether the address was already verified by a party that we trust. */
   readonly verified: boolean;
-  /** As their browser says; one that is not known here becomes UTC. */
+  /** According to their browser; UTC if it is unknown here. */
   readonly timeZone: string | undefined;
 }
 
@@ -31,22 +31,22 @@ interface Opened {
   readonly changes: readonly Change[];
 }
 
-/** Statements of this transaction, for those who know no Prisma. */
+/** Statements of this transaction, for code that does not use Prisma. */
 export function sqlIn(store: Store): SqlRunner {
   return { query: (text, values) => store.execute(text, values) };
 }
 
-/** @throws ControlRefused permission_denied where signing up is closed. */
+/** @throws ControlRefused permission_denied if signing up is closed. */
 export function refuseWhenClosed({ accounts }: Pick<Context, 'accounts'>): void {
   if (accounts.signUp) return;
-  const text = 'signing up is closed on this gateway; ask the people who run it for an account';
+  const text = 'signing up is closed on this gateway; ask its operator for an account';
   throw new ControlRefused('permission_denied', text);
 }
 
 /**
- * A new user with a workspace of their own. The credit for it comes at once where the address needs no verification,
- * or was verified by others, and else with the verification (contract: control-plane/sign-up-credit).
- * @returns null when the address has an account already; then nothing was changed.
+ * Creates a user with their own workspace. It gets its credit at once if the address needs no verification
+ * or is already verified, otherwise when it is verified (contract: control-plane/sign-up-credit).
+ * @returns null if the address already has an account; then nothing is changed.
  */
 export async function openAccount(context: Context, newcomer: Newcomer): Promise<Opened | null> {
   const { store, accounts, nowMs } = context;
@@ -77,7 +77,7 @@ export async function queueVerification(store: Store, email: string): Promise<st
   return queueMail(sqlIn(store), { kind: 'verify', recipient: email, lifeSeconds: tokenSeconds.verify });
 }
 
-/** What stands before the at sign, as a name: "ann.lee" → "Ann Lee". */
+/** The part before the at sign as a name: "ann.lee" → "Ann Lee". */
 function workspaceName(email: string): string {
   const words = email.split('@', 1)[0]?.split(/[^\p{L}\p{N}]+/u) ?? [];
   const name = words
@@ -87,9 +87,9 @@ function workspaceName(email: string): string {
 }
 
 /**
- * Posts the credit of the workspace that this user signed up with. The ledger takes one line for each user: whoever
- * comes second posts nothing.
- * @returns what was given, in dollars, and what must be published; null and nothing where there is none to give.
+ * Posts the credit of the workspace that this user signed up with. The ledger accepts one line for each user; a second
+ * attempt posts nothing.
+ * @returns the credit in dollars and the changes to publish; null and none if there is nothing to give.
  */
 export async function giveCredit(
   { store, accounts, nowMs }: Pick<Context, 'store' | 'accounts' | 'nowMs'>,

@@ -17,20 +17,21 @@ import { newRowId } from '#lib/platform/data/row-id';
 
 export const createUser = create({
   name: 'user.create',
-  summary: 'Makes a user who signs in with a password; with a workspace, a member of it (developer).',
+  summary:
+    'Creates a user who signs in with a password and, if a workspace is given, makes the user a member of it.',
   reach: 'subject',
   permission: 'gateway:write',
   fields: {
-    email: email({ label: 'E-mail', help: 'With which they sign in.', example: 'ann@example.com' }),
+    email: email({ label: 'E-mail', help: 'Address to sign in with.', example: 'ann@example.com' }),
     password: password({
       label: 'Password',
-      help: '10 to 256 characters, no common one.',
+      help: '10 to 256 characters; common passwords are refused.',
       example: 'three random words',
     }),
-    name: optional(name({ label: 'Name', help: 'As others see it.', example: 'Ann' })),
-    role: optional(choice({ label: 'Role', help: 'In the workspace; developer when none is given.' }, roles)),
+    name: optional(name({ label: 'Name', help: 'Shown to others.', example: 'Ann' })),
+    role: optional(choice({ label: 'Role', help: 'Role in the workspace. Default: developer.' }, roles)),
     operator: optional(
-      toggle({ label: 'Operator', help: 'One of the people who run this gateway.', example: false }),
+      toggle({ label: 'Operator', help: 'Makes the user an operator of this gateway.', example: false }),
     ),
   },
   output: z.object({ id: z.uuid(), email: z.string() }),
@@ -40,18 +41,18 @@ export const createUser = create({
   run: async ({ store, scope, nowMs }, { email, password, role, operator = false, name = null }) => {
     const place = scope instanceof WorkspaceScope ? scope : null;
     if (role !== undefined && place === null) {
-      throw badInput('role', 'a role is one in a workspace; name the workspace too (--workspace SLUG)');
+      throw badInput('role', 'a role needs a workspace; name the workspace too (--workspace SLUG)');
     }
     await refuseCommonPassword(password, 'password');
     const id = newRowId();
     const passwordHash = await hashPassword(password);
-    // Whoever makes it vouches for the address.
+    // The operator vouches for the address.
     const emailVerifiedAt = new Date(nowMs);
     const { count } = await store.prisma.user.createMany({
       data: [{ id, email, name, passwordHash, operator, emailVerifiedAt }],
       skipDuplicates: true,
     });
-    if (count === 0) throw conflict(`there is a user ${email} already; sign in instead`, 'email');
+    if (count === 0) throw conflict(`there is already a user ${email}; sign in instead`, 'email');
     const member = place && { workspaceId: place.workspaceId, userId: id, role: role ?? 'developer' };
     if (member) await store.prisma.member.create({ data: member });
     return {

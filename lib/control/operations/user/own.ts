@@ -8,10 +8,10 @@ import { showFirstRun } from '#lib/control/operations/workspace/first-run';
 import { formatUsd } from '#lib/core/money';
 import { roleOf, roles } from '#lib/core/role';
 
-/** For the switcher of the console: where somebody belongs, by name; demo data at the end. */
+/** For the switcher of the console: the user's workspaces by name, demo data last. */
 export const listOwnWorkspaces = read({
   name: 'workspace.mine',
-  summary: 'The workspaces of whoever is signed in, with the role there.',
+  summary: 'Lists the workspaces of the signed-in user, with the role in each.',
   reach: 'self',
   permission: null,
   fields: {},
@@ -32,10 +32,10 @@ export const listOwnWorkspaces = read({
   },
 });
 
-/** What stands on every page of the console; without the keys, of which there may be thousands. */
+/** What every page of the console shows; without keys, of which there may be thousands. */
 export const visitWorkspace = read({
   name: 'workspace.visit',
-  summary: 'A workspace as each page of the console needs it, with the role of whoever looks at it.',
+  summary: 'Shows a workspace for every page of the console, with the role of the signed-in user.',
   reach: 'workspace',
   permission: 'workspace:read',
   fields: {},
@@ -48,7 +48,7 @@ export const visitWorkspace = read({
     available: z.string(),
     low: z
       .boolean()
-      .meta({ description: 'Whether the funds are below the threshold that the workspace has set.' }),
+      .meta({ description: 'Whether the funds are below the workspace’s low-balance threshold.' }),
     suspended: z.boolean(),
     demo: z.boolean(),
   }),

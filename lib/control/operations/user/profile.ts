@@ -9,7 +9,7 @@ import { badInput, notFound } from '#lib/control/operations/refusal';
 import { checkPassword, hashPassword, refuseCommonPassword } from '#lib/control/operations/user/password';
 import { newPassword } from '#lib/control/operations/user/sign-up';
 
-/** Whoever asks, their row locked: two changes of one account follow each other. */
+/** The caller's row, locked: changes of an account run one after another. */
 async function ownRow({ store, actor }: Context) {
   const id = userOf(actor);
   if (id !== null)
@@ -21,7 +21,7 @@ async function ownRow({ store, actor }: Context) {
 
 export const showAccount = read({
   name: 'user.me',
-  summary: 'Whoever is signed in: how they are called and how they may sign in.',
+  summary: 'Shows the signed-in user: name, address and ways to sign in.',
   reach: 'self',
   permission: null,
   fields: {},
@@ -63,11 +63,11 @@ export const showAccount = read({
 
 export const renameUser = change({
   name: 'user.rename',
-  summary: 'Changes how others see whoever asks.',
+  summary: 'Updates your display name.',
   reach: 'self',
   permission: null,
   fields: {
-    name: line({ label: 'Name', help: 'As others see it.', example: 'Ann', empty: 'Your address' }, 100),
+    name: line({ label: 'Name', help: 'Shown to others.', example: 'Ann', empty: 'Your address' }, 100),
   },
   output: z.object({ name: z.string().nullable() }),
   http: [],
@@ -80,10 +80,10 @@ export const renameUser = change({
   },
 });
 
-/** Other sessions end with it; the one that asks goes on (contract: control-plane/sessions). */
+/** Ends the other sessions; the current one continues (contract: control-plane/sessions). */
 export const changePassword = change({
   name: 'user.change-password',
-  summary: 'Changes the password of whoever asks, and ends their other sessions.',
+  summary: 'Changes your password and ends your other sessions.',
   reach: 'self',
   permission: null,
   fields: {
@@ -97,7 +97,7 @@ export const changePassword = change({
     const { store, actor } = context;
     const user = await ownRow(context);
     if (user.passwordHash !== null && !(await checkPassword(user.passwordHash, current))) {
-      throw badInput('current', 'this is not your password; try again, or have it reset by mail');
+      throw badInput('current', 'this is not your current password; try again, or reset it by mail');
     }
     await refuseCommonPassword(wanted, 'password');
     const passwordHash = await hashPassword(wanted);
@@ -124,10 +124,10 @@ export const changePassword = change({
   },
 });
 
-/** As it was given when it was set: what is no password today is for `run` to compare. */
+/** As it was set, perhaps under older rules; `run` compares it. */
 function currentPassword() {
   const facts = { label: 'Current password', help: '' };
-  return { ...password(facts), schema: z.string('it is a text').max(1024, 'it is too long') };
+  return { ...password(facts), schema: z.string('must be a string').max(1024, 'too long') };
 }
 
 export const profileOperations = [showAccount, renameUser, changePassword];

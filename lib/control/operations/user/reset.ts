@@ -11,14 +11,14 @@ import { linkToken, markVerified } from '#lib/control/operations/user/verify';
 import { queueMail } from '#lib/control/outbox/queue-mail';
 import type { Change } from '#lib/platform/data/change';
 
-/** Looks nobody up: the mail is found to have a reader or not when it is sent (contract: control-plane/reset). */
+/** Looks up no user: whether the address has an account is checked when the mail is sent (contract: control-plane/reset). */
 export const requestReset = create({
   name: 'user.request-reset',
   summary: 'Sends a link for a new password to an address, if it has an account.',
   reach: 'self',
   permission: null,
   fields: {
-    email: email({ label: 'E-mail', help: 'With which you sign in.', example: 'ann@example.com' }),
+    email: email({ label: 'E-mail', help: 'Address that you sign in with.', example: 'ann@example.com' }),
   },
   output: z.object({}),
   http: [],
@@ -39,14 +39,16 @@ export const requestReset = create({
 
 export const resetPassword = change({
   name: 'user.reset',
-  summary:
-    'Sets a new password by a link from a mail, ends all sessions, and shows that the address is theirs.',
+  summary: 'Sets a new password by the link in a mail, ends all sessions and verifies the address.',
   reach: 'self',
   permission: null,
   fields: { token: linkToken, password: newPassword },
   output: z.object({
     email: z.string(),
-    disabledKeys: z.int().meta({ description: 'API keys that were made before the address was verified.' }),
+    disabledKeys: z.int().meta({
+      description:
+        'Number of API keys that were created before the address was verified, and are now disabled.',
+    }),
   }),
   http: [],
   line: null,
@@ -84,8 +86,8 @@ export const resetPassword = change({
 });
 
 /**
- * Somebody else may have made the account on an address that is not theirs: what could act for it before the address
- * was verified no longer does. API keys can be enabled again.
+ * Another person may have created the account with an address that is not theirs: whatever could act for it before
+ * the address was verified is disabled. API keys can be enabled again.
  */
 async function closeUnproven({ prisma, query }: Store, userId: string): Promise<Change[]> {
   await prisma.managementKey.updateMany({

@@ -6,23 +6,23 @@ import { count, id as idField, isUuid, line, time, words } from '#lib/control/op
 import { closePlaygrounds } from '#lib/control/operations/playground/close';
 import { badInput, notFound } from '#lib/control/operations/refusal';
 
-/** The ones that a user may have at once; the longest unseen goes for the next. */
+/** Maximum for a user; a new session ends the one that was not used for the longest time. */
 const mostSessions = 50;
 
 export const startSession = create({
   name: 'session.start',
-  summary: 'Begins a session of the console for whoever has just signed in.',
+  summary: 'Starts a session of the console for a user who has just signed in.',
   reach: 'self',
   permission: null,
   fields: {
     id: idField({ label: 'Session', help: 'Its id.' }),
     version: count(
-      { label: 'Version', help: 'Of the user, as read with the password.', unit: 'version' },
+      { label: 'Version', help: 'Session version of the user, as read with the password.', unit: 'version' },
       { min: 1, max: 2 ** 31 - 1 },
     ),
-    method: words({ label: 'Method', help: 'How they signed in.', example: 'password' }, 20),
+    method: words({ label: 'Method', help: 'How the user signed in.', example: 'password' }, 20),
     endsAt: time({ label: 'Ends', help: 'When its cookie expires.' }),
-    userAgent: optional(line({ label: 'Browser', help: 'As it names itself.' })),
+    userAgent: optional(line({ label: 'Browser', help: 'The browser’s User-Agent.' })),
   },
   output: z.object({ id: z.uuid() }),
   http: [],
@@ -30,7 +30,7 @@ export const startSession = create({
   run: async ({ store, actor, nowMs }, { id, version, method, endsAt, userAgent = null }) => {
     const userId = userOf(actor);
     if (userId === null) throw notFound('only users have sessions');
-    if (!isUuid(id)) throw badInput('id', 'this is no session');
+    if (!isUuid(id)) throw badInput('id', 'must be the id of a session');
     const { session } = store.prisma;
     const address = actor.address;
     await session.create({ data: { id, userId, version, method, endsAt, userAgent, address } });
@@ -54,7 +54,7 @@ export const startSession = create({
 
 export const listSessions = read({
   name: 'session.list',
-  summary: 'Where whoever asks is signed in, the latest first.',
+  summary: 'Lists your sessions, latest first.',
   reach: 'self',
   permission: null,
   fields: {},
@@ -98,7 +98,7 @@ export const listSessions = read({
 
 export const endSession = change({
   name: 'session.end',
-  summary: 'Ends a session of whoever asks: a copy of its cookie opens nothing from now on.',
+  summary: 'Ends one of your sessions; copies of its cookie no longer work.',
   reach: 'self',
   permission: null,
   fields: { id: idField({ label: 'Session', help: 'Its id.' }) },
@@ -110,7 +110,7 @@ export const endSession = change({
     if (userId === null || !isUuid(id)) throw notFound('there is no such session; reload the page', 'id');
     const changes = await closePlaygrounds(store, { userId, ids: [id] });
     const { count: ended } = await store.prisma.session.deleteMany({ where: { id, userId } });
-    // Ended in another tab already, or somebody else's: nothing is changed.
+    // Already ended in another tab, or another user's: nothing is changed.
     const before = { ended: ended === 0 };
     return { result: { id }, subject: id, workspaceId: null, before, after: { ended: true }, changes };
   },
@@ -118,7 +118,7 @@ export const endSession = change({
 
 export const endAllSessions = change({
   name: 'session.end-all',
-  summary: 'Signs whoever asks out everywhere, and whoever is signing in at that moment.',
+  summary: 'Signs you out everywhere, including sign-ins at that moment.',
   reach: 'self',
   permission: null,
   fields: {},

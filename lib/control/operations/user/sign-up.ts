@@ -7,27 +7,26 @@ import { conflict } from '#lib/control/operations/refusal';
 import { openAccount, refuseWhenClosed } from '#lib/control/operations/user/open-account';
 import { hashPassword, refuseCommonPassword } from '#lib/control/operations/user/password';
 
-/** As a form asks for a new one. */
+/** A new password, as on forms. */
 export const newPassword = password({
   label: 'Password',
-  help: 'At least 10 characters; three random words do.',
+  help: 'At least 10 characters, such as three random words.',
   example: 'three random words',
 });
 
-/** What somebody types in to get an account with a password. */
+/** What a new user enters to get an account with a password. */
 export const newAccount = {
-  email: email({ label: 'E-mail', help: 'With which you sign in.', example: 'ann@example.com' }),
+  email: email({ label: 'E-mail', help: 'Address to sign in with.', example: 'ann@example.com' }),
   password: newPassword,
   timeZone: optional(
-    words({ label: 'Time zone', help: 'As the browser says.', example: 'Europe/Berlin' }, 64),
+    words({ label: 'Time zone', help: 'According to the browser.', example: 'Europe/Berlin' }, 64),
   ),
 };
 
-/** An address that has an account is refused in words: signing up cannot hide it (contract: control-plane/sign-up). */
+/** An address with an account is refused openly, since signing up cannot hide it (contract: control-plane/sign-up). */
 export const signUp = create({
   name: 'user.sign-up',
-  summary:
-    'Makes a user with a password and a workspace that is theirs; the address is to be verified by mail.',
+  summary: 'Creates a user with a password and their own workspace; the address is verified by mail.',
   reach: 'self',
   permission: null,
   fields: newAccount,
@@ -37,7 +36,7 @@ export const signUp = create({
   run: async (context, { email, password, timeZone }) => {
     refuseWhenClosed(context);
     await refuseCommonPassword(password, 'password');
-    // Before the address is looked up, so that both outcomes take as long.
+    // Before the address is looked up, so that both outcomes take the same time.
     const passwordHash = await hashPassword(password);
     const opened = await openAccount(context, {
       email,
@@ -47,7 +46,7 @@ export const signUp = create({
       verified: false,
     });
     if (opened === null) {
-      throw conflict('this address has an account already; sign in, or ask for a new password', 'email');
+      throw conflict('this address already has an account; sign in, or reset the password', 'email');
     }
     const { id, workspaceId, slug, changes } = opened;
     const after = { email, workspace: slug };

@@ -10,12 +10,12 @@ export type TokenPurpose = 'verify' | 'reset';
 /** How long a link works, seconds (contract: control-plane/links). */
 export const tokenSeconds: Readonly<Record<TokenPurpose, number>> = { verify: 24 * 3600, reset: 3600 };
 
-/** A link's own part: 256 random bits in 43 characters. */
+/** The secret part of a link: 256 random bits in 43 characters. */
 const form = /^[\w-]{43}$/;
 
 /**
- * Makes the token of a link; only its hash is kept.
- * @returns the token itself, for the mail alone.
+ * Makes the token of a link; only its hash is stored.
+ * @returns the token itself, only for the mail.
  */
 export async function mintToken(
   tx: SqlRunner,
@@ -37,9 +37,9 @@ interface Claiming {
 }
 
 /**
- * Uses a token up, in the transaction of what it allows: when that is refused the token still works.
- * @returns whose it was.
- * @throws ControlRefused (invalid_body) for one that was used, has run out, is for something else or is none.
+ * Uses a token, in the transaction of what it allows: if that is refused, the token still works.
+ * @returns the id of its user.
+ * @throws ControlRefused (invalid_body) if it was already used, has expired, has another purpose or is unknown.
  */
 export async function claimToken(
   { store, keyPepper }: Claiming,
@@ -48,7 +48,7 @@ export async function claimToken(
 ): Promise<string> {
   if (!form.test(token)) throw unusable('unknown');
   const hash = hashKey(token, keyPepper);
-  // The user first, as everything that changes an account does: two links of one user follow each other.
+  // Locks the user first, like every change of an account: two links of one user run one after another.
   await store.query(
     `SELECT 1 AS one FROM account_token t JOIN "user" u ON u.id = t.user_id
      WHERE t.hash = $1 AND t.purpose = $2 FOR NO KEY UPDATE OF u`,
@@ -68,16 +68,16 @@ export async function claimToken(
 }
 
 const reasons = {
-  unknown: 'this link is not complete or not one of ours; open it from the mail again, or ask for a new one',
-  used: 'this link was used already; ask for a new one if you need it',
-  expired: 'this link has run out; ask for a new one',
+  unknown: 'this link is incomplete or not one of ours; open it from the mail again, or request a new one',
+  used: 'this link was already used; request a new one if you need it',
+  expired: 'this link has expired; request a new one',
 } as const;
 
 function unusable(why: keyof typeof reasons): ControlRefused {
   return badInput('token', reasons[why]);
 }
 
-/** Ends every link of this kind that a user still has; old ones go for good. */
+/** Ends all links of this purpose that a user still has, and deletes old ones. */
 export async function dropTokens(tx: SqlRunner, userId: string, purpose: TokenPurpose | null): Promise<void> {
   await tx.query(
     `UPDATE account_token SET used_at = now()

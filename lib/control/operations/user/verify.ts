@@ -7,12 +7,12 @@ import type { Store } from '#lib/control/operations/store';
 import { giveCredit, queueVerification, sqlIn } from '#lib/control/operations/user/open-account';
 import { claimToken, dropTokens } from '#lib/control/operations/user/token';
 
-/** What stands in the address of a link. */
-export const linkToken = { ...words({ label: 'Link', help: 'As the mail has it.' }, 200), secret: true };
+/** The secret part of a link. */
+export const linkToken = { ...words({ label: 'Link', help: 'As in the mail.' }, 200), secret: true };
 
 export const verifyAddress = change({
   name: 'user.verify',
-  summary: 'Shows by a link from a mail that an address is theirs; gives the credit of signing up, once.',
+  summary: 'Verifies an address by the link in a mail, and gives the sign-up credit once.',
   reach: 'self',
   permission: null,
   fields: { token: linkToken },
@@ -36,19 +36,19 @@ export const verifyAddress = change({
   },
 });
 
-/** Locks the user's row until the transaction ends: two verifications of one address follow each other. */
+/** Locks the user's row until the transaction ends: verifications of one address run one after another. */
 export async function markVerified(store: Store, id: string): Promise<string> {
   const [user] = await store.query<{ email: string }>(
     `UPDATE "user" SET email_verified_at = coalesce(email_verified_at, now()) WHERE id = $1::uuid RETURNING email`,
     [id],
   );
-  if (user === undefined) throw notFound('this account is gone; sign up again', 'token');
+  if (user === undefined) throw notFound('this account no longer exists; sign up again', 'token');
   return user.email;
 }
 
 export const requestVerification = create({
   name: 'user.request-verification',
-  summary: 'Sends whoever is signed in another link that verifies their address.',
+  summary: 'Sends the signed-in user another link to verify their address.',
   reach: 'self',
   permission: null,
   fields: {},
@@ -59,7 +59,7 @@ export const requestVerification = create({
     const id = userOf(actor);
     const user = id === null ? null : await store.prisma.user.findUnique({ where: { id } });
     if (user === null) throw notFound('sign in first');
-    if (user.emailVerifiedAt !== null) throw conflict('your address is verified already; reload the page');
+    if (user.emailVerifiedAt !== null) throw conflict('your address is already verified; reload the page');
     const mail = await queueVerification(store, user.email);
     return {
       result: { email: user.email },

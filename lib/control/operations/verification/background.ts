@@ -2,17 +2,17 @@ import type { Pool } from 'pg';
 import { verifyLedger } from '#lib/control/billing/verify';
 import { formatUsd } from '#lib/core/money';
 
-/** How often whoever verifies says so, ms; who says nothing for three times as long counts as dead. */
+/** How often a verifying process renews its turn, ms; after three times as long without, it counts as dead. */
 const BEAT_MS = 20_000;
-/** The most rows of a check that are kept. */
+/** Maximum of rows of a check to keep. */
 const KEPT_ROWS = 20;
 
-/** A verification, as it is kept. */
+/** A stored verification. */
 export interface KeptVerification {
   readonly startedAt: string;
   readonly endedAt: string;
   readonly tookMs: number;
-  /** Why it could not be done; null: it was. */
+  /** Why it failed to run; null: it ran. */
   readonly error: string | null;
   readonly ok: boolean;
   /** Dollars. */
@@ -30,14 +30,14 @@ const take = `UPDATE fleet_duty SET taken_until = now() + interval '60 seconds'
 const beat = `UPDATE fleet_duty SET taken_until = now() + interval '60 seconds' WHERE name = 'verify'`;
 const end = `UPDATE fleet_duty SET taken_until = NULL, done_at = now(), result = $1::jsonb WHERE name = 'verify'`;
 
-/** @returns false where another one runs. Inside of the transaction of whoever starts it. */
+/** @returns false if another one is running. To be called in the transaction that starts it. */
 export async function takeVerification(execute: (sql: string) => Promise<number>): Promise<boolean> {
   return (await execute(take)) === 1;
 }
 
 /**
- * Verifies the ledger and keeps the result, with what went wrong if it could not be done. Whoever calls it has taken it.
- * @throws Error of the database, when not even that can be kept: it then counts as ended after a minute.
+ * Verifies the ledger and stores the result, or the error if it could not run. The caller has taken the turn.
+ * @throws Error of the database if the result cannot be stored either: it then counts as ended after a minute.
  */
 export async function runVerification(pool: Pool, now: () => number): Promise<void> {
   const startedMs = now();

@@ -7,27 +7,27 @@ const kept = z.object({
   startedAt: z.iso.datetime(),
   endedAt: z.iso.datetime(),
   tookMs: z.int(),
-  error: z.string().nullable().meta({ description: 'Why it could not be done; null: it was.' }),
+  error: z.string().nullable().meta({ description: 'Why it failed to run; null: it ran.' }),
   ok: z.boolean(),
-  overHold: z.string().meta({ description: 'What charges exceeded their holds by, all together, dollars.' }),
+  overHold: z.string().meta({ description: 'By how much charges exceeded their holds in total, dollars.' }),
   checks: z.array(
     z.object({
       name: z.string(),
       rows: z.array(z.unknown()).meta({ description: 'At most 20; amounts are nano-dollars.' }),
-      broken: z.int().meta({ description: 'How many rows break it, counted up to 100.' }),
+      broken: z.int().meta({ description: 'Number of rows that break the invariant, counted up to 100.' }),
     }),
   ),
 });
 
 const state = z.object({
   running: z.boolean(),
-  last: kept.nullable().meta({ description: 'The last one that ended; null: there was none.' }),
+  last: kept.nullable().meta({ description: 'The last completed verification; null: none.' }),
 });
 
-/** In the background of the process that is asked: on a large log it takes minutes. */
+/** In the background of the process that gets the request: with a large log it takes minutes. */
 export const startVerification = create({
   name: 'verification.start',
-  summary: 'Begins to check every invariant of money and logs in the background; one runs at a time.',
+  summary: 'Starts a check of every invariant of money and logs in the background; one runs at a time.',
   reach: 'gateway',
   permission: 'gateway:write',
   fields: {},
@@ -36,7 +36,7 @@ export const startVerification = create({
   line: null,
   run: async ({ store, actor }) => {
     if (!(await takeVerification((sql) => store.execute(sql, [])))) {
-      throw conflict('the ledger is being verified just now; wait until that ends');
+      throw conflict('a verification is already running; wait until it ends');
     }
     return {
       result: { running: true as const },
@@ -48,7 +48,7 @@ export const startVerification = create({
     };
   },
   follow: async ({ pool }, result) => {
-    // What goes wrong is kept with its result; where even that fails, it counts as ended after a minute.
+    // Errors are stored as its result; if even that fails, it counts as ended after a minute.
     runVerification(pool, Date.now).catch(() => undefined);
     return result;
   },
@@ -56,7 +56,7 @@ export const startVerification = create({
 
 export const showVerification = read({
   name: 'verification.show',
-  summary: 'Whether the ledger is being verified, and how the last time ended.',
+  summary: 'Shows whether a verification is running, and the result of the last one.',
   reach: 'gateway',
   permission: 'gateway:read',
   fields: {},

@@ -13,19 +13,19 @@ import { seal } from '#lib/platform/sealing';
 
 const webhooks = '/workspaces/{workspace}/webhooks';
 const mostWebhooks = 100;
-/** Of events that people ask for; alerts themselves always queue. */
+/** For events that users request; alerts are always queued. */
 const mostWaiting = 20;
 
 const url = words(
   {
     label: 'Address',
-    help: 'Where events are sent: https, on the public internet.',
+    help: 'Where to send events: https, on the public internet.',
     example: 'https://hooks.example.com/gateway',
   },
   1000,
 );
 const webhookId = idField({ label: 'Webhook', help: 'Its id.' });
-const enabled = toggle({ label: 'Enabled', help: 'Without it no event is queued or sent.', example: false });
+const enabled = toggle({ label: 'Enabled', help: 'If off, no events are queued or sent.', example: false });
 
 const shownWebhook = z.object({
   id: z.uuid(),
@@ -38,8 +38,8 @@ const shownDelivery = z.object({
   id: z.uuid(),
   event: z.string(),
   state: z.enum(['delivered', 'waiting', 'given up']),
-  tries: z.int().meta({ description: 'How often it was sent.' }),
-  status: z.int().nullable().meta({ description: 'HTTP status of the last answer; null: there was none.' }),
+  tries: z.int().meta({ description: 'Number of attempts.' }),
+  status: z.int().nullable().meta({ description: 'HTTP status of the last answer; null: no answer.' }),
   error: z.string().nullable(),
   createdAt: z.iso.datetime(),
   deliveredAt: z.iso.datetime().nullable(),
@@ -48,28 +48,29 @@ const shownDelivery = z.object({
 
 export const createWebhook = create({
   name: 'webhook.create',
-  summary: 'Sends the alerts of a workspace to an address, signed with a secret that is shown once.',
+  summary:
+    'Creates a webhook that sends the alerts of a workspace to an address, signed with a secret that is shown once.',
   reach: 'workspace',
   permission: 'workspace:write',
   fields: { url },
   output: z.object({
     id: z.uuid(),
-    key: z.string().meta({ description: 'The secret that signs its events; shown this once.' }),
+    key: z.string().meta({ description: 'The secret that signs its events. It is shown only once.' }),
   }),
   http: [{ method: 'POST', path: webhooks }],
   line: {},
-  text: ({ id, key }) => `webhook ${id} created; its secret is shown this once:\n${key}`,
+  text: ({ id, key }) => `webhook ${id} created; its secret is shown only once:\n${key}`,
   run: async ({ store, scope, sealingKey }, input) => {
     const refused = await refuseAddress(input.url);
     if (refused !== null) throw badInput('url', refused);
     if (sealingKey === null)
       throw new ControlRefused(
         'conflict',
-        'this process has no ENCRYPTION_KEY to seal the secret with; set it',
+        'this process has no ENCRYPTION_KEY to seal the secret with; set ENCRYPTION_KEY',
       );
     const { workspaceId } = scope;
     if ((await store.prisma.webhook.count({ where: { workspaceId } })) >= mostWebhooks)
-      throw conflict(`a workspace has at most ${mostWebhooks} webhooks; delete one first`);
+      throw conflict(`a workspace may have at most ${mostWebhooks} webhooks; delete one first`);
     const id = newRowId();
     const key = makeWebhookSecret();
     const secret = seal(key, await commonKey(store, sealingKey), webhookContext(id));
@@ -81,7 +82,7 @@ export const createWebhook = create({
 
 export const setWebhook = change({
   name: 'webhook.set',
-  summary: 'Switches a webhook off or on again.',
+  summary: 'Switches a webhook on or off.',
   reach: 'workspace',
   permission: 'workspace:write',
   fields: { id: webhookId, enabled },
@@ -100,7 +101,7 @@ export const setWebhook = change({
 
 export const deleteWebhook = change({
   name: 'webhook.delete',
-  summary: 'Deletes a webhook with its log of deliveries; what was not delivered yet is not sent any more.',
+  summary: 'Deletes a webhook with its log of deliveries; pending events are not sent any more.',
   reach: 'workspace',
   permission: 'workspace:write',
   fields: { id: webhookId },
@@ -117,11 +118,11 @@ export const deleteWebhook = change({
 
 export const testWebhook = change({
   name: 'webhook.test',
-  summary: 'Sends a test event to a webhook, as any other event is sent.',
+  summary: 'Sends a test event to a webhook.',
   reach: 'workspace',
   permission: 'workspace:write',
   fields: { id: webhookId },
-  output: z.object({ id: z.uuid().meta({ description: 'Of the delivery.' }) }),
+  output: z.object({ id: z.uuid().meta({ description: 'Id of the delivery.' }) }),
   http: [{ method: 'POST', path: `${webhooks}/{id}/test` }],
   line: { arguments: ['id'] },
   run: async (context, { id }) => {
@@ -149,7 +150,7 @@ export const testWebhook = change({
 
 export const redeliver = change({
   name: 'webhook.redeliver',
-  summary: 'Sends an event again, and tries for another 24 hours.',
+  summary: 'Sends an event again, with attempts for another 24 hours.',
   reach: 'workspace',
   permission: 'workspace:write',
   fields: {
@@ -169,7 +170,10 @@ export const redeliver = change({
     const where = { id: delivery, webhookId: id, workspaceId };
     const row = isUuid(delivery) ? await store.prisma.webhookDelivery.findFirst({ where }) : null;
     if (row === null)
-      throw notFound(`there is no delivery ${quoted(delivery)}; look at the list`, 'delivery');
+      throw notFound(
+        `there is no delivery ${quoted(delivery)}; "gateway webhook deliveries" lists them`,
+        'delivery',
+      );
     if (row.nextTryAt === null) await refuseBacklog(context, id);
     const now = new Date(nowMs);
     await store.prisma.webhookDelivery.update({
@@ -184,7 +188,7 @@ export const redeliver = change({
 
 export const listWebhooks = read({
   name: 'webhook.list',
-  summary: 'The webhooks of a workspace.',
+  summary: 'Lists the webhooks of a workspace.',
   reach: 'workspace',
   permission: 'workspace:read',
   fields: paging,
@@ -208,7 +212,7 @@ export const listWebhooks = read({
 
 export const listDeliveries = read({
   name: 'webhook.deliveries',
-  summary: 'What was sent to a webhook in the last 30 days and what became of it, the newest first.',
+  summary: 'Lists the deliveries to a webhook in the last 30 days and their results, newest first.',
   reach: 'workspace',
   permission: 'workspace:read',
   fields: { id: webhookId, ...paging },
@@ -270,12 +274,12 @@ async function lockWebhook({ store, scope }: Context<'workspace'>, id: string): 
   return store.prisma.webhook.findUniqueOrThrow({ where: { id } });
 }
 
-/** @throws ControlRefused (conflict) for a webhook whose receiver does not take what waits for it. */
+/** @throws ControlRefused (conflict) if too many events wait for a receiver that does not accept them. */
 async function refuseBacklog({ store }: Context<'workspace'>, id: string): Promise<void> {
   const where = { webhookId: id, nextTryAt: { not: null } };
   if ((await store.prisma.webhookDelivery.count({ where })) < mostWaiting) return;
   throw conflict(
-    `${mostWaiting} events wait for this webhook; see why its receiver does not take them`,
+    `${mostWaiting} events are waiting for this webhook; check why its receiver does not accept them`,
     'id',
   );
 }

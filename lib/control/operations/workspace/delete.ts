@@ -10,19 +10,23 @@ import { formatUsd } from '#lib/core/money';
 
 const losses = z.object({
   slug: z.string(),
-  balance: z.string().meta({ description: 'What can no longer be spent, dollars as a decimal string.' }),
-  held: z.string().meta({ description: 'What running calls and jobs hold; they are charged as they end.' }),
-  apiKeys: z.int().meta({ description: 'API keys that are revoked.' }),
-  managementKeys: z.int().meta({ description: 'Management keys that are revoked.' }),
-  members: z.int().meta({ description: 'People who lose it.' }),
-  invitations: z.int().meta({ description: 'Open ones, which are cancelled.' }),
-  runningJobs: z.int().meta({ description: 'They end first: with any of them nothing is deleted.' }),
+  balance: z
+    .string()
+    .meta({ description: 'Balance that can no longer be spent, dollars as a decimal string.' }),
+  held: z.string().meta({ description: 'Held by running calls and jobs, which are charged when they end.' }),
+  apiKeys: z.int().meta({ description: 'Number of API keys that are revoked.' }),
+  managementKeys: z.int().meta({ description: 'Number of management keys that are revoked.' }),
+  members: z.int().meta({ description: 'Number of members who lose access.' }),
+  invitations: z.int().meta({ description: 'Number of open invitations, which are canceled.' }),
+  runningJobs: z
+    .int()
+    .meta({ description: 'Number of running jobs, which must end before the workspace can be deleted.' }),
 });
 
-/** What stands against the deletion of a workspace, and what goes with it. */
+/** What prevents the deletion of a workspace, and what would be lost. */
 export const showDeletion = read({
   name: 'workspace.deletion',
-  summary: 'What would be lost if the workspace were deleted, and the jobs that have to end first.',
+  summary: 'Shows what would be lost if the workspace were deleted, and the jobs that must end first.',
   reach: 'workspace',
   permission: 'workspace:delete',
   fields: {},
@@ -33,17 +37,21 @@ export const showDeletion = read({
 });
 
 /**
- * The row stays: calls that run are charged to it as they end, and its ledger is append-only. For everybody but
+ * The row stays: running calls are charged to it when they end, and its ledger is append-only. For everyone but
  * operators it is gone at once (contract: control-plane/deleted-workspace).
  */
 export const deleteWorkspace = change({
   name: 'workspace.delete',
-  summary: 'Deletes a workspace for good: keys stop, nobody opens it any more, the balance cannot be spent.',
+  summary:
+    'Deletes a workspace for good: keys stop, members lose access, and the balance cannot be spent any more.',
   reach: 'workspace',
   permission: 'workspace:delete',
   alone: true,
   fields: {
-    confirm: words({ label: 'Slug', help: 'Of the workspace, typed once more.', example: 'acme-labs' }, 100),
+    confirm: words(
+      { label: 'Slug', help: 'Slug of the workspace again, to confirm.', example: 'acme-labs' },
+      100,
+    ),
   },
   output: losses,
   http: [{ method: 'DELETE', path: '/workspaces/{workspace}' }],
@@ -51,12 +59,12 @@ export const deleteWorkspace = change({
   text: ({ slug }) => `workspace ${slug} is deleted`,
   run: async ({ store, scope, nowMs }, { confirm }) => {
     const { workspaceId, slug, demo } = scope;
-    if (demo) throw conflict('demo data is removed by the operator: gateway demo remove');
-    if (confirm !== slug) throw badInput('confirm', `write the slug of the workspace, ${slug}, to delete it`);
+    if (demo) throw conflict('an operator can delete demo data with "gateway demo remove"');
+    if (confirm !== slug) throw badInput('confirm', `enter the slug of the workspace, ${slug}, to delete it`);
     const lost = await countLosses(store, scope);
     if (lost.runningJobs > 0) {
       const jobs = lost.runningJobs === 1 ? 'a job is' : `${lost.runningJobs} jobs are`;
-      throw conflict(`${jobs} still running; cancel them or wait until they have ended`);
+      throw conflict(`${jobs} still running; cancel or wait`);
     }
     const now = new Date(nowMs);
     const { prisma } = store;
@@ -76,7 +84,7 @@ export const deleteWorkspace = change({
       where: { workspaceId, acceptedAt: null, cancelledAt: null },
       data: { cancelledAt: now },
     });
-    // Calls that still run must not have a card charged for a workspace that is gone.
+    // Running calls must not charge a card for a deleted workspace.
     await prisma.autoTopUp.updateMany({ where: { workspaceId }, data: { enabled: false } });
     await prisma.member.deleteMany({ where: { workspaceId } });
     return {
@@ -103,7 +111,7 @@ async function countLosses(store: Store, scope: WorkspaceScope) {
   if (row === undefined) throw notFound('this workspace is gone', 'workspace');
   const where = inScope(scope);
   const open = { ...where, acceptedAt: null, cancelledAt: null };
-  // One after the other: inside a transaction there is one connection.
+  // One after another: inside a transaction there is one connection.
   const apiKeys = await prisma.apiKey.count({
     where: { ...where, ...madeByPeople, status: { not: 'revoked' } },
   });

@@ -26,7 +26,7 @@ interface Funds {
 
 const funds = `(${heldNano})::text AS held, (${availableNano})::text AS available`;
 
-/** Workspaces of the scope, by the time at which they were made, the newest first. */
+/** Workspaces of the scope by time of creation, newest first. */
 export async function listWorkspaces(
   store: Store,
   scope: Scope,
@@ -57,7 +57,7 @@ export async function listWorkspaces(
   };
 }
 
-/** One workspace with its keys, the oldest first. */
+/** One workspace with its keys, oldest first. */
 export async function readWorkspace(store: Store, scope: Scope, id: string): Promise<ShownWorkspace | null> {
   const values: unknown[] = [id];
   const [found] = await store.query<Funds>(

@@ -6,24 +6,24 @@ import { notFound } from '#lib/control/operations/refusal';
 import { availableNano } from '#lib/control/operations/workspace/find';
 import { formatUsd } from '#lib/core/money';
 
-/** In the sums of usage, which outlive the calls: something other than errors. */
+/** In the sums of usage, which are kept longer than the calls: more calls than errors. */
 const answered = `calls > client_errors + limit_errors + provider_errors + timeout_errors + broken_errors
   + gateway_errors + other_errors`;
 
 const earlier = `EXISTS (SELECT 1 FROM usage_day WHERE workspace_id = w.id AND ${answered})`;
 
-/** What somebody who begins has done already, and what became of their first call. */
+/** How far a new user is, and the result of their first call. */
 export const showFirstRun = read({
   name: 'workspace.first-run',
-  summary: 'How far a new workspace is: funds, a key, and a first call that was answered.',
+  summary: 'Shows the progress of a new workspace: funds, a key, and a first answered call.',
   reach: 'workspace',
   permission: 'logs:read',
   fields: {},
   output: z.object({
-    available: z.string().meta({ description: 'balance + credit − held, dollars as a decimal string.' }),
+    available: z.string().meta({ description: 'Balance + credit − held, dollars as a decimal string.' }),
     funded: z.boolean(),
     keys: z.boolean().meta({ description: 'Whether there is an active key.' }),
-    answered: z.boolean().meta({ description: 'Whether a call was ever answered without an error.' }),
+    answered: z.boolean().meta({ description: 'Whether any call was answered without an error.' }),
     over: z.boolean().meta({ description: 'Whether that was more than half an hour ago.' }),
     call: z
       .object({
@@ -35,7 +35,7 @@ export const showFirstRun = read({
         cost: z.string(),
       })
       .nullable()
-      .meta({ description: 'The first answered one; before there is one, the latest.' }),
+      .meta({ description: 'The first answered call; until there is one, the latest call.' }),
   }),
   http: [],
   line: null,
@@ -52,7 +52,7 @@ export const showFirstRun = read({
       [scope.workspaceId],
     );
     if (row === undefined) throw notFound('this workspace is gone', 'workspace');
-    // Somebody who has been calling for long is shown nothing of this.
+    // Not shown any more to users who have made calls for a while.
     const call = row.over ? null : row.answered ? await firstAnswered(context) : await latestOf(context);
     const available = BigInt(row.available);
     return {
@@ -80,7 +80,7 @@ async function latestOf(context: Context<'workspace'>): Promise<CallDetail | nul
   return page.data[0] ?? null;
 }
 
-/** null: it is in the sums of usage, and not in the log any more. */
+/** null: it is only in the sums of usage, no longer in the log. */
 async function firstAnswered(context: Context<'workspace'>): Promise<CallDetail | null> {
   const { store, scope } = context;
   const [first] = await store.query<{ id: string }>(

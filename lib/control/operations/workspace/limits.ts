@@ -9,31 +9,32 @@ const codes = [
   'insufficient_balance',
 ] as const;
 
-/** How many of the newest failed calls are looked at. */
+/** How many of the newest failed calls are checked. */
 const mostCalls = 5000;
 
 const rate = z.object({
-  used: z.int().meta({ description: 'What counts against the limit now.' }),
-  limit: z.int().nullable().meta({ description: 'The most that is admitted; null: no limit.' }),
+  used: z.int().meta({ description: 'Counts against the limit now.' }),
+  limit: z.int().nullable().meta({ description: 'The limit; null: none.' }),
 });
 
-/** The limits of a workspace beside what counts against them, and which of them refused a call last. */
+/** The limits of a workspace, what counts against them, and the latest refusal by each. */
 export const showLimits = read({
   name: 'workspace.limits',
-  summary: 'What counts against each limit of a workspace now, and the last call that each of them refused.',
+  summary:
+    'Shows what counts against each limit of a workspace now, and the latest call that each limit refused.',
   reach: 'workspace',
   permission: 'logs:read',
   fields: {},
   output: z.object({
     processes: z.int().meta({
-      description: 'Gateway processes that answered; without one the figures of the last minute are 0.',
+      description: 'Number of gateway processes that answered; if 0, the figures of the last minute are 0.',
     }),
     requests: rate.meta({ description: 'In the last 60 seconds.' }),
     tokens: rate.meta({ description: 'In the last 60 seconds.' }),
-    atOnce: rate.meta({ description: 'Calls that run.' }),
+    atOnce: rate.meta({ description: 'Running calls.' }),
     refusals: z
       .array(z.object({ code: z.enum(codes), at: z.iso.datetime(), call: z.uuid() }))
-      .meta({ description: `Of the newest ${mostCalls} failed calls; the newest first.` }),
+      .meta({ description: `Among the newest ${mostCalls} failed calls; newest first.` }),
   }),
   http: [{ method: 'GET', path: '/workspaces/{workspace}/limits' }],
   line: { arguments: ['workspace'] },

@@ -11,13 +11,13 @@ import {
 import { insertWorkspace } from '#lib/control/operations/workspace/slug';
 import { newRowId } from '#lib/platform/data/row-id';
 
-/** How many workspaces somebody may own. */
+/** How many workspaces a user may own. */
 const mostOwned = 20;
 
-/** Without money it makes no calls; the credit of signing up was given once (contract: control-plane/sign-up-credit). */
+/** It starts without money, since the sign-up credit is given only once (contract: control-plane/sign-up-credit). */
 export const openWorkspace = create({
   name: 'workspace.open',
-  summary: 'Makes a workspace of which whoever is signed in is the owner; at most 20.',
+  summary: 'Creates a workspace with the signed-in user as its owner; a user can own at most 20.',
   reach: 'self',
   permission: null,
   fields: { name: workspaceSettings.name, timeZone: optional(workspaceSettings.timeZone) },
@@ -28,10 +28,10 @@ export const openWorkspace = create({
     if (actor.kind !== 'user') throw notFound('sign in first');
     checkVerified(actor, { reach: 'workspace', kind: 'create' });
     const { userId } = actor;
-    // Locked, so that the workspaces that somebody makes at once are counted one after the other.
+    // Locked, so that workspaces that a user creates at the same time are counted one after another.
     await store.query('SELECT 1 AS one FROM "user" WHERE id = $1::uuid FOR NO KEY UPDATE', [userId]);
     const owned = await store.prisma.member.count({ where: { userId, role: 'owner' } });
-    if (owned >= mostOwned) throw conflict(`you own ${mostOwned} workspaces; delete one of them first`);
+    if (owned >= mostOwned) throw conflict(`you already own ${mostOwned} workspaces; delete one first`);
     const id = newRowId();
     const row = await insertWorkspace(store, { id, name, timeZone, ...newWorkspaceLimits });
     await store.prisma.member.create({ data: { workspaceId: id, userId, role: 'owner' } });

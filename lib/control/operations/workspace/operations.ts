@@ -37,7 +37,7 @@ const { name, ...settings } = workspaceSettings;
 
 export const createWorkspace = create({
   name: 'workspace.create',
-  summary: 'Makes a workspace; without other word with 600 RPM, 4,000,000 TPM and 50 calls at once.',
+  summary: 'Creates a workspace, by default with 600 RPM, 4,000,000 TPM and 50 calls at once.',
   reach: 'gateway',
   permission: 'gateway:write',
   fields: { name, ...allOptional(settings) },
@@ -62,7 +62,7 @@ export const createWorkspace = create({
 
 export const setWorkspace = change({
   name: 'workspace.set',
-  summary: 'Changes what is given of a workspace and leaves the rest; the slug stays.',
+  summary: 'Changes settings of a workspace; omitted fields and the slug are unchanged.',
   reach: 'workspace',
   permission: 'workspace:write',
   fields: { ...allOptional(workspaceSettings), suspended: optional(suspended) },
@@ -95,7 +95,7 @@ export const setWorkspace = change({
 
 export const showWorkspace = read({
   name: 'workspace.show',
-  summary: 'A workspace with its settings, its money and its keys.',
+  summary: 'Shows a workspace with its settings, money and keys.',
   reach: 'workspace',
   permission: 'workspace:read',
   fields: {},
@@ -112,7 +112,7 @@ export const showWorkspace = read({
 
 const filters = {
   search: {
-    field: optional(line({ label: 'Search', help: 'Part of a name or of a slug, or a whole id.' }, 200)),
+    field: optional(line({ label: 'Search', help: 'Part of the name or slug, or the whole id.' }, 200)),
     sql: (text: string) => `strpos(lower(w.name), lower(${text})) > 0 OR strpos(w.slug, lower(${text})) > 0
       OR w.id::text = lower(${text})`,
   },
@@ -120,7 +120,7 @@ const filters = {
 
 export const listAllWorkspaces = read({
   name: 'workspace.list',
-  summary: 'All workspaces of this gateway, the newest first.',
+  summary: 'Lists all workspaces of this gateway, newest first.',
   reach: 'gateway',
   permission: 'gateway:read',
   fields: { ...fieldsOf(filters), ...paging },

@@ -4,20 +4,20 @@ import { allowance, limit, name, toggle } from '#lib/control/operations/field/ki
 import { timeZone } from '#lib/control/operations/field/people';
 import { shapeOf, shownSettings } from '#lib/control/operations/field/settings';
 
-const limits = { title: 'Rate limits', help: 'Rate limits of the workspace, beside those of its keys.' };
+const limits = { title: 'Rate limits', help: 'Limits of the workspace, in addition to those of its keys.' };
 
-/** What may be set of a workspace, when it is made and later. */
+/** The settings of a workspace, when it is created and later. */
 export const workspaceSettings = {
-  name: name({ label: 'Name', help: 'As people see it.', example: 'Acme Labs' }),
+  name: name({ label: 'Name', help: 'Display name.', example: 'Acme Labs' }),
   credit: allowance({
     label: 'Credit',
-    help: 'What it may spend beyond its balance.',
+    help: 'Amount that it may spend beyond its balance.',
     example: '10',
     permission: 'gateway:write',
   }),
   timeZone: timeZone({
     label: 'Time zone',
-    help: 'In which its days begin: of caps, usage and the log.',
+    help: 'Determines the days of caps, usage and the log.',
     example: 'Europe/Berlin',
   }),
   rpm: limit({
@@ -38,32 +38,32 @@ export const workspaceSettings = {
   retentionDays: limit({
     label: 'Days of the log',
     unit: 'days',
-    help: 'Older calls are hidden at once and deleted soon after; the ledger and the sums of usage stay.',
+    help: 'Older calls are hidden at once and deleted soon after; the ledger and the sums of usage are kept.',
     empty: 'As long as the gateway keeps them',
     example: 30,
   }),
   strict: toggle({
     label: 'Strict budget',
-    help: 'Reserves what each call can cost at most, so that the balance never falls below 0.',
+    help: 'Reserves the maximum cost of each call, so that the balance never falls below 0.',
     example: true,
   }),
 };
 
 export const suspended = toggle({
   label: 'Suspended',
-  help: 'Every call is refused, and only operators change anything.',
+  help: 'Every call is refused, and only operators can change anything.',
   example: false,
   permission: 'gateway:write',
 });
 
-/** What a new workspace has without other word (contract: limits/defaults). */
+/** Default limits of a new workspace (contract: limits/defaults). */
 export const newWorkspaceLimits = { rpm: 600, tpm: 4_000_000, concurrency: 50 };
 
 const dollars = z.string().meta({ description: 'Dollars as a decimal string.' });
 
-/** What can change of a workspace: its entity tag and its audit rows are made of it. */
+/** What can be changed; the entity tag and audit rows are built from it. */
 const stateShape = {
-  slug: z.string().meta({ description: 'Its name in addresses.' }),
+  slug: z.string().meta({ description: 'Name of the workspace in addresses.' }),
   ...shapeOf(workspaceSettings),
   suspended: z.boolean(),
 };
@@ -71,12 +71,12 @@ export const changedWorkspace = z.object({ id: z.uuid(), ...stateShape });
 
 export const listedWorkspace = z.object({
   ...changedWorkspace.shape,
-  balance: dollars.meta({ description: "The ledger's sum, in dollars as a decimal string." }),
+  balance: dollars.meta({ description: 'Sum of the ledger, dollars as a decimal string.' }),
   simulated: dollars.meta({
-    description: 'Of the balance: simulated money, which pays the simulated provider alone.',
+    description: 'The part of the balance that is simulated money, which pays only the simulated provider.',
   }),
-  held: dollars.meta({ description: 'What running calls and jobs hold.' }),
-  available: dollars.meta({ description: 'balance + credit − held.' }),
+  held: dollars.meta({ description: 'Held by running calls and jobs.' }),
+  available: dollars.meta({ description: 'Balance + credit − held.' }),
   createdAt: z.iso.datetime(),
 });
 export type ListedWorkspace = z.output<typeof listedWorkspace>;

@@ -5,8 +5,8 @@ import { conflict } from '#lib/control/operations/refusal';
 import type { Store } from '#lib/control/operations/store';
 
 /**
- * First segments of addresses that are no workspace's: of the console
- * and of calls, which are served without their version too (contract: operations/reserved-slugs).
+ * First segments of addresses that cannot be slugs: of the console
+ * and of calls, which are also served without their version (contract: operations/reserved-slugs).
  */
 const reserved = new Set(
   (
@@ -15,7 +15,7 @@ const reserved = new Set(
   ).split(' '),
 );
 
-/** Whether a slug is no address of the console's own, and no id. */
+/** Whether a slug is neither reserved nor an id. */
 export function isFreeWord(slug: string): boolean {
   return !reserved.has(slug) && !isUuid(slug);
 }
@@ -27,12 +27,12 @@ function slugOf(text: string): string {
   return isFreeWord(slug) ? slug : `${slug}-workspace`;
 }
 
-/** How many workspaces may have names of one slug. */
+/** How many workspaces may have the same name. */
 const most = 1000;
 
 /**
- * Inserts a workspace under the first free slug: name, name-2, name-3 … One that another workspace had
- * before is not free: its address leads there. However many have the name, it takes a handful of statements.
+ * Inserts a workspace with the first free slug: name, name-2, name-3 … A former slug of another workspace
+ * is not free, since it still works. However many have the name, it takes only a few statements.
  */
 export async function insertWorkspace(
   { prisma, query }: Store,
@@ -40,7 +40,7 @@ export async function insertWorkspace(
 ): Promise<Workspace> {
   const base = slugOf(row.name);
   const slugs = Array.from({ length: most }, (_, at) => (at === 0 ? base : `${base}-${at + 1}`));
-  // Others may take the same slug at the same time: who comes second looks again.
+  // Others may take the same slug at the same time; the second one tries again.
   for (let tries = 0; tries < most; tries++) {
     const [free] = await query<{ slug: string }>(firstFree, [slugs]);
     if (!free) break;

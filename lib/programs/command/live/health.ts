@@ -15,10 +15,10 @@ export const health: readonly Command[] = [
       const { dataDir } = context.env();
       const processes = (await askProcesses(dataDir, 'status')).flatMap(readStatus);
       if (processes.length === 0) {
-        throw new CommandRefused(`no gateway process runs on ${dataDir}; start one with "npm start"`);
+        throw new CommandRefused(`no gateway process is running on ${dataDir}; start one with "npm start"`);
       }
       const stopped = processes.filter((one) => !one.ready);
-      const failed = `processes that admit no new calls: ${stopped.map((one) => one.pid).join(', ')}`;
+      const failed = `processes that do not admit new calls: ${stopped.map((one) => one.pid).join(', ')}`;
       processes.sort((one, other) => (one.worker ?? 0) - (other.worker ?? 0) || one.pid - other.pid);
       const together = sumOf(processes);
       const texts = processes.map(textOf);
@@ -32,7 +32,7 @@ export const health: readonly Command[] = [
   },
 ];
 
-/** A process of this very program answers so; one of an older version says something else. */
+/** The answer of a process of this version; older versions may answer something else. */
 function readStatus(answer: string): ProcessStatus[] {
   try {
     return [JSON.parse(answer)];
@@ -54,14 +54,14 @@ function sumOf(processes: readonly ProcessStatus[]): Sum {
 }
 
 function sumText({ ready, callsInFlight, journalBacklog }: Sum): string {
-  return `together: ${ready} admit calls, ${callsInFlight} in flight, ${journalBacklog} ended ones not in the database yet`;
+  return `total: ${ready} admit calls, ${callsInFlight} in flight, ${journalBacklog} ended but not in the database yet`;
 }
 
 function textOf({ pid, worker, ready, callsInFlight, journalBacklog, offers }: ProcessStatus): string {
   const titles = ['MODEL', 'PROVIDER', 'STATE', 'ERRORS', 'STREAM', 'WHOLE', 'TOKENS/S', 'RUNNING'];
   return [
-    `${worker ? `worker ${worker}, process` : 'process'} ${pid} ${ready ? 'admits calls' : 'admits no new calls'}: ${callsInFlight} in flight, ${journalBacklog} ended ones not in the database yet`,
-    tableLines(titles, offers.map(rowOf), 'it has tried no offer since its start'),
+    `${worker ? `worker ${worker}, process` : 'process'} ${pid} ${ready ? 'admits calls' : 'does not admit new calls'}: ${callsInFlight} in flight, ${journalBacklog} ended but not in the database yet`,
+    tableLines(titles, offers.map(rowOf), 'no offer was tried since its start'),
   ].join('\n');
 }
 
@@ -71,7 +71,7 @@ function rowOf(offer: OfferStatus): unknown[] {
     offer.model,
     offer.provider,
     offer.state === 'set aside' ? `${offer.state}, ${Math.ceil(offer.backInSeconds)} s` : offer.state,
-    `${Math.round(offer.errorRate * 100)} %`,
+    `${Math.round(offer.errorRate * 100)}%`,
     ms(offer.streamFirstByteMs),
     ms(offer.wholeMs),
     offer.tokensPerSecond === null ? null : Math.round(offer.tokensPerSecond),

@@ -42,7 +42,7 @@ describe('signing in with an account elsewhere (contract: control-plane/other-ac
     const come = (email: string | undefined, emailVerified: boolean) =>
       asks(db, enterByProvider, { ...account(), ...(email ? { email } : {}), emailVerified });
     expect(await refusalOf(come(squatted.email, true))).toMatch(/^email: .*not verified/);
-    expect(await refusalOf(come(ours.email, false))).toMatch(/^email: .*has not verified/);
+    expect(await refusalOf(come(ours.email, false))).toMatch(/^email: .*not verified at the provider/);
     expect(await refusalOf(come(undefined, false))).toMatch(/^email: /);
     expect(await db.prisma.linkedAccount.count({ where: { userId: { in: [squatted.id, id] } } })).toBe(0);
     expect(await come(ours.email.toUpperCase(), true)).toMatchObject({ id });

@@ -76,9 +76,9 @@ describe('a price that an operator sets (contract: money/dated-prices)', () => {
   it('is refused in the past, twice for one moment, and for what is not offered or costs nothing said', async () => {
     const at = later(86_400_000);
     await set('3', { effectiveAt: at });
-    expect(await refusalOf(set('4', { effectiveAt: at }))).toContain('has this moment already');
-    expect(await refusalOf(set('4', { effectiveAt: later(-1000) }))).toContain('choose a later moment');
-    expect(await refusalOf(set('4', { price: {} }))).toContain('names a rate');
+    expect(await refusalOf(set('4', { effectiveAt: at }))).toContain('already a price for this time');
+    expect(await refusalOf(set('4', { effectiveAt: later(-1000) }))).toContain('choose a later time');
+    expect(await refusalOf(set('4', { price: {} }))).toContain('needs a rate');
     expect(await refusalOf(set('4', { model: 'acme/none' }))).toContain('no offer of "acme/none"');
     await db.prisma.offer.updateMany({ data: { withdrawnAt: new Date() } });
     expect(await refusalOf(set('4'))).toContain('this offer is withdrawn');

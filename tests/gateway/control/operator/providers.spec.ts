@@ -68,7 +68,7 @@ describe('the credential of a provider (contract: control-plane/credentials)', (
       ['bare', 'none', false],
     ]);
     expect((await list())[0]?.credential.why).toContain('set ACME_KEY');
-    expect(await refusalOf(test())).toContain('it has no credential');
+    expect(await refusalOf(test())).toContain('this provider has no credential');
     environment.ACME_KEY = 'from the environment';
     expect((await list())[0]?.credential).toMatchObject({ usable: true, why: null });
     delete environment.ACME_KEY;
@@ -144,7 +144,7 @@ describe('the test of a provider (contract: control-plane/provider-test)', () =>
 
   it('is not made where nothing of the provider can be called', async () => {
     await give({ provider: 'bare', value: secret });
-    expect(await refusalOf(test('bare'))).toContain('no offer with a price');
+    expect(await refusalOf(test('bare'))).toContain('no priced offer');
     expect(await refusalOf(test('nobody'))).toContain('there is no provider');
   });
 });

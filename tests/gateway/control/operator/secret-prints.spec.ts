@@ -76,7 +76,7 @@ describe('a secret and its database (contract: operations/secret-prints)', () =>
   ])('refuse a start with another %s, with what would happen and what to do', async (name, words) => {
     await start();
     const refused = start({ [name]: other });
-    await expect(refused).rejects.toThrow(`${name}: not the one that this database is used with`);
+    await expect(refused).rejects.toThrow(`${name}: not the value that this database is used with`);
     await expect(refused).rejects.toThrow(words);
     await expect(refused).rejects.toThrow(`"gateway secret accept ${name}"`);
     await expect(refused).rejects.not.toThrow(other);
@@ -101,7 +101,7 @@ describe('a secret and its database (contract: operations/secret-prints)', () =>
     const inside = openDb(embedded.url, { max: 1, patient: true });
     await start({}, inside);
     await start({}, inside);
-    await expect(start({ KEY_PEPPER: other }, inside)).rejects.toThrow('KEY_PEPPER: not the one');
+    await expect(start({ KEY_PEPPER: other }, inside)).rejects.toThrow('KEY_PEPPER: not the value');
     await inside.close();
     await embedded.close();
   });
@@ -122,7 +122,7 @@ describe('a secret and its database (contract: operations/secret-prints)', () =>
       await start(during);
       await start({ [name]: other });
       await start({ [name]: before, [`${name}_OLD`]: other });
-      await expect(start()).rejects.toThrow(`${name}: not the one`);
+      await expect(start()).rejects.toThrow(`${name}: not the value`);
     },
   );
 
@@ -135,7 +135,7 @@ describe('a secret and its database (contract: operations/secret-prints)', () =>
     for (const provider of ['one', 'two'])
       await ask(hostOf(), setCredential, { actor, input: { provider, value: `sk-${randomUUID()}` } });
     await ask(hostOf(during), rotateSecrets, { actor, input: { limit: 1 } });
-    await expect(start({ ENCRYPTION_KEY: other })).rejects.toThrow('ENCRYPTION_KEY: not the one');
+    await expect(start({ ENCRYPTION_KEY: other })).rejects.toThrow('ENCRYPTION_KEY: not the value');
     expect(await refusalOf(accept('ENCRYPTION_KEY', during))).toContain('run "gateway secret rotate"');
     await rotate(during);
     await start({ ENCRYPTION_KEY: other });

@@ -71,7 +71,7 @@ describe('invitations (contract: control-plane/invitations)', () => {
     expect(await membersOf(home.slug, email)).toEqual([{ role: 'billing' }]);
     const user = await db.prisma.user.findUniqueOrThrow({ where: { email } });
     expect(user.emailVerifiedAt).not.toBeNull();
-    expect(await refusalOf(join(token))).toContain('was accepted already');
+    expect(await refusalOf(join(token))).toContain('was already accepted');
     const [row] = await db.prisma.audit.findMany({ where: { action: 'invitation.join', subject: user.id } });
     expect(row).toMatchObject({ actor: 'stranger', address: '192.0.2.7', after: { email, role: 'billing' } });
     expect(JSON.stringify(row)).not.toContain(token);
@@ -97,16 +97,16 @@ describe('invitations (contract: control-plane/invitations)', () => {
     const [row] = await db.prisma.invitationLink.findMany({ where: { invitationId: id } });
     expect(Buffer.from(row?.hash ?? []).toString()).not.toContain(first);
     const again = { workspace: home.slug, id };
-    expect(await refusalOf(invite(home, email))).toContain('invited already');
+    expect(await refusalOf(invite(home, email))).toContain('already invited');
     await operate(db, resendInvitation, again);
     expect(await refusalOf(join(first))).toContain('later mail');
     const second = await linkFor(email);
     await db.prisma.invitation.update({ where: { id }, data: { expiresAt: new Date(Date.now() - 1000) } });
-    expect(await refusalOf(join(second))).toContain('run out');
+    expect(await refusalOf(join(second))).toContain('has expired');
     expect((await operate(db, resendInvitation, again)).state).toBe('open');
     const third = await linkFor(email);
     await operate(db, cancelInvitation, again);
-    expect(await refusalOf(join(third))).toContain('taken back');
+    expect(await refusalOf(join(third))).toContain('was canceled');
     expect(await tokensFor(email)).toEqual([]);
     expect((await operate(db, listInvitations, { workspace: home.slug })).data).toEqual([]);
     const all = await operate(db, listInvitations, { workspace: home.slug, all: true });
@@ -124,7 +124,7 @@ describe('invitations (contract: control-plane/invitations)', () => {
     expect(await refusalOf(invite(home, another, 'owner', admin.id))).toContain('only the role owner');
     const token = await linkFor(email);
     await setMember(db, { workspace: home.slug, member: admin.id, role: 'developer' }, home.owner.id);
-    expect(await refusalOf(join(token))).toContain('taken back');
+    expect(await refusalOf(join(token))).toContain('was canceled');
   });
 
   it('make one member, however often and at once they are accepted', async () => {
@@ -187,6 +187,6 @@ describe('invitations (contract: control-plane/invitations)', () => {
     });
     await db.prisma.invitation.createMany({ data });
     const one = operate(db, createInvitation, { workspace: slug, email: newEmail(), role: 'viewer' });
-    expect(await refusalOf(one)).toContain('wait until tomorrow');
+    expect(await refusalOf(one)).toContain('try again tomorrow');
   });
 });

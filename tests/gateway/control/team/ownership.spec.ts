@@ -93,8 +93,8 @@ describe('owners (contract: control-plane/members)', () => {
     const { id, slug, owner, other } = await newWorkspace('viewer');
     const given = { workspace: slug, name: 'root', role: 'owner' };
     await operate(db, createManagementKey, given, 'pepper', as(owner.id));
-    expect(await refusalOf(transfer(slug, other.id, owner.id))).toContain('needs the role owner');
-    expect(await refusalOf(transfer(slug, owner.id, owner.id))).toContain('yourself');
+    expect(await refusalOf(transfer(slug, other.id, owner.id))).toContain('requires the role owner');
+    expect(await refusalOf(transfer(slug, owner.id, owner.id))).toContain('this is you');
     expect(await transfer(slug, owner.id, other.id)).toMatchObject({ id: other.id, role: 'owner' });
     expect(await ownersOf(id)).toBe(1);
     const active = { workspaceId: id, revokedAt: null };
@@ -144,7 +144,7 @@ describe('workspaces that people make (contract: control-plane/own-workspaces)',
     const open = () => ask(host(), openWorkspace, { actor: as(id), input: { name: 'Lab' } });
     const ended = await Promise.allSettled(Array.from({ length: 24 }, open));
     expect(ended.filter(({ status }) => status === 'fulfilled')).toHaveLength(20);
-    expect(await refusalOf(open())).toContain('you own 20 workspaces');
+    expect(await refusalOf(open())).toContain('you already own 20 workspaces');
     const unverified = { ...as((await newUser()).id), unverified: true };
     const refused = ask(host(), openWorkspace, { actor: unverified, input: { name: 'Lab' } });
     expect(await refusalOf(refused)).toContain('verify your e-mail');
@@ -161,8 +161,8 @@ describe('a deleted workspace (contract: control-plane/deleted-workspace)', () =
     const made = { workspace: slug, name: 'ci', role: 'viewer' };
     const management = (await operate(db, createManagementKey, made)).key;
     await addCredit(db, { workspace: slug, amount: '7', reason: 'paid' });
-    expect(await refusalOf(remove(slug, other.id))).toContain('needs the role owner');
-    expect(await refusalOf(remove(slug, owner.id, 'typo'))).toContain('write the slug');
+    expect(await refusalOf(remove(slug, other.id))).toContain('requires the role owner');
+    expect(await refusalOf(remove(slug, owner.id, 'typo'))).toContain('enter the slug');
     const lost = { balance: '7', apiKeys: 1, managementKeys: 1, members: 2, runningJobs: 0 };
     expect(await operate(db, showDeletion, { workspace: slug }, 'pepper', as(owner.id))).toMatchObject(lost);
     expect(await remove(slug, owner.id)).toMatchObject(lost);

@@ -40,15 +40,15 @@ describe('a renamed workspace (contract: control-plane/others)', () => {
     const moved = fresh();
     await rename(theirs.slug, moved);
     for (const slug of [theirs.slug, moved])
-      expect(await refusalOf(rename(mine.slug, slug))).toContain('has this slug');
+      expect(await refusalOf(rename(mine.slug, slug))).toContain('has or had this slug');
     expect(await refusalOf(rename(mine.slug, 'settings'))).toBe('not refused');
     for (const slug of ['api', 'invite', 'v1'])
       expect(await refusalOf(rename('settings', slug))).toContain('choose another');
     for (const slug of ['A', '-ab', 'a b', 'ä', 'x'.repeat(51)])
-      expect(await refusalOf(rename('settings', slug))).toContain('small letters');
+      expect(await refusalOf(rename('settings', slug))).toContain('lower-case letters');
   });
 
-  it('keeps at most 20 earlier slugs, so that no one takes them all', async () => {
+  it('keeps at most 20 former slugs, so that no one takes them all', async () => {
     const { slug } = await createWorkspace(db, { name: 'Mover' });
     const given = {
       email: `${fresh()}@example.com`,
@@ -61,7 +61,7 @@ describe('a renamed workspace (contract: control-plane/others)', () => {
     const move = (to: string) =>
       operate(db, renameWorkspace, { workspace: slug, slug: to }, undefined, actor);
     for (let n = 0; n < 20; n++) await move(fresh());
-    expect(await refusalOf(move(fresh()))).toContain('at most 20 earlier slugs');
+    expect(await refusalOf(move(fresh()))).toContain('at most 20 former slugs');
     expect(await move(slug)).toMatchObject({ slug });
     expect(await rename(slug, fresh())).toMatchObject({ slug: expect.any(String) });
   });
