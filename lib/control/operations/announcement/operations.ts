@@ -17,7 +17,7 @@ const shownAnnouncement = z.object({
   text: z.string(),
   tone: z.enum(tones),
   from: z.iso.datetime(),
-  until: z.iso.datetime().nullable().meta({ description: 'null: until an operator ends it.' }),
+  until: z.iso.datetime().nullable().describe('null: until an operator ends it.'),
   state: z.enum(['planned', 'shown', 'over']),
 });
 export type ShownAnnouncement = z.output<typeof shownAnnouncement>;

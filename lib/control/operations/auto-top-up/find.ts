@@ -6,7 +6,7 @@ import type { Store } from '#lib/control/operations/store';
 import { shownTopUp, topUp } from '#lib/control/operations/top-up/find';
 import { formatUsd } from '#lib/core/money';
 
-const dollars = (description: string) => z.string().meta({ description: `${description}, dollars.` });
+const dollars = (description: string) => z.string().describe(`${description}, dollars.`);
 
 /** What users can change; the entity tag and audit rows are built from it. */
 const settings = {
@@ -23,18 +23,18 @@ export const autoTopUp = z.object({
   card: z
     .object({ brand: z.string(), last4: z.string(), expires: z.string() })
     .nullable()
-    .meta({ description: 'The card to charge; null: none is saved.' }),
+    .describe('The card to charge; null: none is saved.'),
   paused: z
     .object({ reason: z.enum(pauseReasons), detail: z.string().nullable(), at: z.iso.datetime() })
     .nullable()
-    .meta({ description: 'Why automatic top-ups are paused; null: they are not.' }),
+    .describe('Why automatic top-ups are paused; null: they are not.'),
   balance: dollars('Compared with the threshold'),
-  ordered: z.boolean().meta({
-    description: 'Whether a top-up is ordered but not paid yet; until then, no other one is ordered.',
-  }),
-  waitsUntil: z.iso.datetime().nullable().meta({ description: 'The monthly cap is used up until then.' }),
+  ordered: z
+    .boolean()
+    .describe('Whether a top-up is ordered but not paid yet; until then, no other one is ordered.'),
+  waitsUntil: z.iso.datetime().nullable().describe('The monthly cap is used up until then.'),
   thisMonth: dollars('Credited by automatic top-ups so far this month'),
-  last: topUp.nullable().meta({ description: 'The latest automatic top-up.' }),
+  last: topUp.nullable().describe('The latest automatic top-up.'),
 });
 export type ShownAutoTopUp = z.output<typeof autoTopUp>;
 

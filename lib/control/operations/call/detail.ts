@@ -6,7 +6,7 @@ import { usageClasses } from '#lib/core/metering/usage';
 import { formatUsd } from '#lib/core/money';
 import { storedAttempts } from '#lib/gateway/settlement/pure/record/stored-attempts';
 
-const dollars = z.string().meta({ description: 'Dollars as a decimal string.' });
+const dollars = z.string().describe('Dollars as a decimal string.');
 const moment = z.iso.datetime();
 
 const shownAttempt = z.object({
@@ -18,11 +18,11 @@ const shownAttempt = z.object({
   durationMs: z.number(),
   upstreamRequestId: z.string().nullable(),
   possibleDuplicate: z.boolean(),
-  providerCode: z.string().nullable().meta({ description: 'The provider’s own error code.' }),
+  providerCode: z.string().nullable().describe('The provider’s own error code.'),
   providerMessage: z
     .string()
     .nullable()
-    .meta({ description: 'The first 300 bytes of its message; masked parts are shown as “…”.' }),
+    .describe('The first 300 bytes of its message; masked parts are shown as “…”.'),
 });
 
 /** A call as "call show" prints it (contract: operations/call-show). */
@@ -30,14 +30,13 @@ export const shownCall = z.object({
   id: z.uuid(),
   clientRequestId: z.string().nullable(),
   at: moment,
-  settledAt: moment.meta({
-    description:
-      'When its charge was posted, by the database’s clock; within 2 seconds of the end of the call.',
-  }),
-  workspace: z.string().meta({ description: 'Slug of its workspace.' }),
-  key: z.uuid().meta({ description: 'Id of its API key.' }),
+  settledAt: moment.describe(
+    'When its charge was posted, by the database’s clock; within 2 seconds of the end of the call.',
+  ),
+  workspace: z.string().describe('Slug of its workspace.'),
+  key: z.uuid().describe('Id of its API key.'),
   keyName: z.string().nullable(),
-  playground: z.boolean().meta({ description: 'Whether it was made from a playground of the console.' }),
+  playground: z.boolean().describe('Whether it was made from a playground of the console.'),
   family: z.string(),
   operation: z.string(),
   requestedModel: z.string().nullable(),
@@ -52,20 +51,22 @@ export const shownCall = z.object({
   endReason: z.string(),
   usageSource: z.string(),
   cost: dollars,
-  overHold: z.string().meta({ description: 'By how much the charge exceeded the hold, dollars.' }),
+  overHold: z.string().describe('By how much the charge exceeded the hold, dollars.'),
   flags: z.array(z.string()),
   priceVersion: z.string().nullable(),
   userAgent: z.string().nullable(),
   usage: z.record(z.enum(usageClasses), z.number()),
   lines: z.array(chargeLine),
   attempts: z.array(shownAttempt),
-  job: shownJob.nullable().meta({
-    description: 'The job that the call created; once it is settled, cost, usage and lines are the job’s.',
-  }),
-  adjustment: z.object({ amount: dollars, settledAt: moment }).nullable().meta({
-    description:
+  job: shownJob
+    .nullable()
+    .describe('The job that the call created; once it is settled, cost, usage and lines are the job’s.'),
+  adjustment: z
+    .object({ amount: dollars, settledAt: moment })
+    .nullable()
+    .describe(
       'Set if the call was charged by estimate and its stored response reported the usage later; cost, usage and lines are then by that report. Amount: charged in addition; negative if given back.',
-  }),
+    ),
 });
 export type CallDetail = z.output<typeof shownCall>;
 

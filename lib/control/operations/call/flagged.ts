@@ -10,19 +10,14 @@ const flags = ['usage_anomaly', 'unpriced_tier'] as const;
 
 const flaggedCharge = z.object({
   call: z.uuid(),
-  of: z.enum(['call', 'job', 'adjustment']).meta({ description: 'What was charged.' }),
-  at: z.iso
-    .datetime()
-    .nullable()
-    .meta({ description: 'When the call was made; null: the call is no longer kept.' }),
+  of: z.enum(['call', 'job', 'adjustment']).describe('What was charged.'),
+  at: z.iso.datetime().nullable().describe('When the call was made; null: the call is no longer kept.'),
   workspace: z.string(),
   model: z.string().nullable(),
   provider: z.string().nullable(),
   flags: z.array(z.string()),
-  cost: z.string().meta({ description: 'The charge, dollars as a decimal string.' }),
-  claimed: z
-    .record(z.string(), z.number())
-    .meta({ description: 'The usage that the provider reported, by class.' }),
+  cost: z.string().describe('The charge, dollars as a decimal string.'),
+  claimed: z.record(z.string(), z.number()).describe('The usage that the provider reported, by class.'),
 });
 export type FlaggedCharge = z.output<typeof flaggedCharge>;
 

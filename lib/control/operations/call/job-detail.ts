@@ -4,15 +4,15 @@ import { formatUsd } from '#lib/core/money';
 
 /** The job that a call created (contract: jobs/jobs); money in dollars. */
 export const shownJob = z.object({
-  id: z.string().meta({ description: 'The provider’s id of the job, which the client uses.' }),
+  id: z.string().describe('The provider’s id of the job, which the client uses.'),
   kind: z.string(),
   provider: z.string(),
-  state: z.string().meta({ description: 'As last seen: queued, running, completed, failed or cancelled.' }),
-  lost: z.boolean().meta({
-    description: 'Its hold was released before it ended; if it completes after all, it is charged.',
-  }),
-  hold: z.string().meta({ description: 'Held until it is settled, dollars.' }),
-  cost: z.string().nullable().meta({ description: 'null until it is settled; "0": released.' }),
+  state: z.string().describe('As last seen: queued, running, completed, failed or cancelled.'),
+  lost: z
+    .boolean()
+    .describe('Its hold was released before it ended; if it completes after all, it is charged.'),
+  hold: z.string().describe('Held until it is settled, dollars.'),
+  cost: z.string().nullable().describe('null until it is settled; "0": released.'),
   createdAt: z.iso.datetime(),
   settledAt: z.iso.datetime().nullable(),
 });

@@ -29,16 +29,13 @@ export const showCall = read({
 });
 
 const countedCalls = z.object({
-  calls: z
-    .int()
-    .meta({ description: 'How many calls match; if there are more than the maximum, the maximum.' }),
-  cost: z
-    .string()
-    .nullable()
-    .meta({ description: 'Their total cost, dollars; null if not all of them were counted.' }),
-  more: z.boolean().meta({
-    description: `Whether there are more than were counted (at most ${mostCounted}), or older ones that were not searched.`,
-  }),
+  calls: z.int().describe('How many calls match; if there are more than the maximum, the maximum.'),
+  cost: z.string().nullable().describe('Their total cost, dollars; null if not all of them were counted.'),
+  more: z
+    .boolean()
+    .describe(
+      `Whether there are more than were counted (at most ${mostCounted}), or older ones that were not searched.`,
+    ),
 });
 
 /** The filters of the log. */

@@ -6,11 +6,11 @@ import { storedCostLines } from '#lib/gateway/settlement/record/stored-lines';
 /** One price class of a charge (contract: money/receipt). */
 export const chargeLine = z.object({
   class: z.string(),
-  quantity: z.number().meta({ description: 'Tokens or units of the class.' }),
-  unitPrice: z.string().meta({ description: 'Dollars per million units.' }),
-  cost: z.string().meta({
-    description: 'Exact share in dollars before rounding up once, so it may have up to 15 decimals.',
-  }),
+  quantity: z.number().describe('Tokens or units of the class.'),
+  unitPrice: z.string().describe('Dollars per million units.'),
+  cost: z
+    .string()
+    .describe('Exact share in dollars before rounding up once, so it may have up to 15 decimals.'),
 });
 type ChargeLine = z.output<typeof chargeLine>;
 

@@ -11,12 +11,10 @@ import { FileRefused } from '#lib/core/schemas/document';
 import { newRowId } from '#lib/platform/data/row-id';
 
 const applied = z.object({
-  changes: z
-    .array(z.string())
-    .meta({ description: 'One line for each provider, model or offer that changed.' }),
+  changes: z.array(z.string()).describe('One line for each provider, model or offer that changed.'),
   leftOut: z
     .array(z.string())
-    .meta({ description: 'Offers that the files omit, although they list the provider; still offered.' }),
+    .describe('Offers that the files omit, although they list the provider; still offered.'),
 });
 
 const example = [{ name: 'catalogue.yaml', text: 'providers: []\nmodels: []\n' }];

@@ -21,12 +21,10 @@ export const compareCatalogueOperation = read({
   permission: 'gateway:read',
   fields: { files: catalogueFiles },
   output: z.object({
-    changes: z
+    changes: z.array(z.string()).describe('One line for each provider, model or offer that differs.'),
+    leftOut: z
       .array(z.string())
-      .meta({ description: 'One line for each provider, model or offer that differs.' }),
-    leftOut: z.array(z.string()).meta({
-      description: 'Offers that the files omit, although they list the provider; prune withdraws them.',
-    }),
+      .describe('Offers that the files omit, although they list the provider; prune withdraws them.'),
     prices: z
       .array(
         shownEffect.extend({
@@ -36,7 +34,7 @@ export const compareCatalogueOperation = read({
           after: z.string(),
         }),
       )
-      .meta({ description: `Changed prices of offers, at most ${mostPrices}.` }),
+      .describe(`Changed prices of offers, at most ${mostPrices}.`),
   }),
   http: [],
   line: { arguments: ['files'] },

@@ -14,29 +14,32 @@ const dayMs = 86_400_000;
 
 const quantiles = z
   .object({
-    p50: z.number().meta({ description: 'Half of the calls took at most this long, ms.' }),
-    p95: z.number().meta({ description: '95% of the calls took at most this long, ms.' }),
+    p50: z.number().describe('Half of the calls took at most this long, ms.'),
+    p95: z.number().describe('95% of the calls took at most this long, ms.'),
   })
   .nullable()
-  .meta({ description: 'In ms, within 5%; null: no data.' });
+  .describe('In ms, within 5%; null: no data.');
 
 const performance = z.object({
   model: z.string(),
   from: z.iso.datetime(),
   to: z.iso.datetime(),
-  health: z.enum(['live', 'unknown']).meta({ description: 'unknown: no gateway process answered.' }),
+  health: z.enum(['live', 'unknown']).describe('unknown: no gateway process answered.'),
   offers: z.array(
     z.object({
       provider: z.string(),
       state: z.enum(['in service', 'set aside', 'probing']),
-      tokensPerSecond: z.number().nullable().meta({
-        description: 'Output, as recently measured by the gateway process; null: not measured yet.',
-      }),
-      calls: z.int().meta({ description: 'Calls of the workspace that this offer answered.' }),
-      uptime: z.number().nullable().meta({
-        description:
+      tokensPerSecond: z
+        .number()
+        .nullable()
+        .describe('Output, as recently measured by the gateway process; null: not measured yet.'),
+      calls: z.int().describe('Calls of the workspace that this offer answered.'),
+      uptime: z
+        .number()
+        .nullable()
+        .describe(
           'Share of these calls without an error, timeout or broken answer of the provider; null: no calls.',
-      }),
+        ),
       latencyMs: quantiles,
       firstByteMs: quantiles,
     }),

@@ -32,8 +32,8 @@ export const addCredit = create({
     ref: ownRef,
   },
   output: z.object({
-    ref: z.string().meta({ description: 'The "ref" of its line in the ledger.' }),
-    balance: z.string().meta({ description: 'The new balance, dollars as a decimal string.' }),
+    ref: z.string().describe('The "ref" of its line in the ledger.'),
+    balance: z.string().describe('The new balance, dollars as a decimal string.'),
   }),
   http: [{ method: 'POST', path: '/workspaces/{workspace}/credits' }],
   line: { arguments: ['workspace', 'amount'] },

@@ -33,8 +33,8 @@ export const grantCredit = create({
     ref: ownRef,
   },
   output: z.object({
-    ref: z.string().meta({ description: 'The "ref" of its line in the ledger.' }),
-    amount: z.string().meta({ description: 'Dollars as a decimal string.' }),
+    ref: z.string().describe('The "ref" of its line in the ledger.'),
+    amount: z.string().describe('Dollars as a decimal string.'),
     expiresAt: z.iso.datetime().nullable(),
   }),
   http: [{ method: 'POST', path: '/workspaces/{workspace}/promos' }],
@@ -71,15 +71,12 @@ const promo = z.object({
   id: z.uuid(),
   ref: z.string(),
   reason: z.string().nullable(),
-  amount: z.string().meta({ description: 'The original amount, dollars as a decimal string.' }),
-  left: z.string().meta({ description: 'Not spent yet; 0 once it has ended.' }),
-  expired: z.string().meta({ description: 'Left over when it expired.' }),
+  amount: z.string().describe('The original amount, dollars as a decimal string.'),
+  left: z.string().describe('Not spent yet; 0 once it has ended.'),
+  expired: z.string().describe('Left over when it expired.'),
   grantedAt: z.iso.datetime(),
   expiresAt: z.iso.datetime(),
-  endedAt: z.iso
-    .datetime()
-    .nullable()
-    .meta({ description: 'When the rest was removed; null: still in force.' }),
+  endedAt: z.iso.datetime().nullable().describe('When the rest was removed; null: still in force.'),
 });
 export type ShownPromo = z.output<typeof promo>;
 

@@ -31,7 +31,7 @@ export function pageOf<Row>(row: z.ZodType<Row>) {
     next: z
       .string()
       .nullable()
-      .meta({ description: 'Send it as "after" to get the next page; null: this is the last page.' }),
+      .describe('Send it as "after" to get the next page; null: this is the last page.'),
   });
 }
 

@@ -14,7 +14,7 @@ const mostErrors = 3;
 const failure = z.object({
   at: z.iso.datetime(),
   call: z.uuid(),
-  status: z.int().nullable().meta({ description: 'Status of the provider’s answer; null: no answer.' }),
+  status: z.int().nullable().describe('Status of the provider’s answer; null: no answer.'),
   error: z.string().nullable(),
 });
 
@@ -22,13 +22,13 @@ const shownOffer = z.object({
   model: z.string(),
   provider: z.string(),
   state: z.enum(['in service', 'set aside', 'probing', 'untried']),
-  until: z.iso.datetime().nullable().meta({ description: 'Set aside until then.' }),
-  failures: z.int().meta({ description: 'Consecutive failures.' }),
-  errorRate: z.number().meta({ description: 'Share of its latest attempts that failed, from 0 to 1.' }),
-  running: z.int().meta({ description: 'Attempts in progress in the process that is shown.' }),
-  firstByteMs: z.number().nullable().meta({ description: 'Smoothed time to the first byte of streams, ms.' }),
-  wholeMs: z.number().nullable().meta({ description: 'Smoothed time of whole answers, ms.' }),
-  errors: z.array(failure).meta({ description: 'Its latest failed attempts, without any content.' }),
+  until: z.iso.datetime().nullable().describe('Set aside until then.'),
+  failures: z.int().describe('Consecutive failures.'),
+  errorRate: z.number().describe('Share of its latest attempts that failed, from 0 to 1.'),
+  running: z.int().describe('Attempts in progress in the process that is shown.'),
+  firstByteMs: z.number().nullable().describe('Smoothed time to the first byte of streams, ms.'),
+  wholeMs: z.number().nullable().describe('Smoothed time of whole answers, ms.'),
+  errors: z.array(failure).describe('Its latest failed attempts, without any content.'),
 });
 export type FleetOffer = z.output<typeof shownOffer>;
 
@@ -40,10 +40,10 @@ export const showFleetHealth = read({
   permission: 'gateway:read',
   fields: {},
   output: z.object({
-    processes: z.int().meta({
-      description: 'How many processes of this machine answered; 0: the state of breakers is unknown.',
-    }),
-    calls: z.int().meta({ description: 'How many of the newest calls were searched for errors.' }),
+    processes: z
+      .int()
+      .describe('How many processes of this machine answered; 0: the state of breakers is unknown.'),
+    calls: z.int().describe('How many of the newest calls were searched for errors.'),
     data: z.array(shownOffer),
     next: z.null(),
   }),

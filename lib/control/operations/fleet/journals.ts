@@ -4,29 +4,24 @@ import { listJournalFiles } from '#lib/gateway/settlement/journal/journal-files'
 import { listSetAside } from '#lib/gateway/settlement/set-aside';
 
 const journal = z.object({
-  process: z.uuid().meta({ description: 'The process that wrote the journal.' }),
-  alive: z.boolean().meta({ description: 'Whether that process was heard from in the last 45 seconds.' }),
-  files: z.int().meta({ description: 'Number of files on this machine.' }),
-  bytes: z.int().meta({ description: 'Total size, bytes.' }),
+  process: z.uuid().describe('The process that wrote the journal.'),
+  alive: z.boolean().describe('Whether that process was heard from in the last 45 seconds.'),
+  files: z.int().describe('Number of files on this machine.'),
+  bytes: z.int().describe('Total size, bytes.'),
 });
 
 const setAside = z.object({
   kind: z.enum(['damaged', 'rejected']),
   file: z.string(),
-  call: z
-    .string()
-    .nullable()
-    .meta({ description: 'The call of the record; null: the record cannot be read.' }),
+  call: z.string().nullable().describe('The call of the record; null: the record cannot be read.'),
   record: z.string().nullable(),
 });
 
 const journals = z.object({
-  kept: z.boolean().meta({ description: 'Whether the answering process keeps a journal.' }),
+  kept: z.boolean().describe('Whether the answering process keeps a journal.'),
   data: z.array(journal),
-  setAside: z
-    .array(setAside)
-    .meta({ description: 'Records that could not be posted to the ledger, at most 200.' }),
-  setAsideAll: z.int().meta({ description: 'Number of such records.' }),
+  setAside: z.array(setAside).describe('Records that could not be posted to the ledger, at most 200.'),
+  setAsideAll: z.int().describe('Number of such records.'),
   next: z.null(),
 });
 

@@ -4,29 +4,29 @@ import { optional } from '#lib/control/operations/field/field';
 import { count as countField } from '#lib/control/operations/field/kinds';
 import { formatUsd } from '#lib/core/money';
 
-const dollars = z.string().meta({ description: 'Dollars as a decimal string.' });
+const dollars = z.string().describe('Dollars as a decimal string.');
 const money = {
-  granted: dollars.meta({ description: 'What it may still spend without asking the database, dollars.' }),
-  held: dollars.meta({ description: 'Held by running calls, as last reported, dollars.' }),
+  granted: dollars.describe('What it may still spend without asking the database, dollars.'),
+  held: dollars.describe('Held by running calls, as last reported, dollars.'),
 };
 
 const shownProcess = z.object({
-  id: z.uuid().meta({ description: 'Id of the process, as in its journal.' }),
+  id: z.uuid().describe('Id of the process, as in its journal.'),
   machine: z.string(),
-  pid: z.int().meta({ description: 'Process id on its machine.' }),
-  version: z.string().nullable().meta({ description: 'Version of the program; null: not reported.' }),
+  pid: z.int().describe('Process id on its machine.'),
+  version: z.string().nullable().describe('Version of the program; null: not reported.'),
   startedAt: z.iso.datetime(),
-  alive: z.boolean().meta({ description: 'Whether it was heard from in the last 45 seconds.' }),
-  heardUntil: z.iso.datetime().meta({ description: 'After this time, others take over what it left.' }),
-  leases: z.int().meta({ description: 'Number of its leases.' }),
+  alive: z.boolean().describe('Whether it was heard from in the last 45 seconds.'),
+  heardUntil: z.iso.datetime().describe('After this time, others take over what it left.'),
+  leases: z.int().describe('Number of its leases.'),
   ...money,
   journal: z
     .object({
-      file: z.int().meta({ description: 'Number of the file that is being drained.' }),
-      bytes: z.string().meta({ description: 'Up to this byte it is in the database.' }),
+      file: z.int().describe('Number of the file that is being drained.'),
+      bytes: z.string().describe('Up to this byte it is in the database.'),
     })
     .nullable()
-    .meta({ description: 'How far its journal is in the database; null: not at all yet.' }),
+    .describe('How far its journal is in the database; null: not at all yet.'),
 });
 export type ShownProcess = z.output<typeof shownProcess>;
 
@@ -76,13 +76,13 @@ export const listProcesses = read({
 const shownLease = z.object({
   process: z.uuid(),
   machine: z.string(),
-  pid: z.int().meta({ description: 'Process id on its machine.' }),
+  pid: z.int().describe('Process id on its machine.'),
   alive: z.boolean(),
   kind: z.enum(['workspace', 'key']),
-  workspace: z.string().nullable().meta({ description: 'Slug.' }),
-  key: z.string().nullable().meta({ description: 'Id of the key whose caps it is for.' }),
+  workspace: z.string().nullable().describe('Slug.'),
+  key: z.string().nullable().describe('Id of the key whose caps it is for.'),
   ...money,
-  recalledAt: z.iso.datetime().nullable().meta({ description: 'When it was recalled; null: it was not.' }),
+  recalledAt: z.iso.datetime().nullable().describe('When it was recalled; null: it was not.'),
 });
 export type ShownLease = z.output<typeof shownLease>;
 
@@ -104,7 +104,7 @@ export const listLeases = read({
   },
   output: z.object({
     data: z.array(shownLease),
-    all: z.int().meta({ description: 'Total number of leases.' }),
+    all: z.int().describe('Total number of leases.'),
     next: z.null(),
   }),
   http: [{ method: 'GET', path: '/fleet/leases' }],

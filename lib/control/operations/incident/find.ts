@@ -8,13 +8,13 @@ export const incident = z.object({
   id: z.uuid(),
   title: z.string(),
   impact: z.enum(impacts),
-  affects: z.array(z.string()).meta({ description: 'Ids of providers; "gateway" means the gateway itself.' }),
+  affects: z.array(z.string()).describe('Ids of providers; "gateway" means the gateway itself.'),
   state: z.enum(incidentStates),
   startedAt: z.iso.datetime(),
   resolvedAt: z.iso.datetime().nullable(),
   updates: z
     .array(z.object({ at: z.iso.datetime(), state: z.enum(incidentStates), text: z.string() }))
-    .meta({ description: 'Newest first.' }),
+    .describe('Newest first.'),
 });
 export type ShownIncident = z.output<typeof incident>;
 

@@ -17,7 +17,7 @@ const joined = z.object({
   email: z.string(),
   slug: z.string(),
   workspace: z.string(),
-  role: z.enum(roles).meta({ description: 'The role that they have now; existing members keep theirs.' }),
+  role: z.enum(roles).describe('The role that they have now; existing members keep theirs.'),
 });
 
 /** Users who have the link read mail at the address, and may know whether it has an account. */

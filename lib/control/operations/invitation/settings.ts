@@ -23,12 +23,9 @@ export const shownInvitation = z.object({
   email: z.string(),
   role: z.enum(roles),
   state: z.enum(['open', 'expired', 'accepted', 'cancelled']),
-  invitedBy: z
-    .string()
-    .nullable()
-    .meta({ description: 'E-mail of the member who invited; null: the operator.' }),
+  invitedBy: z.string().nullable().describe('E-mail of the member who invited; null: the operator.'),
   createdAt: z.iso.datetime(),
-  sentAt: z.iso.datetime().meta({ description: 'When the last mail was requested.' }),
+  sentAt: z.iso.datetime().describe('When the last mail was requested.'),
   expiresAt: z.iso.datetime(),
 });
 export type ShownInvitation = z.output<typeof shownInvitation>;

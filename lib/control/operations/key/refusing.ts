@@ -17,26 +17,24 @@ const moments = z.iso.datetime();
 
 /** Why calls of a key are refused, shown with the key (contract: operations/key-show). */
 export const refusing = z.object({
-  cause: z.enum(causes).meta({
-    description:
+  cause: z
+    .enum(causes)
+    .describe(
       'The first cause in the order of admission. "model" and "rate" are read from its latest calls.',
-  }),
-  code: z.string().meta({ description: 'Error code of the refusals.' }),
-  until: moments
-    .nullable()
-    .meta({ description: 'When it ends by itself; null: only if something is changed.' }),
+    ),
+  code: z.string().describe('Error code of the refusals.'),
+  until: moments.nullable().describe('When it ends by itself; null: only if something is changed.'),
   latest: z
     .object({
       at: moments,
-      model: z.string().nullable().meta({ description: 'The requested model.' }),
-      refused: z.int().meta({ description: 'How many of these calls were refused for this cause.' }),
-      calls: z.int().meta({ description: 'How many of its latest calls were checked.' }),
+      model: z.string().nullable().describe('The requested model.'),
+      refused: z.int().describe('How many of these calls were refused for this cause.'),
+      calls: z.int().describe('How many of its latest calls were checked.'),
     })
     .nullable()
-    .meta({
-      description:
-        'For "model" and "rate": the latest such refusal, and how many of the latest calls (at most 100 within an hour) were refused for this cause.',
-    }),
+    .describe(
+      'For "model" and "rate": the latest such refusal, and how many of the latest calls (at most 100 within an hour) were refused for this cause.',
+    ),
 });
 export type Refusing = z.output<typeof refusing>;
 

@@ -5,7 +5,7 @@ import { displayOf, hashKey, makeKey } from '#lib/platform/secrets';
 /** The only answer that ever contains a key. */
 export const madeKey = z.object({
   id: z.uuid(),
-  key: z.string().meta({ description: 'The key itself. It is shown only once.' }),
+  key: z.string().describe('The key itself. It is shown only once.'),
 });
 
 /** A new secret, and the columns for what may be stored of it (contract: authentication/key-at-rest). */

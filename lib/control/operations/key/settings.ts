@@ -62,43 +62,41 @@ export const keyId = id({ label: 'Key', help: 'Id of the API key.' });
 const states = ['active', 'inactive', 'revoked'] as const;
 export type KeyStatus = (typeof states)[number];
 
-const dollars = z.string().meta({ description: 'Dollars as a decimal string.' });
+const dollars = z.string().describe('Dollars as a decimal string.');
 const moments = z.iso.datetime();
 
 /** What can be changed; the entity tag and audit rows are built from it. */
 const stateShape = {
   ...shapeOf(keySettings),
-  status: z.enum(states).meta({ description: 'Only calls of active keys are admitted.' }),
-  quotaExhausted: z
-    .boolean()
-    .meta({ description: 'Whether the lifetime cap is used up, so that calls are refused.' }),
-  display: z
-    .string()
-    .meta({ description: 'First 7 and last 4 characters, the only part that is stored in the clear.' }),
-  earlier: z.object({ display: z.string().nullable(), until: moments }).nullable().meta({
-    description: 'The previous secret and until when it works; null: it does not work any more.',
-  }),
+  status: z.enum(states).describe('Only calls of active keys are admitted.'),
+  quotaExhausted: z.boolean().describe('Whether the lifetime cap is used up, so that calls are refused.'),
+  display: z.string().describe('First 7 and last 4 characters, the only part that is stored in the clear.'),
+  earlier: z
+    .object({ display: z.string().nullable(), until: moments })
+    .nullable()
+    .describe('The previous secret and until when it works; null: it does not work any more.'),
 };
 export const changedKey = z.object({ id: z.uuid(), ...stateShape });
 
 /** A key as "key show" prints it (contract: operations/key-show). */
 export const shownKey = z.object({
   ...changedKey.shape,
-  workspace: z.string().meta({ description: 'Slug of its workspace.' }),
+  workspace: z.string().describe('Slug of its workspace.'),
   spent: z
     .object({ day: dollars, d7: dollars, d30: dollars, total: dollars })
-    .meta({ description: 'Settled spend, without what running calls hold.' }),
-  createdBy: z.object({ id: z.uuid(), name: z.string() }).nullable().meta({
-    description: 'The member who created it and with whom it stops; null: no particular member.',
-  }),
-  lastUsedAt: moments.nullable().meta({ description: 'Time of the latest call; null: never used.' }),
+    .describe('Settled spend, without what running calls hold.'),
+  createdBy: z
+    .object({ id: z.uuid(), name: z.string() })
+    .nullable()
+    .describe('The member who created it and with whom it stops; null: no particular member.'),
+  lastUsedAt: moments.nullable().describe('Time of the latest call; null: never used.'),
   createdAt: moments,
-  refusing: refusing.nullable().meta({
-    description: 'Why the next call would be refused, as far as that is known; null: no reason.',
-  }),
+  refusing: refusing
+    .nullable()
+    .describe('Why the next call would be refused, as far as that is known; null: no reason.'),
   ownerRemoved: z
     .boolean()
-    .meta({ description: 'Whether the member who created it has left, so that calls are refused.' }),
+    .describe('Whether the member who created it has left, so that calls are refused.'),
 });
 export type ShownKey = z.output<typeof shownKey>;
 

@@ -10,33 +10,34 @@ import { inZone } from '#lib/control/operations/time-zone';
 import { formatUsd } from '#lib/core/money';
 import type { LimitUse } from '#lib/gateway/limits/pure/limit-book';
 
-const dollars = z.string().meta({ description: 'Dollars as a decimal string.' });
+const dollars = z.string().describe('Dollars as a decimal string.');
 const moment = z.iso.datetime().nullable();
 
 const rate = z.object({
-  used: z.int().meta({ description: 'Counts against the limit now.' }),
-  limit: z.int().nullable().meta({ description: 'The limit; null: none.' }),
+  used: z.int().describe('Counts against the limit now.'),
+  limit: z.int().nullable().describe('The limit; null: none.'),
 });
-const capUse = z.object({ spent: dollars, cap: dollars.nullable(), freesAt: moment }).meta({
-  description:
+const capUse = z
+  .object({ spent: dollars, cap: dollars.nullable(), freesAt: moment })
+  .describe(
     'freesAt: when a cap that is used up admits calls again; null: it is not used up, or someone has to change it.',
-});
+  );
 
 /** A key's limits and what counts against them now. */
 const keyUse = z.object({
   id: z.uuid(),
-  processes: z.int().meta({
-    description: 'Number of gateway processes that answered; if 0, the figures of the last minute are 0.',
-  }),
-  requests: rate.meta({ description: 'In the last 60 seconds.' }),
-  tokens: rate.meta({ description: 'In the last 60 seconds.' }),
-  atOnce: rate.meta({ description: 'Running calls.' }),
-  held: dollars.meta({ description: 'Held by running calls and jobs, in addition to what is spent.' }),
+  processes: z
+    .int()
+    .describe('Number of gateway processes that answered; if 0, the figures of the last minute are 0.'),
+  requests: rate.describe('In the last 60 seconds.'),
+  tokens: rate.describe('In the last 60 seconds.'),
+  atOnce: rate.describe('Running calls.'),
+  held: dollars.describe('Held by running calls and jobs, in addition to what is spent.'),
   day: capUse,
   d7: capUse,
   d30: capUse,
   quota: capUse,
-  dayEndsAt: z.iso.datetime().meta({ description: 'Midnight in the workspace’s time zone.' }),
+  dayEndsAt: z.iso.datetime().describe('Midnight in the workspace’s time zone.'),
 });
 
 export type KeyUse = z.output<typeof keyUse>;

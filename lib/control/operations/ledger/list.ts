@@ -5,7 +5,7 @@ import { type WorkspaceScope, within } from '#lib/control/operations/scope';
 import type { Store } from '#lib/control/operations/store';
 import { formatUsd } from '#lib/core/money';
 
-const dollars = (description: string) => z.string().meta({ description });
+const dollars = (description: string) => z.string().describe(description);
 
 /** Kinds of lines, the most common first. */
 export const lineKinds = ['usage', 'top_up', 'promo', 'expiry', 'refund', 'dispute', 'adjustment'] as const;
@@ -13,26 +13,19 @@ export const lineKinds = ['usage', 'top_up', 'promo', 'expiry', 'refund', 'dispu
 /** A line as "ledger list" shows it (contract: operations/ledger-list). */
 export const ledgerLine = z.object({
   id: z.uuid(),
-  at: z.iso
-    .datetime()
-    .meta({ description: 'When it was posted; for usage, the start of its quarter of an hour.' }),
+  at: z.iso.datetime().describe('When it was posted; for usage, the start of its quarter of an hour.'),
   kind: z.enum(lineKinds),
   amount: dollars('Dollars as a signed decimal string; charges are negative.'),
   simulated: dollars(
     'The part of the amount that is simulated money, which pays only the simulated provider.',
   ),
   balance: dollars('The balance after this line.'),
-  calls: z.int().nullable().meta({ description: 'For usage: number of calls and jobs.' }),
+  calls: z.int().nullable().describe('For usage: number of calls and jobs.'),
   reason: z.string().nullable(),
-  ref: z
-    .string()
-    .meta({ description: 'What the line is for: a quarter of an hour, a call, an order or a posting.' }),
-  call: z.uuid().nullable().meta({ description: 'For an adjustment of a call: that call.' }),
-  topUp: z.uuid().nullable().meta({ description: 'For a top-up or its refund: the order.' }),
-  receiptUrl: z
-    .string()
-    .nullable()
-    .meta({ description: 'The receipt of that order, for roles that may see payments.' }),
+  ref: z.string().describe('What the line is for: a quarter of an hour, a call, an order or a posting.'),
+  call: z.uuid().nullable().describe('For an adjustment of a call: that call.'),
+  topUp: z.uuid().nullable().describe('For a top-up or its refund: the order.'),
+  receiptUrl: z.string().nullable().describe('The receipt of that order, for roles that may see payments.'),
 });
 export type LedgerLine = z.output<typeof ledgerLine>;
 

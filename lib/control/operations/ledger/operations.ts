@@ -65,11 +65,11 @@ export const showStatement = read({
 
 const verification = z.object({
   ok: z.boolean(),
-  overHold: z.string().meta({ description: 'By how much charges exceeded their holds in total, dollars.' }),
+  overHold: z.string().describe('By how much charges exceeded their holds in total, dollars.'),
   deleted: z
     .object({ until: z.iso.datetime(), calls: z.int(), spent: z.string() })
     .nullable()
-    .meta({ description: 'Calls deleted by retention; they agreed with the ledger when they were deleted.' }),
+    .describe('Calls deleted by retention; they agreed with the ledger when they were deleted.'),
   amountsOfRows: z.literal('nano-dollars'),
   checks: z.array(z.object({ name: z.string(), rows: z.array(z.unknown()) })),
   setAside: z
@@ -81,10 +81,10 @@ const verification = z.object({
         record: z.string().nullable(),
       }),
     )
-    .meta({ description: 'Records in the journal of this machine that could not be posted to the ledger.' }),
+    .describe('Records in the journal of this machine that could not be posted to the ledger.'),
   quarantined: z
     .array(quarantinedPayment)
-    .meta({ description: 'Card payments that do not match an order and were not credited.' }),
+    .describe('Card payments that do not match an order and were not credited.'),
 });
 
 const verifyLedger = read({

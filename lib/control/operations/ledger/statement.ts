@@ -9,15 +9,15 @@ import { dayName, daysLater, knownZone } from '#lib/core/charts/zone';
 import { formatUsd } from '#lib/core/money';
 import type { Query } from '#lib/platform/data/transaction/read-snapshot';
 
-const signed = z.string().meta({ description: 'Dollars as a signed decimal string.' });
+const signed = z.string().describe('Dollars as a signed decimal string.');
 
 /** A month of a ledger (contract: money/statement). */
 export const statement = z.object({
   month: z.string(),
-  timeZone: z.string().meta({ description: 'The time zone of the month and its days.' }),
+  timeZone: z.string().describe('The time zone of the month and its days.'),
   from: z.iso.datetime(),
   to: z.iso.datetime(),
-  over: z.boolean().meta({ description: 'Whether the month is over; until then, its sums still grow.' }),
+  over: z.boolean().describe('Whether the month is over; until then, its sums still grow.'),
   opening: signed,
   closing: signed,
   sums: z.object({
@@ -39,31 +39,30 @@ export const statement = z.object({
         ref: z.string(),
       }),
     )
-    .meta({ description: 'Lines other than usage and corrections of calls, oldest first.' }),
+    .describe('Lines other than usage and corrections of calls, oldest first.'),
   more: z
-    .object({ lines: z.int().meta({ description: 'Number of lines.' }), amount: signed })
+    .object({ lines: z.int().describe('Number of lines.'), amount: signed })
     .nullable()
-    .meta({ description: 'Total of the lines after the first 500.' }),
+    .describe('Total of the lines after the first 500.'),
   corrections: z
-    .object({ lines: z.int().meta({ description: 'Number of lines.' }), amount: signed })
-    .meta({ description: 'Later settlements of calls: adjustments with a key.' }),
+    .object({ lines: z.int().describe('Number of lines.'), amount: signed })
+    .describe('Later settlements of calls: adjustments with a key.'),
   days: z.array(
     z.object({
       day: z.string(),
-      calls: z.int().meta({ description: 'Number of charged calls.' }),
+      calls: z.int().describe('Number of charged calls.'),
       amount: signed,
     }),
   ),
   models: z
     .array(z.object({ model: z.string(), amount: signed }))
     .nullable()
-    .meta({
-      description: 'Usage by model, by time of admission; null: it is kept by days of another time zone.',
-    }),
-  edges: signed.nullable().meta({
-    description:
+    .describe('Usage by model, by time of admission; null: it is kept by days of another time zone.'),
+  edges: signed
+    .nullable()
+    .describe(
       'Posted usage minus usage by model: calls that began on one side of an edge and ended on the other.',
-  }),
+    ),
 });
 export type Statement = z.output<typeof statement>;
 

@@ -10,11 +10,8 @@ import { formatUsd } from '#lib/core/money';
 const path = '/workspaces/{workspace}/low-balance';
 
 const lowBalance = z.object({
-  threshold: z
-    .string()
-    .nullable()
-    .meta({ description: 'Dollars as a decimal string; null: no mail is sent.' }),
-  below: z.boolean().meta({ description: 'Whether balance plus credit are below it now.' }),
+  threshold: z.string().nullable().describe('Dollars as a decimal string; null: no mail is sent.'),
+  below: z.boolean().describe('Whether balance plus credit are below it now.'),
 });
 export type LowBalance = z.output<typeof lowBalance>;
 

@@ -19,15 +19,16 @@ const ofOperator = '/management-keys';
 const shownManagementKey = z.object({
   id: z.uuid(),
   name: z.string(),
-  workspace: z.string().nullable().meta({ description: 'Slug; null: an operator’s key.' }),
+  workspace: z.string().nullable().describe('Slug; null: an operator’s key.'),
   role: z.enum(roles).nullable(),
   operator: z.boolean(),
   status: z.enum(['active', 'revoked']),
   display: z.string(),
-  madeBy: z.string().nullable().meta({
-    description: 'E-mail of the member who created it and with whose role it ends; null: the operator.',
-  }),
-  lastUsedAt: z.iso.datetime().nullable().meta({ description: 'To the minute; null: never.' }),
+  madeBy: z
+    .string()
+    .nullable()
+    .describe('E-mail of the member who created it and with whose role it ends; null: the operator.'),
+  lastUsedAt: z.iso.datetime().nullable().describe('To the minute; null: never.'),
   createdAt: z.iso.datetime(),
 });
 type ShownManagementKey = z.output<typeof shownManagementKey>;

@@ -23,8 +23,8 @@ export const whatStops = read({
     role: optional({ ...memberRole, help: 'The new role. Default: none, the member is removed.' }),
   },
   output: z.object({
-    apiKeys: z.int().meta({ description: 'Number of API keys that would stop.' }),
-    managementKeys: z.int().meta({ description: 'Number of management keys that would be revoked.' }),
+    apiKeys: z.int().describe('Number of API keys that would stop.'),
+    managementKeys: z.int().describe('Number of management keys that would be revoked.'),
     stopping: z.array(z.object({ ...stopping.shape, kind: z.enum(['api-key', 'management-key']) })),
   }),
   http: [{ method: 'GET', path: '/workspaces/{workspace}/members/{member}/keys' }],

@@ -23,10 +23,10 @@ export const memberRole = choice(
 );
 
 export const shownMember = z.object({
-  id: z.uuid().meta({ description: 'Id of the user.' }),
+  id: z.uuid().describe('Id of the user.'),
   email: z.string(),
   name: z.string().nullable(),
   role: z.enum(roles),
-  since: z.iso.datetime().meta({ description: 'Member since.' }),
+  since: z.iso.datetime().describe('Member since.'),
 });
 export type ShownMember = z.output<typeof shownMember>;

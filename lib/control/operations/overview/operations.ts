@@ -16,19 +16,16 @@ const mostShown = 5;
 
 /** What users need to know first when they open the console. */
 const shownOverview = z.object({
-  called: z.boolean().meta({ description: 'Whether the workspace has ever made a call.' }),
-  available: dollars.meta({ description: 'Balance plus credit minus what is held.' }),
-  simulated: dollars.meta({
-    description: 'The part of the balance that is simulated money, which pays only the simulated provider.',
-  }),
+  called: z.boolean().describe('Whether the workspace has ever made a call.'),
+  available: dollars.describe('Balance plus credit minus what is held.'),
+  simulated: dollars.describe(
+    'The part of the balance that is simulated money, which pays only the simulated provider.',
+  ),
   lowBalance: dollars
     .nullable()
-    .meta({ description: 'The low-balance threshold, if the funds are below it; otherwise null.' }),
-  perDay: dollars.meta({ description: `Average cost of a day in the last ${paceDays} days.` }),
-  daysLeft: z
-    .number()
-    .nullable()
-    .meta({ description: 'How long the funds last at that pace; null: nothing was spent.' }),
+    .describe('The low-balance threshold, if the funds are below it; otherwise null.'),
+  perDay: dollars.describe(`Average cost of a day in the last ${paceDays} days.`),
+  daysLeft: z.number().nullable().describe('How long the funds last at that pace; null: nothing was spent.'),
   caps: z
     .array(
       z.object({
@@ -37,13 +34,13 @@ const shownOverview = z.object({
         span: z.enum(['day', 'd7', 'd30', 'quota']),
         spent: dollars,
         cap: dollars,
-        used: z.number().meta({ description: 'Used share of the cap: 1 is all of it.' }),
+        used: z.number().describe('Used share of the cap: 1 is all of it.'),
       }),
     )
-    .meta({ description: 'Caps and quotas that are at 80% or more, fullest first.' }),
+    .describe('Caps and quotas that are at 80% or more, fullest first.'),
   offers: z
     .array(z.object({ model: z.string(), provider: z.string(), state: z.enum(['set aside', 'probing']) }))
-    .meta({ description: 'Offers of models in use that the breaker keeps out of service.' }),
+    .describe('Offers of models in use that the breaker keeps out of service.'),
 });
 
 export type Overview = z.output<typeof shownOverview>;

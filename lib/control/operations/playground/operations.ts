@@ -33,7 +33,7 @@ export const openPlayground = change({
   permission: 'playground:use',
   fields: {},
   output: z.object({
-    key: z.string().meta({ description: 'The key itself.' }),
+    key: z.string().describe('The key itself.'),
     expiresAt: z.iso.datetime(),
   }),
   http: [],

@@ -55,15 +55,15 @@ export const openPolicy = read({
   permission: 'policies:read',
   fields: { model: modelField },
   output: z.object({
-    version: z.int().meta({ description: 'Version in force; 0: no policy was set.' }),
+    version: z.int().describe('Version in force; 0: no policy was set.'),
     policy: storedPolicy,
     publishedAt: z.iso.datetime().nullable(),
     publishedBy: author,
     draft: z
       .object({
         policy: storedPolicy,
-        base: z.int().meta({ description: 'The version that it is based on.' }),
-        revision: z.int().meta({ description: 'Counts the saves of this draft.' }),
+        base: z.int().describe('The version that it is based on.'),
+        revision: z.int().describe('Counts the saves of this draft.'),
         savedAt: z.iso.datetime(),
         savedBy: author,
       })
@@ -99,7 +99,7 @@ export const saveDraft = change({
   reach: 'workspace',
   permission: 'policies:write',
   fields: { model: modelField, policy: draftField, base: baseField, revision: revisionField },
-  output: z.object({ revision: z.int().meta({ description: 'Counts the saves of this draft.' }) }),
+  output: z.object({ revision: z.int().describe('Counts the saves of this draft.') }),
   http: [{ method: 'PUT', path: draftPath }],
   line: null,
   run: async (context, { model, policy, base, revision: seen }) => {

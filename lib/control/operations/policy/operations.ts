@@ -72,10 +72,7 @@ export const rollBackPolicy = change({
   },
   output: z.object({
     version: z.int(),
-    restored: z
-      .int()
-      .nullable()
-      .meta({ description: 'The restored version; null: none, the policy is empty.' }),
+    restored: z.int().nullable().describe('The restored version; null: none, the policy is empty.'),
     policy: storedPolicy,
   }),
   http: [{ method: 'POST', path: `${policies}/{model}/rollback` }],
@@ -132,7 +129,7 @@ export const showPolicyList = read({
   output: z.object({
     default: storedPolicy,
     models: z.record(z.string(), storedPolicy),
-    versions: z.record(z.string(), z.int()).meta({ description: 'By model; the default under "".' }),
+    versions: z.record(z.string(), z.int()).describe('By model; the default under "".'),
   }),
   http: [{ method: 'GET', path: policies }],
   line: { arguments: ['workspace'] },

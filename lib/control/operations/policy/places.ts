@@ -54,4 +54,4 @@ export const nameOf = (place: string) =>
 export const author = z
   .string()
   .nullable()
-  .meta({ description: 'Name or address of a user; null: a program, or a former user.' });
+  .describe('Name or address of a user; null: a program, or a former user.');

@@ -7,7 +7,7 @@ import { policyShape } from '#lib/core/schemas/policy';
 import { changesOf } from '#lib/gateway/routing/pure/policy/difference';
 
 const fault = z.object({
-  at: z.array(z.string()).meta({ description: 'Path in the policy: ["timeouts", "connectMs"].' }),
+  at: z.array(z.string()).describe('Path in the policy: ["timeouts", "connectMs"].'),
   message: z.string(),
 });
 

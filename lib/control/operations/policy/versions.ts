@@ -19,7 +19,7 @@ const shownVersion = z.object({
   version: z.int(),
   at: z.iso.datetime(),
   by: author,
-  changes: z.array(z.string()).meta({ description: 'Changes from the previous version, as text.' }),
+  changes: z.array(z.string()).describe('Changes from the previous version, as text.'),
   policy: storedPolicy,
 });
 
@@ -77,10 +77,7 @@ export const listVersions = read({
   },
   output: z.object({
     data: z.array(shownVersion),
-    next: z
-      .int()
-      .nullable()
-      .meta({ description: 'Send it as "before" to get older versions; null: there are none.' }),
+    next: z.int().nullable().describe('Send it as "before" to get older versions; null: there are none.'),
   }),
   http: [{ method: 'GET', path: `${policies}/{model}/versions` }],
   line: { arguments: ['workspace'], columns: ['version', 'at', 'by', 'changes'] },

@@ -14,22 +14,25 @@ const dayMs = 86_400_000;
 const mostRows = 400_000;
 const batchRows = 5_000;
 
-const dollars = (description: string) => z.string().meta({ description: `${description}, dollars.` });
+const dollars = (description: string) => z.string().describe(`${description}, dollars.`);
 
 export const shownEffect = z.object({
-  from: z.iso.datetime().meta({ description: 'Calls since then were checked.' }),
+  from: z.iso.datetime().describe('Calls since then were checked.'),
   to: z.iso.datetime(),
-  complete: z.boolean().meta({
-    description: `false: there were more than ${mostRows} calls in the 7 days, of which only the newest were checked.`,
-  }),
-  calls: z.int().meta({ description: 'Charged calls of the offer that were priced again.' }),
+  complete: z
+    .boolean()
+    .describe(
+      `false: there were more than ${mostRows} calls in the 7 days, of which only the newest were checked.`,
+    ),
+  calls: z.int().describe('Charged calls of the offer that were priced again.'),
   charged: dollars('Charged for these calls'),
   preview: dollars('What they would have cost with the new price'),
   difference: dollars('preview minus charged'),
-  apart: z.int().meta({
-    description:
+  apart: z
+    .int()
+    .describe(
       'Charged calls that cannot be priced again from the log: nested models, reduced or capped usage.',
-  }),
+    ),
   apartCharged: dollars('Charged for those calls'),
 });
 export type PriceEffect = z.output<typeof shownEffect>;

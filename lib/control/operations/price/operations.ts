@@ -9,34 +9,31 @@ import { setPrice, withdrawPrice } from '#lib/control/operations/price/set';
 import { isUnpriced, parsePrice, readFilePrice } from '#lib/core/schemas/price';
 
 const version = z.object({
-  id: z.uuid().meta({ description: 'The "priceVersion" of calls.' }),
+  id: z.uuid().describe('The "priceVersion" of calls.'),
   model: z.string(),
   provider: z.string(),
-  effectiveAt: z.iso.datetime().meta({ description: 'In force for calls admitted from then on.' }),
-  until: z.iso
-    .datetime()
-    .nullable()
-    .meta({ description: 'When the next price replaced it; null: it was not replaced.' }),
-  text: z.string().meta({ description: 'The whole price as text; "unpriced": the offer was not routed to.' }),
+  effectiveAt: z.iso.datetime().describe('In force for calls admitted from then on.'),
+  until: z.iso.datetime().nullable().describe('When the next price replaced it; null: it was not replaced.'),
+  text: z.string().describe('The whole price as text; "unpriced": the offer was not routed to.'),
   bands: z.array(
     z.object({
       tier: z.string(),
-      aboveInputTokens: z.int().nullable().meta({ description: 'Input tokens; null: from the first token.' }),
+      aboveInputTokens: z.int().nullable().describe('Input tokens; null: from the first token.'),
       rates: z.array(
         z.object({
           class: z.string(),
           variant: z.string().nullable(),
           unit: z.enum(['million tokens', 'one']),
-          usd: z.string().meta({ description: 'Dollars as a decimal string.' }),
+          usd: z.string().describe('Dollars as a decimal string.'),
         }),
       ),
     }),
   ),
-  source: z.string().nullable().meta({ description: 'Where the provider publishes its prices.' }),
+  source: z.string().nullable().describe('Where the provider publishes its prices.'),
   state: z
     .enum(['scheduled', 'in force', 'past'])
-    .meta({ description: 'Whether it is still to come, in force, or replaced.' }),
-  withdrawn: z.boolean().meta({ description: 'Whether the offer is withdrawn.' }),
+    .describe('Whether it is still to come, in force, or replaced.'),
+  withdrawn: z.boolean().describe('Whether the offer is withdrawn.'),
 });
 export type ShownPriceVersion = z.output<typeof version>;
 
@@ -94,7 +91,7 @@ export const previewPrice = read({
   reach: 'gateway',
   permission: 'gateway:read',
   fields: offerFields,
-  output: shownEffect.extend({ price: z.string().meta({ description: 'The price as text.' }) }),
+  output: shownEffect.extend({ price: z.string().describe('The price as text.') }),
   http: [],
   line: { arguments: ['model', 'provider'] },
   run: async (context, { model: modelId, provider: providerId, price }) => {

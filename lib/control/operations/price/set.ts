@@ -15,11 +15,11 @@ const transaction = { waitMs: 5_000, limitMs: 30_000, table: 'provider' } as con
 const settledMs = 60_000;
 
 const answer = z.object({
-  id: z.uuid().meta({ description: 'The "priceVersion" of calls.' }),
+  id: z.uuid().describe('The "priceVersion" of calls.'),
   model: z.string(),
   provider: z.string(),
-  text: z.string().meta({ description: 'The price as text.' }),
-  effectiveAt: z.iso.datetime().meta({ description: 'In force for calls admitted from then on.' }),
+  text: z.string().describe('The price as text.'),
+  effectiveAt: z.iso.datetime().describe('In force for calls admitted from then on.'),
 });
 
 export const setPrice = change({

@@ -8,15 +8,15 @@ const family = z.object({
   address: z
     .string()
     .nullable()
-    .meta({ description: 'Versioned root URL, or the variable that contains it; null: it cannot be read.' }),
-  why: z.string().nullable().meta({ description: 'Why no calls can be sent there; null: they can.' }),
+    .describe('Versioned root URL, or the variable that contains it; null: it cannot be read.'),
+  why: z.string().nullable().describe('Why no calls can be sent there; null: they can.'),
 });
 
 const credential = z.object({
-  kind: z.enum(['none', 'variable', 'sealed']).meta({ description: 'Where the credential is stored.' }),
-  variable: z.string().nullable().meta({ description: 'The environment variable that contains it.' }),
-  usable: z.boolean().meta({ description: 'Whether this process has it; its value is never shown.' }),
-  why: z.string().nullable().meta({ description: 'Why not, and what to do; null: it is usable.' }),
+  kind: z.enum(['none', 'variable', 'sealed']).describe('Where the credential is stored.'),
+  variable: z.string().nullable().describe('The environment variable that contains it.'),
+  usable: z.boolean().describe('Whether this process has it; its value is never shown.'),
+  why: z.string().nullable().describe('Why not, and what to do; null: it is usable.'),
 });
 
 export const shownProvider = z.object({
@@ -25,11 +25,8 @@ export const shownProvider = z.object({
   families: z.array(family),
   credential,
   onDisconnect: z.enum(['abort', 'drain']),
-  pricesFrom: z
-    .string()
-    .nullable()
-    .meta({ description: 'The page where the provider publishes its prices.' }),
-  offers: z.int().meta({ description: 'Number of offers that are not withdrawn.' }),
+  pricesFrom: z.string().nullable().describe('The page where the provider publishes its prices.'),
+  offers: z.int().describe('Number of offers that are not withdrawn.'),
 });
 export type ShownProvider = z.output<typeof shownProvider>;
 

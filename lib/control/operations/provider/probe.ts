@@ -28,20 +28,17 @@ export interface Probe {
   readonly credential: string;
 }
 
-const tokens = z
-  .number()
-  .nullable()
-  .meta({ description: 'Tokens according to the answer; null: not reported.' });
+const tokens = z.number().nullable().describe('Tokens according to the answer; null: not reported.');
 
 /** The result, without the credential. */
 export const probed = z.object({
   ok: z.boolean(),
-  status: z.int().nullable().meta({ description: 'HTTP status; null: there was no answer.' }),
+  status: z.int().nullable().describe('HTTP status; null: there was no answer.'),
   durationMs: z.int(),
-  message: z.string().nullable().meta({ description: 'What went wrong; null: nothing.' }),
+  message: z.string().nullable().describe('What went wrong; null: nothing.'),
   input: tokens,
   output: tokens,
-  cost: z.string().nullable().meta({ description: 'Dollars, paid by the operator; null: unknown.' }),
+  cost: z.string().nullable().describe('Dollars, paid by the operator; null: unknown.'),
   upstreamRequestId: z.string().nullable(),
 });
 export type Probed = z.output<typeof probed>;

@@ -7,12 +7,12 @@ const shownOffer = z.object({
   model: z.string(),
   provider: z.string(),
   state: z.enum(['in service', 'set aside', 'probing']),
-  until: z.iso.datetime().nullable().meta({ description: 'Set aside until then.' }),
-  firstByteMs: z.number().nullable().meta({ description: 'Smoothed time to the first byte of streams, ms.' }),
-  wholeMs: z.number().nullable().meta({ description: 'Smoothed time of whole answers, ms.' }),
-  tokensPerSecond: z.number().nullable().meta({ description: 'Smoothed output tokens per second.' }),
-  errorRate: z.number().meta({ description: 'Share of its latest attempts that failed, from 0 to 1.' }),
-  failures: z.int().meta({ description: 'Consecutive failures.' }),
+  until: z.iso.datetime().nullable().describe('Set aside until then.'),
+  firstByteMs: z.number().nullable().describe('Smoothed time to the first byte of streams, ms.'),
+  wholeMs: z.number().nullable().describe('Smoothed time of whole answers, ms.'),
+  tokensPerSecond: z.number().nullable().describe('Smoothed output tokens per second.'),
+  errorRate: z.number().describe('Share of its latest attempts that failed, from 0 to 1.'),
+  failures: z.int().describe('Consecutive failures.'),
 });
 
 /** Reveals nothing about who calls an offer, or how much. */
@@ -23,7 +23,7 @@ export const showHealth = read({
   permission: 'policies:read',
   fields: {},
   output: z.object({
-    processes: z.int().meta({ description: 'How many processes answered; 0: the state is unknown.' }),
+    processes: z.int().describe('How many processes answered; 0: the state is unknown.'),
     offers: z.array(shownOffer),
   }),
   http: [{ method: 'GET', path: '/workspaces/{workspace}/offers/health' }],

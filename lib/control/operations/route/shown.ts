@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { tableLines } from '#lib/control/operations/text';
 
-const price = z.string().nullable().meta({ description: 'Dollars per million tokens.' });
+const price = z.string().nullable().describe('Dollars per million tokens.');
 
 /** A plan with its reasons, as "route explain" prints it. */
 export const explanation = z.object({
   workspace: z.string(),
-  model: z.string().meta({ description: 'The slug that the name resolves to.' }),
+  model: z.string().describe('The slug that the name resolves to.'),
   requestedModel: z.string(),
   family: z.string(),
   candidates: z
@@ -20,27 +20,25 @@ export const explanation = z.object({
         openUntil: z.iso
           .datetime()
           .nullable()
-          .meta({ description: 'Out of service until then, because of the breaker; null: in service.' }),
+          .describe('Out of service until then, because of the breaker; null: in service.'),
       }),
     )
-    .meta({ description: 'In the order in which they are tried.' }),
+    .describe('In the order in which they are tried.'),
   skipped: z.array(
     z.object({
-      provider: z.string().meta({ description: '"*" means every offer of the model.' }),
+      provider: z.string().describe('"*" means every offer of the model.'),
       model: z.string(),
       why: z.string(),
     }),
   ),
-  timeouts: z
-    .record(z.string(), z.number())
-    .meta({ description: 'The time limits of a call, in milliseconds.' }),
+  timeouts: z.record(z.string(), z.number()).describe('The time limits of a call, in milliseconds.'),
   health: z
     .enum(['live', 'unknown'])
-    .meta({ description: 'unknown: no gateway process answered, so every offer counts as healthy.' }),
+    .describe('unknown: no gateway process answered, so every offer counts as healthy.'),
   failure: z
     .object({ code: z.string(), message: z.string() })
     .nullable()
-    .meta({ description: 'The error of a call, if there are no candidates.' }),
+    .describe('The error of a call, if there are no candidates.'),
 });
 
 /** The same as text. */

@@ -33,7 +33,7 @@ export const acceptSecret = change({
   },
   output: z.object({
     name: z.enum(secretNames),
-    accepted: z.boolean().meta({ description: 'false: it was already the accepted value.' }),
+    accepted: z.boolean().describe('false: it was already the accepted value.'),
     ended: z.array(z.object({ what: z.string(), count: z.int() })),
   }),
   http: [],

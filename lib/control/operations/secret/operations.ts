@@ -11,13 +11,11 @@ import type { Store } from '#lib/control/operations/store';
 import { keysOf, type SealingKey, seal } from '#lib/platform/sealing';
 
 const counts = {
-  current: z.int().meta({ description: 'Number of secrets sealed with ENCRYPTION_KEY.' }),
-  older: z
-    .int()
-    .meta({ description: 'Number of secrets sealed with a key of ENCRYPTION_KEY_OLD; rotate them.' }),
-  unreadable: z.array(z.string()).meta({
-    description: 'Secrets that no key of this process can open, at most 100; store them again.',
-  }),
+  current: z.int().describe('Number of secrets sealed with ENCRYPTION_KEY.'),
+  older: z.int().describe('Number of secrets sealed with a key of ENCRYPTION_KEY_OLD; rotate them.'),
+  unreadable: z
+    .array(z.string())
+    .describe('Secrets that no key of this process can open, at most 100; store them again.'),
 };
 const shownCounts = z.object(counts);
 type Counts = z.output<typeof shownCounts>;
@@ -63,7 +61,7 @@ export const rotateSecrets = change({
     ),
   },
   output: z.object({
-    rotated: z.int().meta({ description: 'Secrets sealed again by this run.' }),
+    rotated: z.int().describe('Secrets sealed again by this run.'),
     ...counts,
   }),
   http: [{ method: 'POST', path: '/secrets/rotate' }],

@@ -15,37 +15,36 @@ import type { Catalogue } from '#lib/core/facts/snapshot';
 const dayMs = 86_400_000;
 
 const component = z.object({
-  id: z.string().meta({ description: 'Id of the provider; "gateway" for the gateway itself.' }),
+  id: z.string().describe('Id of the provider; "gateway" for the gateway itself.'),
   name: z.string(),
-  state: z.enum(componentStates).meta({
-    description: 'By the last hour or else the last two days, and by open incidents; no data: too few calls.',
-  }),
-  availability: z.number().nullable().meta({
-    description:
+  state: z
+    .enum(componentStates)
+    .describe('By the last hour or else the last two days, and by open incidents; no data: too few calls.'),
+  availability: z
+    .number()
+    .nullable()
+    .describe(
       'Share of calls without a failure of this component in all of these days, from 0 to 1; null: no data yet.',
-  }),
+    ),
   latencyMs: z
     .object({
-      p50: z.number().meta({ description: 'Half of the calls took at most this long, ms.' }),
-      p95: z.number().meta({ description: '95% of the calls took at most this long, ms.' }),
+      p50: z.number().describe('Half of the calls took at most this long, ms.'),
+      p95: z.number().describe('95% of the calls took at most this long, ms.'),
     })
     .nullable()
-    .meta({
-      description:
-        'For the gateway, the time that it adds to a call; for a provider, the time to its first byte in the last 7 days.',
-    }),
-  days: z
-    .array(z.number().nullable())
-    .meta({ description: 'Availability of each day; null: too few calls.' }),
+    .describe(
+      'For the gateway, the time that it adds to a call; for a provider, the time to its first byte in the last 7 days.',
+    ),
+  days: z.array(z.number().nullable()).describe('Availability of each day; null: too few calls.'),
 });
 export type StatusComponent = z.output<typeof component>;
 
 const status = z.object({
-  measuredAt: z.iso.datetime().nullable().meta({ description: 'When the figures were last updated.' }),
-  days: z.array(z.iso.date()).meta({ description: 'The days in UTC, oldest first.' }),
+  measuredAt: z.iso.datetime().nullable().describe('When the figures were last updated.'),
+  days: z.array(z.iso.date()).describe('The days in UTC, oldest first.'),
   gateway: component,
   providers: z.array(component),
-  incidents: z.array(incident).meta({ description: 'Incidents of these days and open ones, newest first.' }),
+  incidents: z.array(incident).describe('Incidents of these days and open ones, newest first.'),
 });
 export type Status = z.output<typeof status>;
 

@@ -13,15 +13,15 @@ const statuses = ['open', 'paid', 'expired', 'failed', 'refunded'] as const;
 /** A top-up as JSON; amounts are decimal strings of dollars. */
 export const topUp = z.object({
   id: z.uuid(),
-  amount: z.string().meta({ description: 'Credited amount, dollars.' }),
-  fee: z.string().meta({ description: 'Fee charged in addition, dollars.' }),
+  amount: z.string().describe('Credited amount, dollars.'),
+  fee: z.string().describe('Fee charged in addition, dollars.'),
   status: z.enum(statuses),
-  url: z.string().nullable().meta({ description: 'Page to pay on; null: the top-up is not open.' }),
-  refunded: z.string().meta({ description: 'Refunded to the card, including the fee, dollars.' }),
+  url: z.string().nullable().describe('Page to pay on; null: the top-up is not open.'),
+  refunded: z.string().describe('Refunded to the card, including the fee, dollars.'),
   createdAt: z.iso.datetime(),
   paidAt: z.iso.datetime().nullable(),
-  test: z.boolean().meta({ description: 'Whether it is a test payment, which charges no card.' }),
-  automatic: z.boolean().meta({ description: 'Whether it was ordered automatically.' }),
+  test: z.boolean().describe('Whether it is a test payment, which charges no card.'),
+  automatic: z.boolean().describe('Whether it was ordered automatically.'),
   receiptUrl: z.string().nullable(),
   invoiceUrl: z.string().nullable(),
 });

@@ -10,7 +10,7 @@ export const openPortal = create({
   reach: 'workspace',
   permission: 'billing:write',
   fields: {},
-  output: z.object({ url: z.string().meta({ description: 'Address of the page, for immediate use.' }) }),
+  output: z.object({ url: z.string().describe('Address of the page, for immediate use.') }),
   http: [{ method: 'POST', path: '/workspaces/{workspace}/billing-portal' }],
   line: { arguments: ['workspace'] },
   text: ({ url }) => url,

@@ -12,18 +12,17 @@ export const reconcileBilling = create({
   permission: 'gateway:write',
   fields: {},
   output: z.object({
-    checked: z.int().meta({ description: 'Number of events and payments checked.' }),
-    credited: z.int().meta({ description: 'How many of them were credited or debited now.' }),
-    drift: z.string().meta({ description: 'Remaining difference between ledger and Stripe, dollars.' }),
+    checked: z.int().describe('Number of events and payments checked.'),
+    credited: z.int().describe('How many of them were credited or debited now.'),
+    drift: z.string().describe('Remaining difference between ledger and Stripe, dollars.'),
     differences: z
       .array(z.object({ payment: z.string(), due: z.string(), posted: z.string() }))
-      .meta({ description: 'For each payment, what the ledger should have and what it has.' }),
+      .describe('For each payment, what the ledger should have and what it has.'),
     lost: z
       .array(z.object({ workspace: z.string(), spent: z.string(), until: z.iso.datetime().nullable() }))
-      .meta({
-        description:
-          'Usage that was reported to Stripe but is missing in this database, which was restored from an older copy; noticed in the last 30 days.',
-      }),
+      .describe(
+        'Usage that was reported to Stripe but is missing in this database, which was restored from an older copy; noticed in the last 30 days.',
+      ),
   }),
   http: [],
   line: {},

@@ -6,25 +6,24 @@ import { quarantinedPayment } from '#lib/control/operations/top-up/quarantined';
 import { formatUsd } from '#lib/core/money';
 
 const found = z.object({
-  checked: z.int().meta({ description: 'Number of events and payments checked.' }),
-  credited: z.int().meta({ description: 'How many of them were credited or debited.' }),
-  drift: z.string().meta({ description: 'Remaining difference between ledger and Stripe, dollars.' }),
+  checked: z.int().describe('Number of events and payments checked.'),
+  credited: z.int().describe('How many of them were credited or debited.'),
+  drift: z.string().describe('Remaining difference between ledger and Stripe, dollars.'),
 });
 
 const state = z.object({
-  configured: z.boolean().meta({ description: 'Whether this process takes card payments.' }),
-  running: z.boolean().meta({ description: 'Whether a reconciliation is running.' }),
-  at: z.iso.datetime().nullable().meta({ description: 'When the last one ended; null: never.' }),
+  configured: z.boolean().describe('Whether this process takes card payments.'),
+  running: z.boolean().describe('Whether a reconciliation is running.'),
+  at: z.iso.datetime().nullable().describe('When the last one ended; null: never.'),
   last: found.nullable(),
   lost: z
     .array(z.object({ workspace: z.string(), spent: z.string(), until: z.iso.datetime().nullable() }))
-    .meta({
-      description:
-        'Usage that was reported to Stripe but is missing in this database; noticed in the last 30 days.',
-    }),
+    .describe(
+      'Usage that was reported to Stripe but is missing in this database; noticed in the last 30 days.',
+    ),
   quarantined: z
     .array(quarantinedPayment)
-    .meta({ description: 'Payments that do not match an order and were not credited, at most 100.' }),
+    .describe('Payments that do not match an order and were not credited, at most 100.'),
 });
 
 export const showBillingState = read({

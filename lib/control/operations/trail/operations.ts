@@ -19,12 +19,12 @@ const states = z.record(z.string(), z.unknown()).nullable();
 const shownRow = z.object({
   id: z.uuid(),
   at: z.iso.datetime(),
-  actor: z.string().meta({ description: 'Id of a user, "management-key <id>", or "command line".' }),
-  action: z.string().meta({ description: 'The operation: "key.revoke".' }),
-  subject: z.string().meta({ description: 'Id of what was changed.' }),
-  before: states.meta({ description: 'The differences, before the change; null: it is new.' }),
-  after: states.meta({ description: 'The differences, after the change; null: it was deleted.' }),
-  address: z.string().nullable().meta({ description: 'Network address of the caller; null: this machine.' }),
+  actor: z.string().describe('Id of a user, "management-key <id>", or "command line".'),
+  action: z.string().describe('The operation: "key.revoke".'),
+  subject: z.string().describe('Id of what was changed.'),
+  before: states.describe('The differences, before the change; null: it is new.'),
+  after: states.describe('The differences, after the change; null: it was deleted.'),
+  address: z.string().nullable().describe('Network address of the caller; null: this machine.'),
 });
 
 export const auditFilters = {

@@ -4,22 +4,22 @@ import type { Histogram } from '#lib/core/metering/histogram';
 import { formatUsd } from '#lib/core/money';
 import { errorClasses } from '#lib/gateway/settlement/pure/error-class';
 
-export const dollars = z.string().meta({ description: 'Dollars as a decimal string.' });
+export const dollars = z.string().describe('Dollars as a decimal string.');
 
-const count = (description: string) => z.int().meta({ description });
+const count = (description: string) => z.int().describe(description);
 
 const quantiles = z
   .object({
-    p50: z.number().meta({ description: 'Half of the calls took at most this long.' }),
-    p95: z.number().meta({ description: '95% of the calls took at most this long.' }),
+    p50: z.number().describe('Half of the calls took at most this long.'),
+    p95: z.number().describe('95% of the calls took at most this long.'),
   })
   .nullable()
-  .meta({ description: 'In ms, within 5%; null: no data.' });
+  .describe('In ms, within 5%; null: no data.');
 
 /** The totals of calls, in every answer about usage. */
 export const usageFigures = z.object({
-  calls: z.int().meta({ description: 'Number of calls.' }),
-  errors: z.int().meta({ description: 'Answers of 400 and above, and broken calls.' }),
+  calls: z.int().describe('Number of calls.'),
+  errors: z.int().describe('Answers of 400 and above, and broken calls.'),
   errorsBy: z
     .object({
       client: count('Invalid requests.'),
@@ -30,16 +30,16 @@ export const usageFigures = z.object({
       gateway: count('The gateway could not serve the call.'),
       other: count('From before errors were recorded by cause.'),
     })
-    .meta({ description: 'The errors by cause.' }),
-  errorRate: z.number().nullable().meta({ description: 'Errors ÷ calls; null: no calls.' }),
-  refused: z.int().meta({ description: 'Calls that the gateway refused; these are also errors.' }),
+    .describe('The errors by cause.'),
+  errorRate: z.number().nullable().describe('Errors ÷ calls; null: no calls.'),
+  refused: z.int().describe('Calls that the gateway refused; these are also errors.'),
   attempts: count('Number of attempts at providers.'),
-  fallbacks: z.int().meta({ description: 'Calls that needed more than one target.' }),
-  inputTokens: z.int().meta({ description: 'Uncached input.' }),
+  fallbacks: z.int().describe('Calls that needed more than one target.'),
+  inputTokens: z.int().describe('Uncached input.'),
   cachedTokens: z.int(),
   cacheWrite5mTokens: z.int(),
   cacheWrite1hTokens: z.int(),
-  outputTokens: z.int().meta({ description: 'Including reasoning.' }),
+  outputTokens: z.int().describe('Including reasoning.'),
   reasoningTokens: z.int(),
   audioInputTokens: z.int(),
   audioOutputTokens: z.int(),
@@ -48,8 +48,8 @@ export const usageFigures = z.object({
   images: count('Number of generated images.'),
   videoSeconds: z.int(),
   webSearches: count('Number of searches by providers.'),
-  latencyMs: quantiles.meta({ description: 'For calls that were neither refused nor interrupted.' }),
-  firstByteMs: quantiles.meta({ description: 'Time to the first byte of the answer.' }),
+  latencyMs: quantiles.describe('For calls that were neither refused nor interrupted.'),
+  firstByteMs: quantiles.describe('Time to the first byte of the answer.'),
   cost: dollars,
 });
 export type UsageFigures = z.output<typeof usageFigures>;

@@ -11,12 +11,11 @@ import { formatUsd } from '#lib/core/money';
 export const usageLedger = z.object({
   from: z.iso.datetime(),
   to: z.iso.datetime(),
-  usage: dollars.meta({ description: 'Cost of calls that were admitted in the range.' }),
-  posted: dollars.meta({ description: 'Charged by the ledger in the range, for calls that ended in it.' }),
-  difference: dollars.meta({
-    description:
-      'Posted minus usage: calls and jobs that were admitted on one side of an edge and ended on the other.',
-  }),
+  usage: dollars.describe('Cost of calls that were admitted in the range.'),
+  posted: dollars.describe('Charged by the ledger in the range, for calls that ended in it.'),
+  difference: dollars.describe(
+    'Posted minus usage: calls and jobs that were admitted on one side of an edge and ended on the other.',
+  ),
 });
 
 /** Lines of calls: charges, and corrections with a key. */

@@ -19,14 +19,10 @@ export type Grouping = (typeof groupings)[number];
 
 const usageRow = z.object({
   model: z.string().optional(),
-  key: z.string().optional().meta({ description: 'Id of the key.' }),
-  name: z
-    .string()
-    .nullable()
-    .optional()
-    .meta({ description: 'Name of the key; null: the key no longer exists.' }),
+  key: z.string().optional().describe('Id of the key.'),
+  name: z.string().nullable().optional().describe('Name of the key; null: the key no longer exists.'),
   provider: z.string().optional(),
-  day: z.string().optional().meta({ description: 'In the workspace’s time zone: "2026-07-02".' }),
+  day: z.string().optional().describe('In the workspace’s time zone: "2026-07-02".'),
   ...usageFigures.shape,
 });
 
@@ -39,7 +35,7 @@ export const usageReport = z.object({
   by: z.enum(groupings),
   cost: dollars,
   total: usageFigures,
-  rows: z.array(usageRow).meta({ description: 'Most expensive first; days in order, without empty ones.' }),
+  rows: z.array(usageRow).describe('Most expensive first; days in order, without empty ones.'),
 });
 
 /**

@@ -12,12 +12,9 @@ const mostRows = 100_000;
 
 const row = z.object({
   start: z.iso.datetime(),
-  end: z.iso.datetime().meta({ description: 'Exclusive.' }),
-  value: z.string().meta({ description: 'Value of the split; empty: calls without one, or no split.' }),
-  name: z
-    .string()
-    .nullable()
-    .meta({ description: 'Name of a key; null: the key no longer exists, or another split.' }),
+  end: z.iso.datetime().describe('Exclusive.'),
+  value: z.string().describe('Value of the split; empty: calls without one, or no split.'),
+  name: z.string().nullable().describe('Name of a key; null: the key no longer exists, or another split.'),
   ...usageFigures.shape,
 });
 
@@ -29,7 +26,7 @@ export const usageRows = z.object({
   to: z.iso.datetime(),
   step: z.enum(steps),
   by: z.enum(seriesSplits).nullable(),
-  rows: z.array(row).meta({ description: 'By time, then by value; empty rows are left out.' }),
+  rows: z.array(row).describe('By time, then by value; empty rows are left out.'),
 });
 
 /**

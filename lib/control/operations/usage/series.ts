@@ -52,13 +52,15 @@ const point = usageFigures.pick({
 });
 
 const group = z.object({
-  value: z.string().nullable().meta({
-    description:
+  value: z
+    .string()
+    .nullable()
+    .describe(
       'The model, provider, key id, outcome or family; empty: calls without one; null: all others, or no split.',
-  }),
-  name: z.string().nullable().meta({ description: 'Name of a key.' }),
+    ),
+  name: z.string().nullable().describe('Name of a key.'),
   total: usageFigures,
-  points: z.array(point).meta({ description: 'One for each of `starts`, including empty ones.' }),
+  points: z.array(point).describe('One for each of `starts`, including empty ones.'),
 });
 
 /** A chart of usage over time. */
@@ -71,20 +73,16 @@ export const usageSeries = z.object({
   by: z.enum(seriesSplits).nullable(),
   cost: dollars,
   total: usageFigures,
-  starts: z
-    .array(z.iso.datetime())
-    .meta({ description: 'Start of each point; the last one ends with the range.' }),
-  groups: z
-    .array(group)
-    .meta({ description: `Largest first, at most ${mostGroups}; then all others as one.` }),
+  starts: z.array(z.iso.datetime()).describe('Start of each point; the last one ends with the range.'),
+  groups: z.array(group).describe(`Largest first, at most ${mostGroups}; then all others as one.`),
   before: z
     .object({
       from: z.iso.datetime(),
       to: z.iso.datetime(),
       total: usageFigures,
-      points: z.array(point).meta({ description: 'Everything together, in its own steps.' }),
+      points: z.array(point).describe('Everything together, in its own steps.'),
     })
-    .meta({ description: 'The preceding period of the same length, or the requested one.' }),
+    .describe('The preceding period of the same length, or the requested one.'),
 });
 export type UsageSeries = z.output<typeof usageSeries>;
 

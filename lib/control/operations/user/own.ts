@@ -46,9 +46,7 @@ export const visitWorkspace = read({
     timeZone: z.string(),
     role: z.enum([...roles, 'operator']),
     available: z.string(),
-    low: z
-      .boolean()
-      .meta({ description: 'Whether the funds are below the workspace’s low-balance threshold.' }),
+    low: z.boolean().describe('Whether the funds are below the workspace’s low-balance threshold.'),
     suspended: z.boolean(),
     demo: z.boolean(),
   }),

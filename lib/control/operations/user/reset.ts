@@ -45,10 +45,11 @@ export const resetPassword = change({
   fields: { token: linkToken, password: newPassword },
   output: z.object({
     email: z.string(),
-    disabledKeys: z.int().meta({
-      description:
+    disabledKeys: z
+      .int()
+      .describe(
         'Number of API keys that were created before the address was verified, and are now disabled.',
-    }),
+      ),
   }),
   http: [],
   line: null,

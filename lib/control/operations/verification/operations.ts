@@ -7,21 +7,21 @@ const kept = z.object({
   startedAt: z.iso.datetime(),
   endedAt: z.iso.datetime(),
   tookMs: z.int(),
-  error: z.string().nullable().meta({ description: 'Why it failed to run; null: it ran.' }),
+  error: z.string().nullable().describe('Why it failed to run; null: it ran.'),
   ok: z.boolean(),
-  overHold: z.string().meta({ description: 'By how much charges exceeded their holds in total, dollars.' }),
+  overHold: z.string().describe('By how much charges exceeded their holds in total, dollars.'),
   checks: z.array(
     z.object({
       name: z.string(),
-      rows: z.array(z.unknown()).meta({ description: 'At most 20; amounts are nano-dollars.' }),
-      broken: z.int().meta({ description: 'Number of rows that break the invariant, counted up to 100.' }),
+      rows: z.array(z.unknown()).describe('At most 20; amounts are nano-dollars.'),
+      broken: z.int().describe('Number of rows that break the invariant, counted up to 100.'),
     }),
   ),
 });
 
 const state = z.object({
   running: z.boolean(),
-  last: kept.nullable().meta({ description: 'The last completed verification; null: none.' }),
+  last: kept.nullable().describe('The last completed verification; null: none.'),
 });
 
 /** In the background of the process that gets the request: with a large log it takes minutes. */

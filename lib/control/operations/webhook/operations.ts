@@ -38,8 +38,8 @@ const shownDelivery = z.object({
   id: z.uuid(),
   event: z.string(),
   state: z.enum(['delivered', 'waiting', 'given up']),
-  tries: z.int().meta({ description: 'Number of attempts.' }),
-  status: z.int().nullable().meta({ description: 'HTTP status of the last answer; null: no answer.' }),
+  tries: z.int().describe('Number of attempts.'),
+  status: z.int().nullable().describe('HTTP status of the last answer; null: no answer.'),
   error: z.string().nullable(),
   createdAt: z.iso.datetime(),
   deliveredAt: z.iso.datetime().nullable(),
@@ -55,7 +55,7 @@ export const createWebhook = create({
   fields: { url },
   output: z.object({
     id: z.uuid(),
-    key: z.string().meta({ description: 'The secret that signs its events. It is shown only once.' }),
+    key: z.string().describe('The secret that signs its events. It is shown only once.'),
   }),
   http: [{ method: 'POST', path: webhooks }],
   line: {},
@@ -122,7 +122,7 @@ export const testWebhook = change({
   reach: 'workspace',
   permission: 'workspace:write',
   fields: { id: webhookId },
-  output: z.object({ id: z.uuid().meta({ description: 'Id of the delivery.' }) }),
+  output: z.object({ id: z.uuid().describe('Id of the delivery.') }),
   http: [{ method: 'POST', path: `${webhooks}/{id}/test` }],
   line: { arguments: ['id'] },
   run: async (context, { id }) => {

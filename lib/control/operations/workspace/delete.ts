@@ -10,17 +10,15 @@ import { formatUsd } from '#lib/core/money';
 
 const losses = z.object({
   slug: z.string(),
-  balance: z
-    .string()
-    .meta({ description: 'Balance that can no longer be spent, dollars as a decimal string.' }),
-  held: z.string().meta({ description: 'Held by running calls and jobs, which are charged when they end.' }),
-  apiKeys: z.int().meta({ description: 'Number of API keys that are revoked.' }),
-  managementKeys: z.int().meta({ description: 'Number of management keys that are revoked.' }),
-  members: z.int().meta({ description: 'Number of members who lose access.' }),
-  invitations: z.int().meta({ description: 'Number of open invitations, which are canceled.' }),
+  balance: z.string().describe('Balance that can no longer be spent, dollars as a decimal string.'),
+  held: z.string().describe('Held by running calls and jobs, which are charged when they end.'),
+  apiKeys: z.int().describe('Number of API keys that are revoked.'),
+  managementKeys: z.int().describe('Number of management keys that are revoked.'),
+  members: z.int().describe('Number of members who lose access.'),
+  invitations: z.int().describe('Number of open invitations, which are canceled.'),
   runningJobs: z
     .int()
-    .meta({ description: 'Number of running jobs, which must end before the workspace can be deleted.' }),
+    .describe('Number of running jobs, which must end before the workspace can be deleted.'),
 });
 
 /** What prevents the deletion of a workspace, and what would be lost. */

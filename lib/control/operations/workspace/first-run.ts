@@ -20,11 +20,11 @@ export const showFirstRun = read({
   permission: 'logs:read',
   fields: {},
   output: z.object({
-    available: z.string().meta({ description: 'Balance + credit − held, dollars as a decimal string.' }),
+    available: z.string().describe('Balance + credit − held, dollars as a decimal string.'),
     funded: z.boolean(),
-    keys: z.boolean().meta({ description: 'Whether there is an active key.' }),
-    answered: z.boolean().meta({ description: 'Whether any call was answered without an error.' }),
-    over: z.boolean().meta({ description: 'Whether that was more than half an hour ago.' }),
+    keys: z.boolean().describe('Whether there is an active key.'),
+    answered: z.boolean().describe('Whether any call was answered without an error.'),
+    over: z.boolean().describe('Whether that was more than half an hour ago.'),
     call: z
       .object({
         id: z.uuid(),
@@ -35,7 +35,7 @@ export const showFirstRun = read({
         cost: z.string(),
       })
       .nullable()
-      .meta({ description: 'The first answered call; until there is one, the latest call.' }),
+      .describe('The first answered call; until there is one, the latest call.'),
   }),
   http: [],
   line: null,

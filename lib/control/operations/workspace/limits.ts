@@ -13,8 +13,8 @@ const codes = [
 const mostCalls = 5000;
 
 const rate = z.object({
-  used: z.int().meta({ description: 'Counts against the limit now.' }),
-  limit: z.int().nullable().meta({ description: 'The limit; null: none.' }),
+  used: z.int().describe('Counts against the limit now.'),
+  limit: z.int().nullable().describe('The limit; null: none.'),
 });
 
 /** The limits of a workspace, what counts against them, and the latest refusal by each. */
@@ -26,15 +26,15 @@ export const showLimits = read({
   permission: 'logs:read',
   fields: {},
   output: z.object({
-    processes: z.int().meta({
-      description: 'Number of gateway processes that answered; if 0, the figures of the last minute are 0.',
-    }),
-    requests: rate.meta({ description: 'In the last 60 seconds.' }),
-    tokens: rate.meta({ description: 'In the last 60 seconds.' }),
-    atOnce: rate.meta({ description: 'Running calls.' }),
+    processes: z
+      .int()
+      .describe('Number of gateway processes that answered; if 0, the figures of the last minute are 0.'),
+    requests: rate.describe('In the last 60 seconds.'),
+    tokens: rate.describe('In the last 60 seconds.'),
+    atOnce: rate.describe('Running calls.'),
     refusals: z
       .array(z.object({ code: z.enum(codes), at: z.iso.datetime(), call: z.uuid() }))
-      .meta({ description: `Among the newest ${mostCalls} failed calls; newest first.` }),
+      .describe(`Among the newest ${mostCalls} failed calls; newest first.`),
   }),
   http: [{ method: 'GET', path: '/workspaces/{workspace}/limits' }],
   line: { arguments: ['workspace'] },

@@ -59,11 +59,11 @@ export const suspended = toggle({
 /** Default limits of a new workspace (contract: limits/defaults). */
 export const newWorkspaceLimits = { rpm: 600, tpm: 4_000_000, concurrency: 50 };
 
-const dollars = z.string().meta({ description: 'Dollars as a decimal string.' });
+const dollars = z.string().describe('Dollars as a decimal string.');
 
 /** What can be changed; the entity tag and audit rows are built from it. */
 const stateShape = {
-  slug: z.string().meta({ description: 'Name of the workspace in addresses.' }),
+  slug: z.string().describe('Name of the workspace in addresses.'),
   ...shapeOf(workspaceSettings),
   suspended: z.boolean(),
 };
@@ -71,12 +71,12 @@ export const changedWorkspace = z.object({ id: z.uuid(), ...stateShape });
 
 export const listedWorkspace = z.object({
   ...changedWorkspace.shape,
-  balance: dollars.meta({ description: 'Sum of the ledger, dollars as a decimal string.' }),
-  simulated: dollars.meta({
-    description: 'The part of the balance that is simulated money, which pays only the simulated provider.',
-  }),
-  held: dollars.meta({ description: 'Held by running calls and jobs.' }),
-  available: dollars.meta({ description: 'Balance + credit − held.' }),
+  balance: dollars.describe('Sum of the ledger, dollars as a decimal string.'),
+  simulated: dollars.describe(
+    'The part of the balance that is simulated money, which pays only the simulated provider.',
+  ),
+  held: dollars.describe('Held by running calls and jobs.'),
+  available: dollars.describe('Balance + credit − held.'),
   createdAt: z.iso.datetime(),
 });
 export type ListedWorkspace = z.output<typeof listedWorkspace>;
