@@ -13,7 +13,9 @@ export async function audit(
   store: Store,
   actor: Actor,
   action: string,
-  done: Pick<Done<unknown>, 'subject' | 'workspaceId' | 'before' | 'after' | 'detail'>,
+  done: Pick<Done<unknown>, 'subject' | 'before' | 'after' | 'detail'> & {
+    readonly workspaceId: string | null;
+  },
 ): Promise<void> {
   const { before, after } = difference(done.before, done.after);
   const nothing = before !== null && after !== null && Object.keys(after).length === 0;

@@ -77,16 +77,17 @@ export type State = Readonly<Record<string, unknown>>;
 /** How a mutation ended. */
 export interface Done<Out> {
   readonly result: Out;
-  /** The id of what was changed, and its workspace (null: the gateway's own). */
+  /** The id of what was changed. */
   readonly subject: string;
-  readonly workspaceId: string | null;
+  /** Its workspace; null: it is the gateway's own. If absent, the workspace of the scope, if that is one. */
+  readonly workspaceId?: string | null;
   /** Before (null: new) and after (null: gone); the audit row keeps the differences. */
   readonly before: State | null;
   readonly after: State | null;
   /** Other facts for the audit row: a reason, an overlap. */
   readonly detail?: State;
   /** What the snapshots of all processes must read again. */
-  readonly changes: readonly Change[];
+  readonly changes?: readonly Change[];
 }
 
 /** Address in `/api/v1`; `{workspace}` is the slug, other names are fields of the input. */
@@ -123,7 +124,7 @@ interface Declared<F extends Fields, Out, R extends Reach> {
   readonly fields: F;
   /** The answer as JSON. */
   readonly output: z.ZodType<Out>;
-  /** None: it is no part of the management API. */
+  /** None: it is not part of the management API. */
   readonly http: readonly HttpBinding[];
   /** null: it is no command. */
   readonly line: LineBinding | null;
@@ -172,23 +173,31 @@ export interface Transaction {
 
 export type Operation = Read | Mutation;
 
+/** What `read`, `create` and `change` take: without fields, addresses or command, an operation has none. */
+type Declaration<O extends { fields: unknown; http: unknown; line: unknown; kind: unknown }> = Omit<
+  O,
+  'kind' | 'fields' | 'http' | 'line'
+> &
+  Partial<Pick<O, 'fields' | 'http' | 'line'>>;
+
 /** Declares a read. */
-export function read<F extends Fields, Out, R extends Reach>(
-  operation: Omit<Read<F, Out, R>, 'kind'>,
+export function read<Out, R extends Reach, F extends Fields = Record<never, never>>(
+  declared: Declaration<Read<F, Out, R>>,
 ): Read<F, Out, R> {
-  return { kind: 'read', ...operation };
+  // Without fields, `F` is its default.
+  return { http: [], line: null, ...declared, fields: declared.fields ?? ({} as F), kind: 'read' };
 }
 
 /** Declares a mutation that creates something; on `/api/v1` it returns 201. */
-export function create<F extends Fields, Out, R extends Reach>(
-  operation: Omit<Mutation<F, Out, R>, 'kind'>,
+export function create<Out, R extends Reach, F extends Fields = Record<never, never>>(
+  declared: Declaration<Mutation<F, Out, R>>,
 ): Mutation<F, Out, R> {
-  return { kind: 'create', ...operation };
+  return { ...change(declared), kind: 'create' };
 }
 
 /** Declares a mutation of something that exists. */
-export function change<F extends Fields, Out, R extends Reach>(
-  operation: Omit<Mutation<F, Out, R>, 'kind'>,
+export function change<Out, R extends Reach, F extends Fields = Record<never, never>>(
+  declared: Declaration<Mutation<F, Out, R>>,
 ): Mutation<F, Out, R> {
-  return { kind: 'change', ...operation };
+  return { http: [], line: null, ...declared, fields: declared.fields ?? ({} as F), kind: 'change' };
 }

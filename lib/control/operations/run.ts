@@ -149,10 +149,11 @@ async function mutate<F extends Fields, Out, R extends Reach>(
   if (request.ifMatch !== undefined && !context.compared()) {
     throw badInput(null, 'If-Match does not apply here; send the request without it');
   }
-  await audit(store, request.actor, operation.name, done);
+  const workspaceId = reached.scope instanceof WorkspaceScope ? reached.scope.workspaceId : null;
+  await audit(store, request.actor, operation.name, { workspaceId, ...done });
   const ran = { output: done.result, etag: done.after === null ? null : etagOf(done.after) };
   if (once) await keep(store, once, ran);
-  await publish({ query: (text, values) => store.execute(text, values) }, done.changes);
+  await publish({ query: (text, values) => store.execute(text, values) }, done.changes ?? []);
   return ran;
 }
 

@@ -47,7 +47,6 @@ export const showAlertSettings = read({
   summary: 'Shows which kinds of alerts a workspace gets.',
   reach: 'workspace',
   permission: 'workspace:read',
-  fields: {},
   output: shownSwitches,
   state: (shown) => shown,
   http: [{ method: 'GET', path: `${path}/settings` }],
@@ -75,7 +74,7 @@ export const setAlerts = change({
     };
     const mutedAlerts = alertKinds.filter((kind) => !after[kind]);
     await store.prisma.workspace.update({ where: { id: workspaceId }, data: { mutedAlerts } });
-    return { result: after, subject: workspaceId, workspaceId, before, after, changes: [] };
+    return { result: after, subject: workspaceId, before, after };
   },
 });
 

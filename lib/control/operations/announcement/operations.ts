@@ -58,7 +58,7 @@ export const createAnnouncement = create({
     const id = newRowId();
     const row = await store.prisma.announcement.create({ data: { id, text, tone, fromAt, untilAt: until } });
     const after = stateOfRow(row);
-    return { result: { id }, subject: id, workspaceId: null, before: null, after, changes: [] };
+    return { result: { id }, subject: id, before: null, after };
   },
 });
 
@@ -85,10 +85,8 @@ export const endAnnouncement = change({
     return {
       result: { id },
       subject: id,
-      workspaceId: null,
       before: stateOfRow(row),
       after: stateOfRow(ended),
-      changes: [],
     };
   },
 });
@@ -125,10 +123,7 @@ export const currentAnnouncements = read({
   summary: 'Lists the announcements that are shown now, newest first.',
   reach: 'self',
   permission: null,
-  fields: {},
   output: pageOf(shownAnnouncement),
-  http: [],
-  line: null,
   run: async ({ store, nowMs }) => {
     const now = new Date(nowMs);
     const rows = await store.prisma.announcement.findMany({

@@ -41,7 +41,6 @@ export const showAutoTopUp = read({
   summary: 'Shows automatic top-ups of a workspace: limits, card, why they are paused, and the latest one.',
   reach: 'workspace',
   permission: 'billing:read',
-  fields: {},
   output: autoTopUp,
   state: ({ enabled, threshold, amount, monthlyCap }) => ({ enabled, threshold, amount, monthlyCap }),
   http: [{ method: 'GET', path }],
@@ -92,10 +91,8 @@ export const setAutoTopUp = change({
     return {
       result: await readAutoTopUp(store, scope, livemode),
       subject: scope.workspaceId,
-      workspaceId: scope.workspaceId,
       before,
       after: stateOf(wanted),
-      changes: [],
     };
   },
 });
@@ -112,7 +109,6 @@ export const resumeAutoTopUp = change({
   summary: 'Resumes paused automatic top-ups; a balance at or below the threshold orders one at once.',
   reach: 'workspace',
   permission: 'billing:write',
-  fields: {},
   output: autoTopUp,
   http: [{ method: 'POST', path: `${path}/resume` }],
   line: { arguments: ['workspace'] },
@@ -131,10 +127,8 @@ export const resumeAutoTopUp = change({
     return {
       result: await readAutoTopUp(store, scope, livemode),
       subject: scope.workspaceId,
-      workspaceId: scope.workspaceId,
       before: { paused },
       after: { paused: null },
-      changes: [],
     };
   },
 });

@@ -46,7 +46,6 @@ export const applyCatalogue = change({
     ),
   },
   output: applied,
-  http: [],
   line: { arguments: ['files'] },
   text: ({ changes, leftOut }) =>
     [
@@ -75,8 +74,6 @@ export const takeOverNews = change({
     }),
   },
   output: applied,
-  http: [],
-  line: null,
   run: (context, { files: texts, changed }) => {
     const entries = new Set(changed);
     return write(context, texts, { select: (difference) => onlyNews(difference, (one) => entries.has(one)) });
@@ -95,7 +92,6 @@ async function write(
     return {
       result: { changes: [...changes], leftOut: [...leftOut] },
       subject: 'catalogue',
-      workspaceId: null,
       ...trail,
       changes: changes.length > 0 ? [{ kind: 'catalogue', subject: '' }] : [],
     };

@@ -36,7 +36,6 @@ export const compareCatalogueOperation = read({
       )
       .describe(`Changed prices of offers, at most ${mostPrices}.`),
   }),
-  http: [],
   line: { arguments: ['files'] },
   run: async (context, { files }) => {
     const { store, sealingKey } = context;

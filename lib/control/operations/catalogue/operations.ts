@@ -40,7 +40,6 @@ const showModel = read({
   },
   output: shownModel,
   http: [{ method: 'GET', path: '/models/{model}' }],
-  line: null,
   run: async (context, { model }) => {
     const found = listModels(await context.catalogue(), context.nowMs).find(({ id }) => id === model);
     if (found) return found;
@@ -55,14 +54,11 @@ export const listModelNames = read({
     'Lists the ids of all providers, of all models with an offer in service, and of one model that chat calls can use.',
   reach: 'self',
   permission: null,
-  fields: {},
   output: z.object({
     data: z.array(z.string()),
     providers: z.array(z.string()),
     example: z.string().nullable(),
   }),
-  http: [],
-  line: null,
   run: async (context) => {
     const catalogue = await context.catalogue();
     const models = listModels(catalogue, context.nowMs);

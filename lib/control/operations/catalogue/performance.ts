@@ -58,7 +58,6 @@ export const modelPerformance = read({
   },
   output: performance,
   http: [{ method: 'GET', path: '/workspaces/{workspace}/models/{model}/performance' }],
-  line: null,
   run: async (context, { model }) => {
     const { store, scope, nowMs } = context;
     const found = (await context.catalogue()).models.get(model);

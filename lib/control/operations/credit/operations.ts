@@ -45,7 +45,7 @@ export const addCredit = create({
     if (await isPosted(store, line)) {
       const state = { amount: formatUsd(amountNano), reason };
       const result = { ref, balance: formatUsd(balanceNano) };
-      return { result, subject: ref, workspaceId, before: state, after: state, changes: [] };
+      return { result, subject: ref, before: state, after: state };
     }
     const afterNano = balanceNano + amountNano;
     if (abs(afterNano) > abs(balanceNano) && abs(afterNano) > largestNano) {
@@ -60,7 +60,6 @@ export const addCredit = create({
     return {
       result: { ref, balance },
       subject: ref,
-      workspaceId,
       before: null,
       after: { amount: formatUsd(amountNano), reason, balance },
       changes: changes ?? [],

@@ -59,7 +59,6 @@ export const grantCredit = create({
     return {
       result: { ref, ...given },
       subject: ref,
-      workspaceId,
       before: changes === null ? after : null,
       after,
       changes: changes ?? [],

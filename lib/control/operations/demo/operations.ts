@@ -8,9 +8,7 @@ export const removeDemoData = change({
   summary: 'Deletes the demo workspace with all its made-up calls and money, and nothing else.',
   reach: 'gateway',
   permission: 'gateway:write',
-  fields: {},
   output: z.object({ slug: z.string().nullable(), calls: z.int() }),
-  http: [],
   line: {},
   text: ({ slug, calls }) =>
     slug === null ? 'there is no demo data' : `workspace ${slug} and its ${calls} calls deleted`,
@@ -19,13 +17,12 @@ export const removeDemoData = change({
     const removed = await removeDemo(store);
     if (removed === null) {
       const nothing = { slug: null, calls: 0 };
-      return { result: nothing, subject: '', workspaceId: null, before: {}, after: {}, changes: [] };
+      return { result: nothing, subject: '', before: {}, after: {} };
     }
     const { workspaceId, slug, calls, changes } = removed;
     return {
       result: { slug, calls },
       subject: workspaceId,
-      workspaceId: null,
       before: { slug, calls },
       after: null,
       changes,

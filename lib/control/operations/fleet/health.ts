@@ -38,7 +38,6 @@ export const showFleetHealth = read({
     'Shows the state of every offer that was recently tried or has failed, with its latest errors; failing offers first.',
   reach: 'gateway',
   permission: 'gateway:read',
-  fields: {},
   output: z.object({
     processes: z
       .int()

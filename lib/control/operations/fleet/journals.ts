@@ -33,7 +33,6 @@ export const listJournals = read({
     'Lists the journals on the machine of the answering process, and their records that could not be posted.',
   reach: 'gateway',
   permission: 'gateway:read',
-  fields: {},
   output: journals,
   http: [{ method: 'GET', path: '/fleet/journals' }],
   line: { columns: ['process', 'alive', 'files', 'bytes'] },

@@ -38,7 +38,6 @@ export const listProcesses = read({
   summary: 'Lists the gateway processes of all machines with their versions, leases and journals.',
   reach: 'gateway',
   permission: 'gateway:read',
-  fields: {},
   output: z.object({ data: z.array(shownProcess), next: z.null() }),
   http: [{ method: 'GET', path: '/fleet/processes' }],
   line: { columns: ['machine', 'pid', 'version', 'alive', 'startedAt', 'leases', 'granted', 'held'] },

@@ -70,7 +70,7 @@ export const createIncident = create({
     await store.prisma.incident.create({ data: { ...row, startedAt: startedAt ?? new Date(nowMs) } });
     await addUpdate(store, id, state, first);
     const after = stateOfRow({ ...row, text: first, updates: 1 });
-    return { result: { id, state }, subject: id, workspaceId: null, before: null, after, changes: [] };
+    return { result: { id, state }, subject: id, before: null, after };
   },
 });
 
@@ -117,10 +117,8 @@ export const updateIncident = change({
     return {
       result: { id, state: now },
       subject: id,
-      workspaceId: null,
       before: stateOfRow(before),
       after: stateOfRow({ ...row, text: said, updates: before.updates + 1 }),
-      changes: [],
     };
   },
 });
@@ -138,7 +136,7 @@ export const resolveIncident = change({
   run: async ({ store, nowMs }, { id, text: said }) => {
     const before = await lockIncident(store, id);
     const state = 'resolved' as const;
-    const done = { result: { id, state }, subject: id, workspaceId: null, changes: [] };
+    const done = { result: { id, state }, subject: id };
     if (before.resolvedAt !== null) {
       const same = stateOfRow(before);
       return { ...done, before: same, after: same };

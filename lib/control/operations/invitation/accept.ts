@@ -34,8 +34,6 @@ export const showInvitationByLink = read({
     inviter: z.string().nullable(),
     account: z.boolean(),
   }),
-  http: [],
-  line: null,
   run: async ({ store, keyPepper }, { token }) => {
     const { email, workspace, role, inviter } = await findByLink(store, keyPepper, token);
     const account = (await store.prisma.user.count({ where: { email } })) > 0;
@@ -50,8 +48,6 @@ export const acceptInvitation = change({
   permission: null,
   fields: { token: linkToken },
   output: joined,
-  http: [],
-  line: null,
   run: async (context, { token }) => {
     const { store, keyPepper, actor } = context;
     const invitation = await claimInvitation(store, keyPepper, token);
@@ -74,8 +70,6 @@ export const joinByInvitation = create({
     password: newPassword,
   },
   output: joined,
-  http: [],
-  line: null,
   run: async (context, { token, name = null, password }) => {
     const { store, keyPepper, nowMs } = context;
     await refuseCommonPassword(password, 'password');

@@ -64,7 +64,7 @@ export const createInvitation = create({
       throw conflict(`${email} is already invited; send the invitation again, or cancel it first`, 'email');
     await queueInvitation(context, id, email);
     const result = showInvitation(await lockInvitation(store, scope, id), nowMs);
-    return { ...done(context, id), result, before: null, after: { email, role } };
+    return { result, subject: id, before: null, after: { email, role } };
   },
 });
 
@@ -97,7 +97,7 @@ export const resendInvitation = change({
     await queueInvitation(context, id, row.email);
     const result = showInvitation(await lockInvitation(store, scope, id), nowMs);
     const before = { email: row.email, mails: row.mails };
-    return { ...done(context, id), result, before, after: { ...before, mails: row.mails + 1 } };
+    return { result, subject: id, before, after: { ...before, mails: row.mails + 1 } };
   },
 });
 
@@ -117,7 +117,7 @@ export const cancelInvitation = change({
     const { email, role } = await lockOpen(context, id);
     await store.prisma.invitation.update({ where: { id }, data: { cancelledAt: new Date(nowMs) } });
     const result = showInvitation(await lockInvitation(store, scope, id), nowMs);
-    return { ...done(context, id), result, before: { email, role }, after: null };
+    return { result, subject: id, before: { email, role }, after: null };
   },
 });
 
@@ -178,8 +178,4 @@ async function refuseFloods({ store, scope, actor }: Context<'workspace'>): Prom
 async function queueInvitation({ store }: Context, id: string, recipient: string): Promise<void> {
   const mail = { kind: 'invitation', recipient, facts: { invitation: id } } as const;
   await queueMail(sqlIn(store), { ...mail, lifeSeconds: invitationSeconds });
-}
-
-function done({ scope }: Context<'workspace'>, subject: string) {
-  return { subject, workspaceId: scope.workspaceId, changes: [] };
 }

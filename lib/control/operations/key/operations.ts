@@ -63,7 +63,6 @@ export const createKey = create({
     return {
       result: { id, key },
       subject: id,
-      workspaceId: scope.workspaceId,
       before: null,
       after: stateOfRow(row),
       changes: [{ kind: 'key', subject: id }],
@@ -162,8 +161,6 @@ export const listKeyNames = read({
   permission: 'keys:read',
   fields: { limit: paging.limit, chosen: optional(keyId) },
   output: z.object({ data: z.array(z.object({ id: z.uuid(), name: z.string() })) }),
-  http: [],
-  line: null,
   run: async ({ store, scope }, input) => {
     const values: unknown[] = [limitOf(input), isUuid(input.chosen ?? '') ? input.chosen : null];
     const inside = within(scope, 'workspace_id', values);

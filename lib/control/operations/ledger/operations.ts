@@ -44,7 +44,6 @@ export const listMonths = read({
   summary: 'Lists the months that have a statement, latest first.',
   reach: 'workspace',
   permission: 'workspace:read',
-  fields: {},
   output: z.object({ data: z.array(z.string()), next: z.null() }),
   http: [{ method: 'GET', path: '/workspaces/{workspace}/statements' }],
   line: {},
@@ -92,9 +91,7 @@ const verifyLedger = read({
   summary: 'Checks every invariant of money and logs, and lists the rows that break one.',
   reach: 'gateway',
   permission: 'gateway:read',
-  fields: {},
   output: verification,
-  http: [],
   line: {},
   text: ({ checks, overHold, deleted, setAside, quarantined }) =>
     [

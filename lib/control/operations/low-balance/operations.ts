@@ -20,7 +20,6 @@ export const showLowBalance = read({
   summary: 'Shows the balance below which members who may pay get a mail.',
   reach: 'workspace',
   permission: 'workspace:read',
-  fields: {},
   output: lowBalance,
   state: ({ threshold }) => ({ threshold }),
   http: [{ method: 'GET', path }],
@@ -62,7 +61,7 @@ export const setLowBalance = change({
     );
     const result = await readLowBalance(store, scope);
     const after = { threshold: result.threshold };
-    return { result, subject: workspaceId, workspaceId, before, after, changes: [] };
+    return { result, subject: workspaceId, before, after };
   },
 });
 

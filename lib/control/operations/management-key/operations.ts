@@ -81,7 +81,7 @@ export const createManagementKey = create({
       },
     });
     const after = stateOfRow(row);
-    return { result: { id, key }, subject: id, workspaceId, before: null, after, changes: [] };
+    return { result: { id, key }, subject: id, workspaceId, before: null, after };
   },
 });
 
@@ -173,7 +173,6 @@ export const revokeManagementKey = change({
       workspaceId: row.workspaceId,
       before: stateOfRow(row),
       after: stateOfRow(revoked),
-      changes: [],
     };
   },
 });
@@ -183,10 +182,8 @@ const showOwnKey = read({
   summary: 'Shows the management key of the request.',
   reach: 'self',
   permission: null,
-  fields: {},
   output: shownManagementKey,
   http: [{ method: 'GET', path: '/me' }],
-  line: null,
   run: async ({ store, actor }) => {
     const row = await store.prisma.managementKey.findUnique({
       where: { id: idOf(actor) },

@@ -34,8 +34,6 @@ export const leaveWorkspace = change({
   permission: null,
   fields: { workspace: itsSlug },
   output: z.object({ slug: z.string() }),
-  http: [],
-  line: null,
   run: async ({ store, actor }, { workspace }) => {
     const { scope, own } = await ownMembership(store, actor, workspace);
     if (own.role === 'owner') await keepAnOwner(store, scope, own.id);
@@ -55,8 +53,6 @@ export const transferOwnership = change({
   permission: 'owners:write',
   fields: { workspace: itsSlug, member: memberName },
   output: shownMember,
-  http: [],
-  line: null,
   run: async ({ store, actor }, { workspace, member }) => {
     const { reached, scope, own } = await ownMembership(store, actor, workspace);
     // For an operator who is a member, the role as a member counts.

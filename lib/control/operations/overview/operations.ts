@@ -52,10 +52,7 @@ export const showOverview = read({
     'Shows how long the funds of a workspace last, which caps are nearly used up, and which of its offers are failing.',
   reach: 'workspace',
   permission: 'logs:read',
-  fields: {},
   output: shownOverview,
-  http: [],
-  line: null,
   run: async (context) => {
     const { store, scope, nowMs } = context;
     const toMs = Math.floor(nowMs / quarterMs + 1) * quarterMs;

@@ -31,13 +31,10 @@ export const openPlayground = change({
     'Creates the playground key of this session, or gives it a new secret, which works for half an hour.',
   reach: 'workspace',
   permission: 'playground:use',
-  fields: {},
   output: z.object({
     key: z.string().describe('The key itself.'),
     expiresAt: z.iso.datetime(),
   }),
-  http: [],
-  line: null,
   run: async (context) => {
     const { store, scope, nowMs, keyPepper } = context;
     if (scope.demo) throw demoKey();
@@ -53,7 +50,6 @@ export const openPlayground = change({
     return {
       result: { key, expiresAt: expiresAt.toISOString() },
       subject: row.id,
-      workspaceId: scope.workspaceId,
       before: row.made ? null : { name },
       after: { name, expiresAt: expiresAt.toISOString() },
       changes: [{ kind: 'key', subject: row.id }],

@@ -70,7 +70,6 @@ export const openPolicy = read({
       .nullable(),
   }),
   http: [{ method: 'GET', path: draftPath }],
-  line: null,
   run: async (context, { model }) => {
     const place = placeOf(model);
     const known = place === '' || (await context.store.prisma.model.findUnique({ where: { id: place } }));
@@ -101,7 +100,6 @@ export const saveDraft = change({
   fields: { model: modelField, policy: draftField, base: baseField, revision: revisionField },
   output: z.object({ revision: z.int().describe('Counts the saves of this draft.') }),
   http: [{ method: 'PUT', path: draftPath }],
-  line: null,
   run: async (context, { model, policy, base, revision: seen }) => {
     const { store, scope, actor, nowMs } = context;
     const { workspaceId } = scope;
@@ -130,11 +128,9 @@ export const saveDraft = change({
     return {
       result: { revision },
       subject: workspaceId,
-      workspaceId,
       before: { draft: before?.policy ?? {} },
       after: { draft: json },
       detail: { model: place, revision },
-      changes: [],
     };
   },
 });
@@ -147,7 +143,6 @@ export const discardDraft = change({
   fields: { model: modelField, revision: revisionField },
   output: z.object({ discarded: z.boolean() }),
   http: [{ method: 'DELETE', path: draftPath }],
-  line: null,
   run: async (context, { model, revision }) => {
     const place = placeOf(model);
     const { workspaceId } = context.scope;
@@ -159,11 +154,9 @@ export const discardDraft = change({
     return {
       result: { discarded: before !== null },
       subject: workspaceId,
-      workspaceId,
       before: { draft: before?.policy ?? {} },
       after: { draft: {} },
       ...(before ? { detail: { model: place, revision: before.revision } } : {}),
-      changes: [],
     };
   },
 });
@@ -181,7 +174,6 @@ export const publishPolicy = change({
   },
   output: z.object({ version: z.int() }),
   http: [{ method: 'POST', path: `${policies}/{model}/versions` }],
-  line: null,
   run: async (context, { model, policy, base, revision }) => {
     const place = placeOf(model);
     const { workspaceId } = context.scope;

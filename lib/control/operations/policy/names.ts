@@ -7,10 +7,7 @@ export const listPolicyNames = read({
   summary: 'Lists the models and providers that a policy may name.',
   reach: 'workspace',
   permission: 'policies:read',
-  fields: {},
   output: z.object({ models: z.array(z.string()), providers: z.array(z.string()) }),
-  http: [],
-  line: null,
   run: async (context) => {
     const { models, providers } = await context.catalogue();
     return { models: [...models.keys()].sort(), providers: [...providers.keys()].sort() };

@@ -109,7 +109,6 @@ const showPolicy = read({
   output: storedPolicy,
   state: (policy) => ({ policy }),
   http: [{ method: 'GET', path: `${policies}/{model}` }],
-  line: null,
   run: async (context, input) => {
     const place = placeOf(input.model);
     const found = (await readPolicies(context)).get(place);
@@ -125,7 +124,6 @@ export const showPolicyList = read({
   summary: 'Shows all policies in force in a workspace, with their versions.',
   reach: 'workspace',
   permission: 'policies:read',
-  fields: {},
   output: z.object({
     default: storedPolicy,
     models: z.record(z.string(), storedPolicy),

@@ -25,8 +25,6 @@ export const reviewPolicy = read({
     ),
   },
   output: z.object({ faults: z.array(fault), changes: z.array(z.string()) }),
-  http: [],
-  line: null,
   run: async (context, { model, policy }) => {
     const place = placeOf(model);
     const stored = await readPolicies(context);

@@ -29,7 +29,6 @@ export async function writePolicy(
   return {
     version,
     subject: workspaceId,
-    workspaceId,
     after: { policy: json },
     changes: [{ kind: 'policy', subject: workspaceId }],
   };

@@ -92,7 +92,6 @@ export const previewPrice = read({
   permission: 'gateway:read',
   fields: offerFields,
   output: shownEffect.extend({ price: z.string().describe('The price as text.') }),
-  http: [],
   line: { arguments: ['model', 'provider'] },
   run: async (context, { model: modelId, provider: providerId, price }) => {
     const { id } = await offerOf(context, modelId, providerId);

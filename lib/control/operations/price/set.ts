@@ -75,7 +75,7 @@ export const setPrice = change({
     const stored = storePrice(wanted);
     if (effectiveAt === null && inForce && isDeepStrictEqual(parsePrice(inForce.price), wanted)) {
       const result = { id: inForce.id, ...told, effectiveAt: inForce.effectiveAt.toISOString() };
-      return { result, subject, workspaceId: null, before: {}, after: {}, changes: [] };
+      return { result, subject, before: {}, after: {} };
     }
     if (effectiveAt !== null) await refuseSameMoment(context, offer.id, effectiveAt);
     const id = newRowId();
@@ -85,7 +85,6 @@ export const setPrice = change({
     return {
       result: { id, ...told, effectiveAt: at.toISOString() },
       subject,
-      workspaceId: null,
       before: { price: inForce?.price ?? null, effectiveAt: inForce?.effectiveAt.toISOString() ?? null },
       after: { price: stored, effectiveAt: at.toISOString() },
       changes: [{ kind: 'catalogue', subject: '' }],
@@ -122,7 +121,6 @@ export const withdrawPrice = change({
     return {
       result: { id, model, provider, text: priceText(parsePrice(price)), effectiveAt: dated },
       subject: `offer ${model} at ${provider}`,
-      workspaceId: null,
       before: { price, effectiveAt: dated },
       after: null,
       changes: [{ kind: 'catalogue', subject: '' }],

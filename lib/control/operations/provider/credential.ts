@@ -65,7 +65,6 @@ export const setCredential = change({
     return {
       result: { provider, credential },
       subject: `provider ${provider}`,
-      workspaceId: null,
       before: { credential: shown(was, 'sealed') },
       after: {
         credential: same ? 'sealed' : shown(wanted, was && 'sealed' in was ? 'sealed anew' : 'sealed'),

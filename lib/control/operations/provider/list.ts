@@ -36,7 +36,6 @@ export const listProviders = read({
     'Lists the providers with their addresses, and whether each has its credential; never the credential itself.',
   reach: 'gateway',
   permission: 'gateway:read',
-  fields: {},
   output: z.object({ data: z.array(shownProvider) }),
   http: [{ method: 'GET', path: '/providers' }],
   line: { columns: ['id', 'name', 'offers', 'credential'] },

@@ -26,10 +26,8 @@ export const testProvider = change({
     return {
       result: { provider, ...asked, outcome: null },
       subject: `provider ${provider}`,
-      workspaceId: null,
       before: { model: null, family: null },
       after: asked,
-      changes: [],
     };
   },
   follow: async (context, result) => ({

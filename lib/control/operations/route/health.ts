@@ -21,13 +21,11 @@ export const showHealth = read({
   summary: 'Shows the state of the offers that processes of this machine have called, failing offers first.',
   reach: 'workspace',
   permission: 'policies:read',
-  fields: {},
   output: z.object({
     processes: z.int().describe('How many processes answered; 0: the state is unknown.'),
     offers: z.array(shownOffer),
   }),
   http: [{ method: 'GET', path: '/workspaces/{workspace}/offers/health' }],
-  line: null,
   run: async (context) => {
     const catalogue = await context.catalogue();
     const { processes, of } = await context.health();

@@ -82,7 +82,6 @@ export const explainRoute = read({
     ),
   },
   output: explanation,
-  http: [],
   line: {},
   text: textOf,
   run: async (context, { model: asked, path, body, family: wanted, policy, policyModel }) => {

@@ -36,7 +36,6 @@ export const acceptSecret = change({
     accepted: z.boolean().describe('false: it was already the accepted value.'),
     ended: z.array(z.object({ what: z.string(), count: z.int() })),
   }),
-  http: [],
   line: { arguments: ['name'] },
   text: ({ name, accepted, ended }) =>
     accepted
@@ -60,11 +59,9 @@ export const acceptSecret = change({
     return {
       result: { name, accepted: !same, ended },
       subject: name,
-      workspaceId: null,
       before: { recordedAt: secret.recordedAt?.toISOString() ?? null },
       after: { recordedAt: recordedAt?.toISOString() ?? null },
       ...(ended.length > 0 ? { detail: { ended } } : {}),
-      changes: [],
     };
   },
 });

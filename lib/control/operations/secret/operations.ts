@@ -29,7 +29,6 @@ export const showSecrets = read({
   summary: 'Shows how many stored secrets are sealed with each encryption key; never a secret.',
   reach: 'gateway',
   permission: 'gateway:read',
-  fields: {},
   output: shownCounts,
   http: [{ method: 'GET', path: '/secrets' }],
   line: {},
@@ -91,11 +90,9 @@ export const rotateSecrets = change({
     return {
       result: { rotated, ...after },
       subject: 'secrets',
-      workspaceId: null,
       before: rotated === 0 ? {} : { older: before.older },
       after: rotated === 0 ? {} : { older: after.older },
       ...(accepted ? { detail: { accepted: 'ENCRYPTION_KEY' } } : {}),
-      changes: [],
     };
   },
 });

@@ -54,7 +54,6 @@ export const showStatus = read({
   summary: 'Shows the status page: the gateway and its providers in the last 90 days, with incidents.',
   reach: 'self',
   permission: null,
-  fields: {},
   output: status,
   http: [{ method: 'GET', path: '/status' }],
   line: {},

@@ -60,10 +60,8 @@ export const createTopUp = create({
         invoiceUrl: null,
       },
       subject: order.id,
-      workspaceId: scope.workspaceId,
       before: null,
       after: shown,
-      changes: [],
     };
   },
   follow: async ({ store, pool, scope, payments }, { id }) => {

@@ -9,7 +9,6 @@ export const openPortal = create({
   summary: 'Opens Stripe’s page for cards, billing details and invoices; its url works for a few minutes.',
   reach: 'workspace',
   permission: 'billing:write',
-  fields: {},
   output: z.object({ url: z.string().describe('Address of the page, for immediate use.') }),
   http: [{ method: 'POST', path: '/workspaces/{workspace}/billing-portal' }],
   line: { arguments: ['workspace'] },
@@ -19,10 +18,8 @@ export const openPortal = create({
     return {
       result: { url: '' },
       subject: scope.workspaceId,
-      workspaceId: scope.workspaceId,
       before: null,
       after: { opened: true },
-      changes: [],
     };
   },
   follow: async ({ pool, scope, payments }) => {

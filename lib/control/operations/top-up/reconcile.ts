@@ -10,7 +10,6 @@ export const reconcileBilling = create({
   summary: 'Posts payments at Stripe that the ledger lacks, each once, and reports remaining differences.',
   reach: 'gateway',
   permission: 'gateway:write',
-  fields: {},
   output: z.object({
     checked: z.int().describe('Number of events and payments checked.'),
     credited: z.int().describe('How many of them were credited or debited now.'),
@@ -24,7 +23,6 @@ export const reconcileBilling = create({
         'Usage that was reported to Stripe but is missing in this database, which was restored from an older copy; noticed in the last 30 days.',
       ),
   }),
-  http: [],
   line: {},
   text: ({ checked, credited, drift, differences, lost }) =>
     [
@@ -43,10 +41,8 @@ export const reconcileBilling = create({
     return {
       result: { checked: 0, credited: 0, drift: '0', differences: [], lost: [] },
       subject: 'stripe',
-      workspaceId: null,
       before: null,
       after: { asked: 'by hand' },
-      changes: [],
     };
   },
   follow: async ({ pool, payments, nowMs }) => {

@@ -31,7 +31,6 @@ export const showBillingState = read({
   summary: 'Shows the result of the last reconciliation with Stripe, and payments that were not credited.',
   reach: 'gateway',
   permission: 'gateway:read',
-  fields: {},
   output: state,
   http: [{ method: 'GET', path: '/billing-state' }],
   line: {},

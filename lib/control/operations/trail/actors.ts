@@ -13,7 +13,6 @@ export const listActors = read({
   summary: 'Lists who has changed something in a workspace, with the actor of the rows and a readable name.',
   reach: 'workspace',
   permission: 'workspace:read',
-  fields: {},
   output: z.object({ data: z.array(z.object({ actor: z.string(), name: z.string() })) }),
   http: [{ method: 'GET', path: '/workspaces/{workspace}/audit/actors' }],
   line: {},

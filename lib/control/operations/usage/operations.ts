@@ -135,7 +135,6 @@ export const seriesOfUsage = read({
   },
   output: usageSeries,
   http: [{ method: 'GET', path: `${workspaceUsage}/series` }],
-  line: null,
   run: ({ store, scope, nowMs }, { rank = 'cost', durations = true, beforeFrom, beforeTo, ...asked }) =>
     readSeries(store, scope, {
       ...timed(asked, scope.timeZone, nowMs),
@@ -154,7 +153,6 @@ export const rowsOfUsage = read({
   fields: seriesFields,
   output: usageRows,
   http: [{ method: 'GET', path: `${workspaceUsage}/rows` }],
-  line: null,
   run: ({ store, scope, nowMs }, asked) => readRows(store, scope, timed(asked, scope.timeZone, nowMs)),
 });
 
@@ -167,7 +165,6 @@ export const ledgerOfUsage = read({
   fields: rangeFields,
   output: usageLedger,
   http: [{ method: 'GET', path: `${workspaceUsage}/ledger` }],
-  line: null,
   run: ({ store, scope, nowMs }, asked) =>
     compareWithLedger(store, scope, widened(askedRange(asked, nowMs), scope.timeZone, nowMs)),
 });

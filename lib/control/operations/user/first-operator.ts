@@ -62,8 +62,6 @@ export const createFirstOperator = create({
     ...newAccount,
   },
   output: z.object({ id: z.uuid(), slug: z.string() }),
-  http: [],
-  line: null,
   run: async (context, { token, email, password, timeZone }) => {
     const { store, keyPepper } = context;
     await refuseCommonPassword(password, 'password');

@@ -46,8 +46,6 @@ export const enterByProvider = create({
     timeZone: optional(words({ label: 'Time zone', help: 'According to the browser.' }, 64)),
   },
   output: z.object({ id: z.uuid(), email: z.string(), sessionVersion: z.int() }),
-  http: [],
-  line: null,
   run: async (context, { provider, subject, email, emailVerified, name = null, timeZone }) => {
     const { store } = context;
     const shown = { provider, subject };
@@ -55,7 +53,7 @@ export const enterByProvider = create({
     if (known) {
       const { id, email, sessionVersion } = known;
       const result = { id, email, sessionVersion };
-      return { result, subject: id, workspaceId: null, before: shown, after: shown, changes: [] };
+      return { result, subject: id, before: shown, after: shown };
     }
     if (email === undefined || !emailVerified) {
       throw badInput(
@@ -98,8 +96,6 @@ export const linkAccount = change({
   permission: null,
   fields: account,
   output: z.object({ id: z.uuid(), sessionVersion: z.int() }),
-  http: [],
-  line: null,
   run: async ({ store, actor }, { provider, subject, email = null }) => {
     const userId = userOf(actor);
     if (userId === null) throw notFound('sign in first');
@@ -112,7 +108,7 @@ export const linkAccount = change({
     const after = { provider, subject };
     const before = count === 0 ? after : {};
     const result = { id: userId, sessionVersion: owner.sessionVersion };
-    return { result, subject: userId, workspaceId: null, before, after, changes: [] };
+    return { result, subject: userId, before, after };
   },
 });
 
@@ -123,8 +119,6 @@ export const unlinkAccount = change({
   permission: null,
   fields: { provider },
   output: z.object({ provider: z.string() }),
-  http: [],
-  line: null,
   run: async ({ store, actor }, { provider }) => {
     const userId = userOf(actor);
     if (userId === null) throw notFound('sign in first');
@@ -141,8 +135,6 @@ export const unlinkAccount = change({
     return {
       result: { provider },
       subject: userId,
-      workspaceId: null,
-      changes: [],
       before: { linked: user.linkedAccounts.map((one) => one.provider).sort() },
       after: { linked: left.map((one) => one.provider).sort() },
     };

@@ -35,7 +35,6 @@ export const createUser = create({
     ),
   },
   output: z.object({ id: z.uuid(), email: z.string() }),
-  http: [],
   line: { workspace: 'optional' },
   text: ({ id, email }) => `user ${email} created (${id})`,
   run: async ({ store, scope, nowMs }, { email, password, role, operator = false, name = null }) => {
@@ -61,7 +60,6 @@ export const createUser = create({
       workspaceId: place?.workspaceId ?? null,
       before: null,
       after: { email, name, operator, ...(member ? { role: member.role } : {}) },
-      changes: [],
     };
   },
 });

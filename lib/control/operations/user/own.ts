@@ -14,12 +14,9 @@ export const listOwnWorkspaces = read({
   summary: 'Lists the workspaces of the signed-in user, with the role in each.',
   reach: 'self',
   permission: null,
-  fields: {},
   output: z.object({
     data: z.array(z.object({ slug: z.string(), name: z.string(), role: z.enum(roles).nullable() })),
   }),
-  http: [],
-  line: null,
   run: async ({ store, actor }) => {
     const userId = userOf(actor);
     if (userId === null) return { data: [] };
@@ -38,7 +35,6 @@ export const visitWorkspace = read({
   summary: 'Shows a workspace for every page of the console, with the role of the signed-in user.',
   reach: 'workspace',
   permission: 'workspace:read',
-  fields: {},
   output: z.object({
     id: z.uuid(),
     slug: z.string(),
@@ -50,8 +46,6 @@ export const visitWorkspace = read({
     suspended: z.boolean(),
     demo: z.boolean(),
   }),
-  http: [],
-  line: null,
   run: async ({ store, scope, role }) => {
     const [row] = await store.query<{ name: string; available: string; low: boolean; suspended: boolean }>(
       `SELECT w.name, (${availableNano})::text AS available,

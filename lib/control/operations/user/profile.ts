@@ -24,7 +24,6 @@ export const showAccount = read({
   summary: 'Shows the signed-in user: name, address and ways to sign in.',
   reach: 'self',
   permission: null,
-  fields: {},
   output: z.object({
     id: z.uuid(),
     email: z.string(),
@@ -36,8 +35,6 @@ export const showAccount = read({
     ),
     createdAt: z.iso.datetime(),
   }),
-  http: [],
-  line: null,
   run: async ({ store, actor }) => {
     const id = userOf(actor);
     const where = { id: id ?? '' };
@@ -70,13 +67,11 @@ export const renameUser = change({
     name: line({ label: 'Name', help: 'Shown to others.', example: 'Ann', empty: 'Your address' }, 100),
   },
   output: z.object({ name: z.string().nullable() }),
-  http: [],
-  line: null,
   run: async (context, { name }) => {
     const user = await ownRow(context);
     await context.store.prisma.user.update({ where: { id: user.id }, data: { name } });
     const before = { name: user.name };
-    return { result: { name }, subject: user.id, workspaceId: null, before, after: { name }, changes: [] };
+    return { result: { name }, subject: user.id, before, after: { name } };
   },
 });
 
@@ -91,8 +86,6 @@ export const changePassword = change({
     password: { ...newPassword, label: 'New password' },
   },
   output: z.object({ ended: z.int() }),
-  http: [],
-  line: null,
   run: async (context, { current = '', password: wanted }) => {
     const { store, actor } = context;
     const user = await ownRow(context);
@@ -115,7 +108,6 @@ export const changePassword = change({
     return {
       result: { ended },
       subject: user.id,
-      workspaceId: null,
       changes,
       before: { sessionVersion: user.sessionVersion },
       after: { sessionVersion: version },

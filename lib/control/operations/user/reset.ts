@@ -21,18 +21,14 @@ export const requestReset = create({
     email: email({ label: 'E-mail', help: 'Address that you sign in with.', example: 'ann@example.com' }),
   },
   output: z.object({}),
-  http: [],
-  line: null,
   run: async ({ store }, { email }) => {
     const lifeSeconds = tokenSeconds.reset;
     const mail = await queueMail(sqlIn(store), { kind: 'reset', recipient: email, lifeSeconds });
     return {
       result: {},
       subject: mail,
-      workspaceId: null,
       before: null,
       after: { mail: 'reset' },
-      changes: [],
     };
   },
 });
@@ -51,8 +47,6 @@ export const resetPassword = change({
         'Number of API keys that were created before the address was verified, and are now disabled.',
       ),
   }),
-  http: [],
-  line: null,
   run: async (context, { token, password }) => {
     const { store } = context;
     await refuseCommonPassword(password, 'password');
@@ -73,7 +67,6 @@ export const resetPassword = change({
     return {
       result: { email, disabledKeys: keys.length },
       subject: id,
-      workspaceId: null,
       before: { verified: !first, sessionVersion: user.sessionVersion },
       after: {
         verified: true,

@@ -25,8 +25,6 @@ export const startSession = create({
     userAgent: optional(line({ label: 'Browser', help: 'The browser’s User-Agent.' })),
   },
   output: z.object({ id: z.uuid() }),
-  http: [],
-  line: null,
   run: async ({ store, actor, nowMs }, { id, version, method, endsAt, userAgent = null }) => {
     const userId = userOf(actor);
     if (userId === null) throw notFound('only users have sessions');
@@ -48,7 +46,7 @@ export const startSession = create({
          WHERE ends_at < $1 LIMIT 100 FOR UPDATE SKIP LOCKED)`,
       [new Date(nowMs)],
     );
-    return { result: { id }, subject: id, workspaceId: null, before: null, after: { method }, changes };
+    return { result: { id }, subject: id, before: null, after: { method }, changes };
   },
 });
 
@@ -57,7 +55,6 @@ export const listSessions = read({
   summary: 'Lists your sessions, latest first.',
   reach: 'self',
   permission: null,
-  fields: {},
   output: z.object({
     data: z.array(
       z.object({
@@ -71,8 +68,6 @@ export const listSessions = read({
       }),
     ),
   }),
-  http: [],
-  line: null,
   run: async ({ store, actor, nowMs }) => {
     const userId = userOf(actor);
     if (userId === null) return { data: [] };
@@ -103,8 +98,6 @@ export const endSession = change({
   permission: null,
   fields: { id: idField({ label: 'Session', help: 'Its id.' }) },
   output: z.object({ id: z.string() }),
-  http: [],
-  line: null,
   run: async ({ store, actor }, { id }) => {
     const userId = userOf(actor);
     if (userId === null || !isUuid(id)) throw notFound('there is no such session; reload the page', 'id');
@@ -112,7 +105,7 @@ export const endSession = change({
     const { count: ended } = await store.prisma.session.deleteMany({ where: { id, userId } });
     // Already ended in another tab, or another user's: nothing is changed.
     const before = { ended: ended === 0 };
-    return { result: { id }, subject: id, workspaceId: null, before, after: { ended: true }, changes };
+    return { result: { id }, subject: id, before, after: { ended: true }, changes };
   },
 });
 
@@ -121,10 +114,7 @@ export const endAllSessions = change({
   summary: 'Signs you out everywhere, including sign-ins at that moment.',
   reach: 'self',
   permission: null,
-  fields: {},
   output: z.object({ ended: z.int() }),
-  http: [],
-  line: null,
   run: async ({ store, actor }) => {
     const id = userOf(actor);
     if (id === null) throw notFound('only users have sessions');
@@ -137,7 +127,6 @@ export const endAllSessions = change({
     return {
       result: { ended },
       subject: id,
-      workspaceId: null,
       changes,
       before: { sessionVersion: after - 1 },
       after: { sessionVersion: after },

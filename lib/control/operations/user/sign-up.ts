@@ -31,8 +31,6 @@ export const signUp = create({
   permission: null,
   fields: newAccount,
   output: z.object({ id: z.uuid(), slug: z.string() }),
-  http: [],
-  line: null,
   run: async (context, { email, password, timeZone }) => {
     refuseWhenClosed(context);
     await refuseCommonPassword(password, 'password');

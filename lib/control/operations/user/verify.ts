@@ -17,8 +17,6 @@ export const verifyAddress = change({
   permission: null,
   fields: { token: linkToken },
   output: z.object({ id: z.uuid(), email: z.string(), credit: z.string().nullable() }),
-  http: [],
-  line: null,
   run: async (context, { token }) => {
     const { store } = context;
     const id = await claimToken(context, 'verify', token);
@@ -28,7 +26,6 @@ export const verifyAddress = change({
     return {
       result: { id, email, credit },
       subject: id,
-      workspaceId: null,
       changes,
       before: { verified: false },
       after: { verified: true, ...(credit === null ? {} : { credit }) },
@@ -51,10 +48,7 @@ export const requestVerification = create({
   summary: 'Sends the signed-in user another link to verify their address.',
   reach: 'self',
   permission: null,
-  fields: {},
   output: z.object({ email: z.string() }),
-  http: [],
-  line: null,
   run: async ({ store, actor }) => {
     const id = userOf(actor);
     const user = id === null ? null : await store.prisma.user.findUnique({ where: { id } });
@@ -64,8 +58,6 @@ export const requestVerification = create({
     return {
       result: { email: user.email },
       subject: user.id,
-      workspaceId: null,
-      changes: [],
       before: null,
       after: { mail },
     };

@@ -30,10 +30,8 @@ export const startVerification = create({
   summary: 'Starts a check of every invariant of money and logs in the background; one runs at a time.',
   reach: 'gateway',
   permission: 'gateway:write',
-  fields: {},
   output: z.object({ running: z.literal(true) }),
   http: [{ method: 'POST', path: '/verification' }],
-  line: null,
   run: async ({ store, actor }) => {
     if (!(await takeVerification((sql) => store.execute(sql, [])))) {
       throw conflict('a verification is already running; wait until it ends');
@@ -41,10 +39,8 @@ export const startVerification = create({
     return {
       result: { running: true as const },
       subject: 'ledger',
-      workspaceId: null,
       before: null,
       after: { asked: actor.kind },
-      changes: [],
     };
   },
   follow: async ({ pool }, result) => {
@@ -59,7 +55,6 @@ export const showVerification = read({
   summary: 'Shows whether a verification is running, and the result of the last one.',
   reach: 'gateway',
   permission: 'gateway:read',
-  fields: {},
   output: state,
   http: [{ method: 'GET', path: '/verification' }],
   line: {},

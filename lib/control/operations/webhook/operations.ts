@@ -76,7 +76,7 @@ export const createWebhook = create({
     const secret = seal(key, await commonKey(store, sealingKey), webhookContext(id));
     await store.prisma.webhook.create({ data: { id, workspaceId, url: input.url, secret } });
     const after = { url: input.url, enabled: true };
-    return { result: { id, key }, subject: id, workspaceId, before: null, after, changes: [] };
+    return { result: { id, key }, subject: id, before: null, after };
   },
 });
 
@@ -94,8 +94,7 @@ export const setWebhook = change({
     const before = stateOf(row);
     context.expect(before);
     const changed = await context.store.prisma.webhook.update({ where: { id }, data: { enabled: wanted } });
-    const { workspaceId } = context.scope;
-    return { result: shown(changed), subject: id, workspaceId, before, after: stateOf(changed), changes: [] };
+    return { result: shown(changed), subject: id, before, after: stateOf(changed) };
   },
 });
 
@@ -111,8 +110,7 @@ export const deleteWebhook = change({
   run: async (context, { id }) => {
     const row = await lockWebhook(context, id);
     await context.store.prisma.webhook.delete({ where: { id } });
-    const { workspaceId } = context.scope;
-    return { result: shown(row), subject: id, workspaceId, before: stateOf(row), after: null, changes: [] };
+    return { result: shown(row), subject: id, before: stateOf(row), after: null };
   },
 });
 
@@ -140,10 +138,8 @@ export const testWebhook = change({
     return {
       result: { id: delivery },
       subject: id,
-      workspaceId,
       before: { delivery: null },
       after,
-      changes: [],
     };
   },
 });
@@ -182,7 +178,7 @@ export const redeliver = change({
     });
     const before = { delivery, tries: row.tries, again: false };
     const after = { delivery, tries: 0, again: true };
-    return { result: { id: delivery }, subject: id, workspaceId, before, after, changes: [] };
+    return { result: { id: delivery }, subject: id, before, after };
   },
 });
 

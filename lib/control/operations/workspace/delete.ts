@@ -27,7 +27,6 @@ export const showDeletion = read({
   summary: 'Shows what would be lost if the workspace were deleted, and the jobs that must end first.',
   reach: 'workspace',
   permission: 'workspace:delete',
-  fields: {},
   output: losses,
   http: [{ method: 'GET', path: '/workspaces/{workspace}/deletion' }],
   line: { arguments: ['workspace'] },
@@ -88,7 +87,6 @@ export const deleteWorkspace = change({
     return {
       result: lost,
       subject: workspaceId,
-      workspaceId,
       before: lost,
       after: null,
       changes: [{ kind: 'workspace', subject: workspaceId }],

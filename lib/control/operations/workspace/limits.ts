@@ -24,7 +24,6 @@ export const showLimits = read({
     'Shows what counts against each limit of a workspace now, and the latest call that each limit refused.',
   reach: 'workspace',
   permission: 'logs:read',
-  fields: {},
   output: z.object({
     processes: z
       .int()

@@ -22,8 +22,6 @@ export const openWorkspace = create({
   permission: null,
   fields: { name: workspaceSettings.name, timeZone: optional(workspaceSettings.timeZone) },
   output: z.object({ id: z.uuid(), slug: z.string() }),
-  http: [],
-  line: null,
   run: async ({ store, actor }, { name, timeZone = 'UTC' }) => {
     if (actor.kind !== 'user') throw notFound('sign in first');
     checkVerified(actor, { reach: 'workspace', kind: 'create' });

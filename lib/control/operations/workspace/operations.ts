@@ -98,7 +98,6 @@ export const showWorkspace = read({
   summary: 'Shows a workspace with its settings, money and keys.',
   reach: 'workspace',
   permission: 'workspace:read',
-  fields: {},
   output: shownWorkspace,
   state: stateOfShown,
   http: [{ method: 'GET', path: `${workspaces}/{workspace}` }],
