@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Announcement } from '#generated/client';
 import { change, create, read, type State } from '#lib/control/operations/declare';
-import { optional } from '#lib/control/operations/field/field';
+import { allOptional } from '#lib/control/operations/field/field';
 import { choice, expiry, id as idField, isUuid, time, words } from '#lib/control/operations/field/kinds';
 import { limitOf, pageOf, paging } from '#lib/control/operations/field/paging';
 import { badInput, notFound, quoted } from '#lib/control/operations/refusal';
@@ -36,15 +36,15 @@ export const createAnnouncement = create({
       },
       500,
     ),
-    tone: optional(choice({ label: 'Tone', help: 'Default: info.', example: 'info' }, tones)),
-    from: optional(time({ label: 'From', help: 'Default: now.', example: '2026-11-29T00:00:00Z' })),
-    until: optional(
-      expiry({
+    ...allOptional({
+      tone: choice({ label: 'Tone', help: 'Default: info.', example: 'info' }, tones),
+      from: time({ label: 'From', help: 'Default: now.', example: '2026-11-29T00:00:00Z' }),
+      until: expiry({
         label: 'Until',
         help: 'Default: until an operator ends it.',
         empty: 'Until ended',
       }),
-    ),
+    }),
   },
   output: z.object({ id: z.uuid() }),
   http: [{ method: 'POST', path: announcements }],

@@ -1,6 +1,5 @@
 import { figureFilters, more } from '#lib/control/operations/call/figure-filters';
 import { noneCounted, usageFilters } from '#lib/control/operations/call/usage-filters';
-import { optional } from '#lib/control/operations/field/field';
 import { choice, id, isUuid, pattern, time, toggle, words } from '#lib/control/operations/field/kinds';
 import { filter } from '#lib/control/operations/field/paging';
 import { familyIds } from '#lib/core/families/ids';
@@ -18,131 +17,109 @@ const slackMs = 60_000;
  */
 export const callFilters = {
   id: filter({
-    field: optional(
-      words(
-        {
-          label: 'Request id',
-          help: 'Our id or its first characters; if there is none, the client’s or the provider’s complete id.',
-          example: '019ab3f0',
-        },
-        200,
-      ),
+    field: words(
+      {
+        label: 'Request id',
+        help: 'Our id or its first characters; if there is none, the client’s or the provider’s complete id.',
+        example: '019ab3f0',
+      },
+      200,
     ),
     parameter: (given) => rangeOfIds(given),
     sql: (range) => `c.id >= (${range}::uuid[])[1] AND c.id <= (${range}::uuid[])[2]`,
   }),
   status: filter({
-    field: optional(
-      pattern(
-        {
-          label: 'Status',
-          help: 'An HTTP status, or a class such as 4xx.',
-          placeholder: 'STATUS',
-          example: '4xx',
-        },
-        /^[1-5](\d\d|xx)$/,
-        'must be an HTTP status such as 429, or a class such as 4xx',
-      ),
+    field: pattern(
+      {
+        label: 'Status',
+        help: 'An HTTP status, or a class such as 4xx.',
+        placeholder: 'STATUS',
+        example: '4xx',
+      },
+      /^[1-5](\d\d|xx)$/,
+      'must be an HTTP status such as 429, or a class such as 4xx',
     ),
     parameter: (given) =>
       given.endsWith('xx') ? [Number(given[0]) * 100, Number(given[0]) * 100 + 99] : [given, given],
     sql: (range) => `c.status BETWEEN (${range}::int[])[1] AND (${range}::int[])[2]`,
   }),
   model: filter({
-    field: optional(
-      words({
-        label: 'Model',
-        help: 'The requested model or the one that answered.',
-        example: 'openai/gpt-4.1',
-      }),
-    ),
+    field: words({
+      label: 'Model',
+      help: 'The requested model or the one that answered.',
+      example: 'openai/gpt-4.1',
+    }),
     sql: (model) => `c.requested_model = ${model} OR c.answering_model = ${model}`,
   }),
   key: filter({
-    field: optional(id({ label: 'Key', help: 'Id of an API key.' })),
+    field: id({ label: 'Key', help: 'Id of an API key.' }),
     parameter: (given) => (isUuid(given) ? given : null),
     sql: (key) => `c.key_id = ${key}::uuid`,
   }),
   provider: filter({
-    field: optional(
-      words({
-        label: 'Provider',
-        help: 'The provider that answered; "none": calls that no provider answered.',
-        group: more,
-        example: 'openai',
-      }),
-    ),
+    field: words({
+      label: 'Provider',
+      help: 'The provider that answered; "none": calls that no provider answered.',
+      group: more,
+      example: 'openai',
+    }),
     sql: (provider) => `c.provider = ${provider} OR (${provider} = '${noneCounted}' AND c.provider IS NULL)`,
   }),
   from: filter({
-    field: optional(
-      time({ label: 'From', help: 'Start of the range.', group: more, example: '2026-11-01T00:00:00Z' }),
-    ),
+    field: time({ label: 'From', help: 'Start of the range.', group: more, example: '2026-11-01T00:00:00Z' }),
     parameter: (at) => [idFloor(at.getTime() - slackMs), at.toISOString()],
     sql: (edge) => `c.id >= (${edge}::text[])[1]::uuid AND c.at >= (${edge}::text[])[2]::timestamptz`,
   }),
   to: filter({
-    field: optional(
-      time({ label: 'To', help: 'End of the range, exclusive.', group: more, example: '2026-12-01' }),
-    ),
+    field: time({ label: 'To', help: 'End of the range, exclusive.', group: more, example: '2026-12-01' }),
     parameter: (at) => [idFloor(at.getTime() + slackMs), at.toISOString()],
     sql: (edge) => `c.id < (${edge}::text[])[1]::uuid AND c.at < (${edge}::text[])[2]::timestamptz`,
   }),
   errorCode: filter({
-    field: optional(
-      words({
-        label: 'Error code',
-        help: 'The error code of the answer.',
-        group: more,
-        example: 'workspace_rpm_exceeded',
-      }),
-    ),
+    field: words({
+      label: 'Error code',
+      help: 'The error code of the answer.',
+      group: more,
+      example: 'workspace_rpm_exceeded',
+    }),
     sql: (code) => `c.error_code = ${code}`,
   }),
   family: filter({
-    field: optional(
-      choice(
-        { label: 'Family', help: 'The protocol that the client used.', group: more, example: 'messages' },
-        families,
-      ),
+    field: choice(
+      { label: 'Family', help: 'The protocol that the client used.', group: more, example: 'messages' },
+      families,
     ),
     sql: (family) => `c.family = ${family}`,
   }),
   streamed: filter({
-    field: optional(
-      toggle({
-        label: 'Streamed',
-        help: 'Whether the client asked for a stream.',
-        group: more,
-        example: true,
-      }),
-    ),
+    field: toggle({
+      label: 'Streamed',
+      help: 'Whether the client asked for a stream.',
+      group: more,
+      example: true,
+    }),
     sql: (streamed) => `c.streamed = ${streamed}::boolean`,
   }),
   ...figureFilters,
   clientRequestId: filter({
-    field: optional(
-      words(
-        {
-          label: 'Client request id',
-          help: 'The X-Request-Id that the client sent.',
-          group: more,
-          example: 'order-1042',
-        },
-        200,
-      ),
+    field: words(
+      {
+        label: 'Client request id',
+        help: 'The X-Request-Id that the client sent.',
+        group: more,
+        example: 'order-1042',
+      },
+      200,
     ),
     sql: (id) => `c.client_request_id = ${id}`,
   }),
   upstreamRequestId: filter({
-    field: optional(
-      words({
-        label: 'Upstream request id',
-        help: 'The provider’s id of an attempt. Searches one day: the last 24 hours, or the day that starts at "from" or ends at "to".',
-        group: more,
-        example: 'req_011CSHoEeqs5C35K2UUqR7Fy',
-      }),
-    ),
+    field: words({
+      label: 'Upstream request id',
+      help: 'The provider’s id of an attempt. Searches one day: the last 24 hours, or the day that starts at "from" or ends at "to".',
+      group: more,
+      example: 'req_011CSHoEeqs5C35K2UUqR7Fy',
+    }),
     sql: triedAs,
   }),
   ...usageFilters,

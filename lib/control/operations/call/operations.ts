@@ -49,7 +49,7 @@ export const listCalls = read({
   permission: 'logs:read',
   fields: {
     ...logFields,
-    settledAfter: settledAfter.field,
+    ...fieldsOf({ settledAfter }),
     ...paging,
     count: optional(
       toggle({

@@ -27,13 +27,11 @@ const longestCallMs = 65 * minuteMs;
 
 /** For a tail of the log: calls do not end in the order of their ids. */
 export const settledAfter = filter({
-  field: optional(
-    time({
-      label: 'Settled after',
-      help: 'Only calls whose charge was posted after this time, including long calls that began before it.',
-      example: '2026-11-01T00:00:00Z',
-    }),
-  ),
+  field: time({
+    label: 'Settled after',
+    help: 'Only calls whose charge was posted after this time, including long calls that began before it.',
+    example: '2026-11-01T00:00:00Z',
+  }),
   parameter: (at) => [idFloor(at.getTime() - longestCallMs), at.toISOString()],
   sql: (edge) => `c.id >= (${edge}::text[])[1]::uuid AND c.settled_at > (${edge}::text[])[2]::timestamptz`,
 });

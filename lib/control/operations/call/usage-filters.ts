@@ -1,5 +1,4 @@
 import { more } from '#lib/control/operations/call/figure-filters';
-import { optional } from '#lib/control/operations/field/field';
 import { choice, words } from '#lib/control/operations/field/kinds';
 import { filter } from '#lib/control/operations/field/paging';
 import { errorClasses, errorClassSql } from '#lib/gateway/settlement/pure/error-class';
@@ -15,24 +14,20 @@ export const noneCounted = 'none';
 /** Filters with which a figure of usage links to exactly the calls that it counts. */
 export const usageFilters = {
   outcome: filter({
-    field: optional(
-      choice(
-        { label: 'Outcome', help: 'How it ended, as usage counts it.', group: more, example: 'limit' },
-        outcomes,
-      ),
+    field: choice(
+      { label: 'Outcome', help: 'How it ended, as usage counts it.', group: more, example: 'limit' },
+      outcomes,
     ),
     sql: (outcome) =>
       `coalesce(${errorClass}, 'ok') = ${outcome} OR (${outcome} = 'error' AND ${errorClass} IS NOT NULL)`,
   }),
   countedModel: filter({
-    field: optional(
-      words({
-        label: 'Counted model',
-        help: 'The model that usage counts it for: the one that answered, or else the requested one; "none": neither.',
-        group: more,
-        example: 'openai/gpt-4.1',
-      }),
-    ),
+    field: words({
+      label: 'Counted model',
+      help: 'The model that usage counts it for: the one that answered, or else the requested one; "none": neither.',
+      group: more,
+      example: 'openai/gpt-4.1',
+    }),
     parameter: (given) => (given === noneCounted ? '' : given),
     sql: (model) => `${countedModelSql('c.')} = ${model}`,
   }),

@@ -1,5 +1,5 @@
 import { capabilities } from '#lib/control/catalogue/search';
-import { optional } from '#lib/control/operations/field/field';
+import { allOptional } from '#lib/control/operations/field/field';
 import { allowance, choice, count, toggle, words } from '#lib/control/operations/field/kinds';
 import { familyIds } from '#lib/core/families/ids';
 
@@ -7,30 +7,38 @@ const modalities = ['text', 'image', 'audio', 'video', 'pdf', 'file'] as const;
 const price = { unit: 'USD', placeholder: 'USD' };
 
 /** Filters of the list of models: on the command line, at `/api/v1/models` and on the page. */
-export const modelFilters = {
-  search: optional(
-    words({ label: 'Search', help: 'In names, slugs and aliases.', flag: 'search', example: 'gpt' }, 200),
+export const modelFilters = allOptional({
+  search: words(
+    { label: 'Search', help: 'In names, slugs and aliases.', flag: 'search', example: 'gpt' },
+    200,
   ),
-  provider: optional(
-    words({ label: 'Provider', help: 'Models with an offer of this provider.', example: 'openai' }, 100),
+  provider: words(
+    { label: 'Provider', help: 'Models with an offer of this provider.', example: 'openai' },
+    100,
   ),
-  family: optional(choice({ label: 'Protocol', help: 'Models with an offer in this protocol.' }, familyIds)),
-  input: optional(choice({ label: 'Input', help: 'Models that accept this input.' }, modalities)),
-  output: optional(choice({ label: 'Output', help: 'Models that produce this output.' }, modalities)),
-  minContext: optional(
-    count(
-      { label: 'Context', help: 'Minimum, in tokens.', unit: 'tokens', example: 200_000 },
-      { min: 0, max: 2_147_483_647 },
-    ),
+  family: choice({ label: 'Protocol', help: 'Models with an offer in this protocol.' }, familyIds),
+  input: choice({ label: 'Input', help: 'Models that accept this input.' }, modalities),
+  output: choice({ label: 'Output', help: 'Models that produce this output.' }, modalities),
+  minContext: count(
+    { label: 'Context', help: 'Minimum, in tokens.', unit: 'tokens', example: 200_000 },
+    { min: 0, max: 2_147_483_647 },
   ),
-  maxInputPrice: optional(
-    allowance({ ...price, label: 'Max input price', help: 'Dollars per million tokens.', example: '5' }),
-  ),
-  maxOutputPrice: optional(
-    allowance({ ...price, label: 'Max output price', help: 'Dollars per million tokens.', example: '20' }),
-  ),
-  capability: optional(choice({ label: 'Capability', help: 'Another property of the model.' }, capabilities)),
-  available: optional(
-    toggle({ label: 'Available', help: 'Models with an offer that can be called now.', example: true }),
-  ),
-};
+  maxInputPrice: allowance({
+    ...price,
+    label: 'Max input price',
+    help: 'Dollars per million tokens.',
+    example: '5',
+  }),
+  maxOutputPrice: allowance({
+    ...price,
+    label: 'Max output price',
+    help: 'Dollars per million tokens.',
+    example: '20',
+  }),
+  capability: choice({ label: 'Capability', help: 'Another property of the model.' }, capabilities),
+  available: toggle({
+    label: 'Available',
+    help: 'Models with an offer that can be called now.',
+    example: true,
+  }),
+});

@@ -54,7 +54,7 @@ export function placeOf(after: string, what: string): ListPlace {
 
 /** A filter of a list: its field, and its condition in SQL. Adding one is one entry of such a record. */
 export interface Filter<Value = unknown> {
-  readonly field: Field<Value, false>;
+  readonly field: Field<Value>;
   /** The parameter of the statement for a value; if absent, the value itself. */
   parameter?(given: NoInfer<Value>): unknown;
   /** @param parameter its placeholder in the statement: "$3". */
@@ -66,12 +66,14 @@ export function filter<Value>(one: Filter<Value>): Filter<Value> {
   return one;
 }
 
-/** The fields of a list's filters. */
-export function fieldsOf<F extends Readonly<Record<string, Filter>>>(
-  filters: F,
-): { [N in keyof F]: F[N]['field'] } {
-  const fields = Object.entries(filters).map(([name, { field }]) => [name, field]);
-  return Object.fromEntries(fields) as { [N in keyof F]: F[N]['field'] };
+type FieldsOf<F> = {
+  [N in keyof F]: F[N] extends { field: Field<infer Value> } ? Field<Value, false> : never;
+};
+
+/** The fields of a list's filters, all of them optional. */
+export function fieldsOf<F extends Readonly<Record<string, Filter>>>(filters: F): FieldsOf<F> {
+  const fields = Object.entries(filters).map(([name, { field }]) => [name, optional(field)]);
+  return Object.fromEntries(fields) as FieldsOf<F>;
 }
 
 /** The conditions of the filters that were given; their values are added to `values`. */

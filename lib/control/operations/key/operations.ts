@@ -114,11 +114,9 @@ export const showKey = read({
 
 const filters = {
   search: {
-    field: optional(
-      line(
-        { label: 'Search', help: 'Part of the name or of the displayed characters, or the whole id.' },
-        200,
-      ),
+    field: line(
+      { label: 'Search', help: 'Part of the name or of the displayed characters, or the whole id.' },
+      200,
     ),
     sql: (text: string) => `strpos(lower(k.name), lower(${text})) > 0 OR k.id::text = lower(${text})
       OR strpos(k.display_start || '…' || k.display_end, ${text}) > 0`,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { listQuarantined } from '#lib/control/billing/reconcile/quarantined';
 import { checkLedger } from '#lib/control/billing/verify';
 import { read } from '#lib/control/operations/declare';
-import { optional } from '#lib/control/operations/field/field';
+import { allOptional } from '#lib/control/operations/field/field';
 import { choice, time } from '#lib/control/operations/field/kinds';
 import { limitOf, pageOf, paging } from '#lib/control/operations/field/paging';
 import { ledgerLine, lineKinds, pageOfLedger } from '#lib/control/operations/ledger/list';
@@ -18,18 +18,14 @@ export const listLedger = read({
   summary: 'Lists the ledger of a workspace: every line that changed its balance, oldest first by default.',
   reach: 'workspace',
   permission: 'workspace:read',
-  fields: {
-    from: optional(time({ label: 'From', help: 'Start of the range.', example: '2026-11-01T00:00:00Z' })),
-    to: optional(
-      time({ label: 'To', help: 'End of the range, exclusive.', example: '2026-12-01T00:00:00Z' }),
-    ),
-    month: optional(monthField),
-    kind: optional(choice({ label: 'Kind', help: 'Only lines of this kind.', example: 'top_up' }, lineKinds)),
-    order: optional(
-      choice({ label: 'Order', help: 'Which line comes first. Default: oldest.' }, ['oldest', 'newest']),
-    ),
+  fields: allOptional({
+    from: time({ label: 'From', help: 'Start of the range.', example: '2026-11-01T00:00:00Z' }),
+    to: time({ label: 'To', help: 'End of the range, exclusive.', example: '2026-12-01T00:00:00Z' }),
+    month: monthField,
+    kind: choice({ label: 'Kind', help: 'Only lines of this kind.', example: 'top_up' }, lineKinds),
+    order: choice({ label: 'Order', help: 'Which line comes first. Default: oldest.' }, ['oldest', 'newest']),
     ...paging,
-  },
+  }),
   output: pageOf(ledgerLine),
   http: [{ method: 'GET', path: '/workspaces/{workspace}/ledger' }],
   line: {},

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type ReadContext, read } from '#lib/control/operations/declare';
-import { optional } from '#lib/control/operations/field/field';
+import { allOptional } from '#lib/control/operations/field/field';
 import { choice, document, words } from '#lib/control/operations/field/kinds';
 import { readPolicies } from '#lib/control/operations/policy/check';
 import { placeOf } from '#lib/control/operations/policy/places';
@@ -23,64 +23,55 @@ export const explainRoute = read({
     'Shows the offers that a call of the workspace would try, in order, and why the others are skipped.',
   reach: 'workspace',
   permission: 'policies:read',
-  fields: {
-    model: optional(
-      words(
-        {
-          label: 'Model',
-          help: 'A slug or an alias, as in a call. Default: the model in the body or the path.',
-          placeholder: 'ID',
-          example: 'openai/gpt-4.1',
-        },
-        200,
-      ),
+  fields: allOptional({
+    model: words(
+      {
+        label: 'Model',
+        help: 'A slug or an alias, as in a call. Default: the model in the body or the path.',
+        placeholder: 'ID',
+        example: 'openai/gpt-4.1',
+      },
+      200,
     ),
-    path: optional(
-      words(
-        {
-          label: 'Path',
-          help: 'Path of the call, which determines its family: "/v1/messages".',
-          placeholder: 'PATH',
-        },
-        2000,
-      ),
+    path: words(
+      {
+        label: 'Path',
+        help: 'Path of the call, which determines its family: "/v1/messages".',
+        placeholder: 'PATH',
+      },
+      2000,
     ),
-    body: optional(
-      document(
-        {
-          label: 'Request body',
-          help: 'The body of a call, which determines what it needs. Default: the smallest valid body.',
-          placeholder: 'FILE',
-          example: { messages: [{ role: 'user', content: 'hello' }] },
-        },
-        z.record(z.string(), z.unknown(), 'a request body must be a JSON object'),
-      ),
+    body: document(
+      {
+        label: 'Request body',
+        help: 'The body of a call, which determines what it needs. Default: the smallest valid body.',
+        placeholder: 'FILE',
+        example: { messages: [{ role: 'user', content: 'hello' }] },
+      },
+      z.record(z.string(), z.unknown(), 'a request body must be a JSON object'),
     ),
-    family: optional(
-      choice(
-        {
-          label: 'Family',
-          help: 'The protocol. Default: the first in which the model is offered.',
-          placeholder: 'F',
-        },
-        familyIds,
-      ),
+    family: choice(
+      {
+        label: 'Family',
+        help: 'The protocol. Default: the first in which the model is offered.',
+        placeholder: 'F',
+      },
+      familyIds,
     ),
-    policy: optional(
-      document(
-        {
-          label: 'Policy',
-          help: 'A policy that is not in force, to see what it would do.',
-          flag: 'policy',
-          placeholder: 'FILE',
-        },
-        policyShape,
-      ),
+    policy: document(
+      {
+        label: 'Policy',
+        help: 'A policy that is not in force, to see what it would do.',
+        flag: 'policy',
+        placeholder: 'FILE',
+      },
+      policyShape,
     ),
-    policyModel: optional(
-      words({ label: 'Policy model', help: 'The model that this policy is for. Default: "default".' }, 200),
+    policyModel: words(
+      { label: 'Policy model', help: 'The model that this policy is for. Default: "default".' },
+      200,
     ),
-  },
+  }),
   output: explanation,
   line: {},
   text: textOf,

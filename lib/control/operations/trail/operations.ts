@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { read } from '#lib/control/operations/declare';
-import { optional } from '#lib/control/operations/field/field';
 import { time, words } from '#lib/control/operations/field/kinds';
 import {
   conditionsOf,
@@ -29,23 +28,23 @@ const shownRow = z.object({
 
 export const auditFilters = {
   action: {
-    field: optional(words({ label: 'Action', help: 'Rows of this operation.', example: 'key.revoke' }, 100)),
+    field: words({ label: 'Action', help: 'Rows of this operation.', example: 'key.revoke' }, 100),
     sql: (text: string) => `a.action = ${text}`,
   },
   subject: {
-    field: optional(words({ label: 'Subject', help: 'Rows about this id.' }, 200)),
+    field: words({ label: 'Subject', help: 'Rows about this id.' }, 200),
     sql: (text: string) => `a.subject = ${text}`,
   },
   actor: {
-    field: optional(words({ label: 'Actor', help: 'Rows of this actor, as shown in the rows.' }, 200)),
+    field: words({ label: 'Actor', help: 'Rows of this actor, as shown in the rows.' }, 200),
     sql: (text: string) => `a.actor = ${text}`,
   },
   from: {
-    field: optional(time({ label: 'From', help: 'At or after this time.' })),
+    field: time({ label: 'From', help: 'At or after this time.' }),
     sql: (at: string) => `a.at >= ${at}::timestamptz`,
   },
   to: {
-    field: optional(time({ label: 'To', help: 'Before this time.' })),
+    field: time({ label: 'To', help: 'Before this time.' }),
     sql: (at: string) => `a.at < ${at}::timestamptz`,
   },
 };

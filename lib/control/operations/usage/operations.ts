@@ -1,5 +1,5 @@
 import { read } from '#lib/control/operations/declare';
-import { optional, type ValuesOf } from '#lib/control/operations/field/field';
+import { allOptional, type ValuesOf } from '#lib/control/operations/field/field';
 import { choice, id, time, toggle, words } from '#lib/control/operations/field/kinds';
 import { badInput } from '#lib/control/operations/refusal';
 import { compareWithLedger, usageLedger } from '#lib/control/operations/usage/ledger';
@@ -11,28 +11,24 @@ import { readSeries, seriesSplits, usageSeries } from '#lib/control/operations/u
 import { type Step, steps } from '#lib/core/charts/buckets';
 import { usualStep } from '#lib/core/charts/ranges';
 
-const rangeFields = {
-  from: optional(
-    time({
-      label: 'From',
-      help: 'Start of the range, extended to a whole quarter of an hour. Default: 30 days before the end.',
-      example: '2026-11-01T00:00:00Z',
-    }),
-  ),
-  to: optional(
-    time({
-      label: 'To',
-      help: 'End of the range, exclusive, extended to a whole quarter of an hour. Default: now.',
-      example: '2026-12-01T00:00:00Z',
-    }),
-  ),
-};
+const rangeFields = allOptional({
+  from: time({
+    label: 'From',
+    help: 'Start of the range, extended to a whole quarter of an hour. Default: 30 days before the end.',
+    example: '2026-11-01T00:00:00Z',
+  }),
+  to: time({
+    label: 'To',
+    help: 'End of the range, exclusive, extended to a whole quarter of an hour. Default: now.',
+    example: '2026-12-01T00:00:00Z',
+  }),
+});
 
-const filterFields = {
-  model: optional(words({ label: 'Model', help: 'Only this model.', example: 'openai/gpt-4.1' })),
-  key: optional(id({ label: 'Key', help: 'Only the API key with this id.' })),
-  provider: optional(words({ label: 'Provider', help: 'Only this provider.', example: 'openai' })),
-};
+const filterFields = allOptional({
+  model: words({ label: 'Model', help: 'Only this model.', example: 'openai/gpt-4.1' }),
+  key: id({ label: 'Key', help: 'Only the API key with this id.' }),
+  provider: words({ label: 'Provider', help: 'Only this provider.', example: 'openai' }),
+});
 
 const workspaceUsage = '/workspaces/{workspace}/usage';
 
@@ -41,29 +37,30 @@ export const showUsage = read({
   summary: 'Shows the usage of a workspace in a range of time, grouped; calls count at their admission.',
   reach: 'workspace',
   permission: 'logs:read',
-  fields: {
+  fields: allOptional({
     ...rangeFields,
-    by: optional(choice({ label: 'Group by', help: 'Default: model.', example: 'day' }, groupings)),
+    by: choice({ label: 'Group by', help: 'Default: model.', example: 'day' }, groupings),
     ...filterFields,
-  },
+  }),
   output: usageReport,
   http: [{ method: 'GET', path: workspaceUsage }],
   line: {
     command: 'usage',
     columns: [
-      ...[
-        'model',
-        'key',
-        'name',
-        'provider',
-        'day',
-        'calls',
-        'errors',
-        'refused',
-        'inputTokens',
-        'cachedTokens',
-      ],
-      ...['outputTokens', 'latencyMs', 'firstByteMs', 'cost'],
+      'model',
+      'key',
+      'name',
+      'provider',
+      'day',
+      'calls',
+      'errors',
+      'refused',
+      'inputTokens',
+      'cachedTokens',
+      'outputTokens',
+      'latencyMs',
+      'firstByteMs',
+      'cost',
     ],
   },
   run: ({ store, scope, nowMs }, { from, to, by = 'model', model, key, provider }) => {
@@ -72,30 +69,26 @@ export const showUsage = read({
   },
 });
 
-const seriesFields = {
+const seriesFields = allOptional({
   ...rangeFields,
-  step: optional(
-    choice(
-      {
-        label: 'Step',
-        help: 'Default: fits the range. Usage older than 13 months is kept by days.',
-        example: 'hour',
-      },
-      steps,
-    ),
+  step: choice(
+    {
+      label: 'Step',
+      help: 'Default: fits the range. Usage older than 13 months is kept by days.',
+      example: 'hour',
+    },
+    steps,
   ),
-  by: optional(
-    choice(
-      {
-        label: 'Stack by',
-        help: 'Default: everything together. By outcome or family, for at most 25,000 calls.',
-        example: 'model',
-      },
-      seriesSplits,
-    ),
+  by: choice(
+    {
+      label: 'Stack by',
+      help: 'Default: everything together. By outcome or family, for at most 25,000 calls.',
+      example: 'model',
+    },
+    seriesSplits,
   ),
   ...filterFields,
-};
+});
 
 export const seriesOfUsage = read({
   name: 'usage.series',
@@ -103,36 +96,32 @@ export const seriesOfUsage = read({
     'Shows the usage of a workspace over time, in steps of its time zone, compared with an earlier period.',
   reach: 'workspace',
   permission: 'logs:read',
-  fields: {
+  fields: allOptional({
     ...seriesFields,
-    rank: optional(
-      choice(
-        {
-          label: 'Rank by',
-          help: 'How to choose the groups that are shown one by one. Default: cost.',
-          example: 'calls',
-        },
-        ranks,
-      ),
+    rank: choice(
+      {
+        label: 'Rank by',
+        help: 'How to choose the groups that are shown one by one. Default: cost.',
+        example: 'calls',
+      },
+      ranks,
     ),
-    durations: optional(
-      toggle({
-        label: 'Durations',
-        help: 'If off, groups and points have no latency and time to first byte, which makes the answer much faster.',
-        example: false,
-      }),
-    ),
-    beforeFrom: optional(
-      time({
-        label: 'Compare from',
-        help: 'Start of the period to compare with. Default: the preceding period of the same length.',
-        example: '2026-10-01T00:00:00Z',
-      }),
-    ),
-    beforeTo: optional(
-      time({ label: 'Compare to', help: 'End of that period, exclusive.', example: '2026-11-01T00:00:00Z' }),
-    ),
-  },
+    durations: toggle({
+      label: 'Durations',
+      help: 'If off, groups and points have no latency and time to first byte, which makes the answer much faster.',
+      example: false,
+    }),
+    beforeFrom: time({
+      label: 'Compare from',
+      help: 'Start of the period to compare with. Default: the preceding period of the same length.',
+      example: '2026-10-01T00:00:00Z',
+    }),
+    beforeTo: time({
+      label: 'Compare to',
+      help: 'End of that period, exclusive.',
+      example: '2026-11-01T00:00:00Z',
+    }),
+  }),
   output: usageSeries,
   http: [{ method: 'GET', path: `${workspaceUsage}/series` }],
   run: ({ store, scope, nowMs }, { rank = 'cost', durations = true, beforeFrom, beforeTo, ...asked }) =>

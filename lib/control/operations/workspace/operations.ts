@@ -111,7 +111,7 @@ export const showWorkspace = read({
 
 const filters = {
   search: {
-    field: optional(line({ label: 'Search', help: 'Part of the name or slug, or the whole id.' }, 200)),
+    field: line({ label: 'Search', help: 'Part of the name or slug, or the whole id.' }, 200),
     sql: (text: string) => `strpos(lower(w.name), lower(${text})) > 0 OR strpos(w.slug, lower(${text})) > 0
       OR w.id::text = lower(${text})`,
   },
