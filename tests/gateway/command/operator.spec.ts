@@ -47,7 +47,7 @@ describe('the command line of an operator', () => {
     for (let n = 0; n < 4; n += 1) expect((await add('1000000000')).exit).toBe(0);
     expect(await add('0.000000001')).toMatchObject({
       exit: 1,
-      err: 'a balance is at most 4000000000 dollars, up or down\n',
+      err: 'a balance must be between -4000000000 and 4000000000 dollars\n',
     });
     for (let n = 0; n < 4; n += 1) expect((await add('-1000000000')).exit).toBe(0);
     expect(await gateway.json('workspace', 'show', 'acme')).toMatchObject({ balance: '0' });

@@ -155,7 +155,7 @@ describe('creating a key (contract: operations/key-create)', () => {
   });
 
   it.each<[string, Settings, RegExp]>([
-    ['a limit of 0', { rpm: 0 }, /^rpm: a limit is a whole number/],
+    ['a limit of 0', { rpm: 0 }, /^rpm: a limit must be a whole number/],
     ['a negative limit', { tpm: -1 }, /^tpm: /],
     ['a fraction', { concurrency: 1.5 }, /^concurrency: /],
     ['a limit that no column holds', { maxOutputTokens: 2_147_483_648 }, /^maxOutputTokens: /],
@@ -164,15 +164,15 @@ describe('creating a key (contract: operations/key-create)', () => {
     ['a negative quota', { quota: '-5' }, /^quota: .*more than 0/],
     ['a cap that is no amount', { d7Cap: 'much' }, /^d7Cap: .*dollars/],
     ['an empty scope', { models: [] }, /^models: name at least one model/],
-    ['a time without a zone', { expiresAt: '2027-01-31T12:00' }, /^expiresAt: write a day like/],
+    ['a time without a zone', { expiresAt: '2027-01-31T12:00' }, /^expiresAt: must be a date such as/],
     [
       'an expiry that is over',
       { expiresAt: '2020-01-01T00:00:00Z' },
       /^expiresAt: this time is in the past; choose a later/,
     ],
-    ['a nameless key', { name: ' ' }, /^name: a name is needed/],
-    ['a name of two lines', { name: 'a\nb' }, /^name: a name has no line breaks or control characters/],
-    ['a name that turns text round', { name: 'a\u202Eb' }, /^name: a name has no line breaks/],
+    ['a nameless key', { name: ' ' }, /^name: a name is required/],
+    ['a name of two lines', { name: 'a\nb' }, /^name: a name must not contain line breaks or control characters/],
+    ['a name that turns text round', { name: 'a\u202Eb' }, /^name: a name must not contain line breaks/],
   ])('refuses %s and says what to write', async (_name, settings, message) => {
     expect(await refusalOf(newKey(settings))).toMatch(message);
   });

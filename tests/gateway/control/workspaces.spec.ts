@@ -103,11 +103,11 @@ describe('creating a workspace (contract: limits/defaults)', () => {
   it.each<[string, Record<string, unknown>, RegExp]>([
     ['a limit of 0', { rpm: 0 }, /^rpm: /],
     ['a negative limit', { concurrency: -3 }, /^concurrency: /],
-    ['an unknown time zone', { timeZone: 'Mars/Base' }, /^timeZone: not a known IANA time zone/],
+    ['an unknown time zone', { timeZone: 'Mars/Base' }, /^timeZone: must be an IANA time zone/],
     ['an offset as a time zone', { timeZone: '+02:00' }, /^timeZone: /],
-    ['a negative credit', { credit: '-1' }, /^credit: credit is 0 dollars or more/],
-    ['more credit than can be counted', { credit: '9999999999' }, /^credit: an amount is at most/],
-    ['no name', { name: '' }, /^name: a name is needed/],
+    ['a negative credit', { credit: '-1' }, /^credit: must be 0 dollars or more/],
+    ['more credit than can be counted', { credit: '9999999999' }, /^credit: an amount may be at most/],
+    ['no name', { name: '' }, /^name: a name is required/],
   ])('refuses %s', async (_name, settings, message) => {
     expect(await refusalOf(newWorkspace(settings))).toMatch(message);
   });

@@ -67,12 +67,12 @@ describe('a secret and its database (contract: operations/secret-prints)', () =>
   });
 
   it.each([
-    ['KEY_PEPPER', 'no API key would be known. Set the right one again, or'],
+    ['KEY_PEPPER', 'no API key would work. Restore the right value, or'],
     [
       'ENCRYPTION_KEY',
-      'webhooks could not be read. Set the right one again (beside a new one, as ENCRYPTION_KEY_OLD)',
+      'webhooks could not be read. Restore the right value (or in addition to a new one, as ENCRYPTION_KEY_OLD)',
     ],
-    ['NEXTAUTH_SECRET', 'signed out. Set the right one again (beside a new one, as NEXTAUTH_SECRET_OLD), or'],
+    ['NEXTAUTH_SECRET', 'signed out. Restore the right value (or in addition to a new one, as NEXTAUTH_SECRET_OLD), or'],
   ])('refuse a start with another %s, with what would happen and what to do', async (name, words) => {
     await start();
     const refused = start({ [name]: other });
@@ -151,7 +151,7 @@ describe('a new secret (contract: operations/secret-prints)', () => {
     await operate(db, createManagementKey, given, secrets.KEY_PEPPER);
     const changed = { KEY_PEPPER: other };
     expect(await refusalOf(accept('KEY_PEPPER', changed))).toContain(
-      'this ends 2 API keys, 1 management key; write KEY_PEPPER to go on',
+      'this ends 2 API keys, 1 management key; enter KEY_PEPPER to accept',
     );
     expect(await refusalOf(accept('KEY_PEPPER', changed, 'yes'))).toContain('this ends');
     await expect(start(changed)).rejects.toThrow('KEY_PEPPER');
