@@ -17,13 +17,6 @@ const spendDays = 32;
 /** How long state kept at a provider can be referred to (contract: jobs/lifetime). */
 const resourceDays = 30;
 
-export interface PartitionCare {
-  /** Ends once the first round has: until then a start may still be deleting what is old. */
-  readonly firstRound: Promise<void>;
-  /** Ends the running round between two of its steps, and waits for it. */
-  stop(): Promise<void>;
-}
-
 interface CareOptions {
   readonly clock: Clock;
   /** Of the call log, whole days (contract: call-log/retention). */
@@ -37,7 +30,7 @@ interface CareOptions {
  * not delete the log. A failed round is reported and not fatal: rows without a week go to the default partition, and
  * move to a week in the next round.
  */
-export async function keepPartitions(pool: Pool, options: CareOptions): Promise<PartitionCare> {
+export async function keepPartitions(pool: Pool, options: CareOptions) {
   const { clock, report, retentionDays } = options;
   let lookedMono = clock.mono();
   let last: SeenTime | null = null;
@@ -79,7 +72,9 @@ export async function keepPartitions(pool: Pool, options: CareOptions): Promise<
   }, hourMs);
   timer.unref();
   return {
+    /** Ends once the first round has: until then a start may still be deleting old calls. */
     firstRound,
+    /** Ends the running round between two of its steps, and waits for it. */
     stop: async () => {
       clearInterval(timer);
       ended = true;
@@ -126,7 +121,7 @@ export async function dropPartitions(
   }
 }
 
-/** What stands beside the calls. A week that could not be dropped keeps its jobs and adjustments. */
+/** Deletes old rows of other tables. A week that could not be dropped keeps its jobs and adjustments. */
 async function dropOldRows(pool: Pool, nowMs: number, keepFromMs: number, stopped: () => boolean) {
   const [oldest] = await listWeeks(pool);
   const daysAgo = (days: number) => new Date(nowMs - days * dayMs).toISOString();

@@ -4,21 +4,16 @@ import { Redis } from 'ioredis';
 import type { Env } from '#lib/platform/env/env';
 import type { ThrottleRedis } from '#lib/platform/throttle/shared';
 
-/** A connection for throttles alone. */
-export interface OpenRedis {
-  readonly redis: ThrottleRedis;
-  close(): void;
-}
-
 /**
- * @param onError told of connections that break; each command fails by itself.
+ * Opens a connection for throttles only.
+ * @param onError called for broken connections; each command also fails.
  * @param patienceMs how long it may take to connect, and each command.
  */
 export function openRedis(
   to: NonNullable<Env['redis']>,
   onError: (error: unknown) => void,
   patienceMs: number,
-): OpenRedis {
+) {
   if (to.kind === 'rest') return { redis: restRedis(to), close: () => undefined };
   const client = new Redis(to.url, {
     lazyConnect: true,

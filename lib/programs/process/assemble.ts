@@ -27,7 +27,6 @@ import type { Env } from '#lib/platform/env/env';
 import { createIds } from '#lib/platform/ids';
 import type { Books, BooksParts } from '#lib/programs/process/books/books';
 import { createFaultLog } from '#lib/programs/process/fault-log';
-import type { GatewayProcess } from '#lib/programs/process/gateway-process';
 import { openJobs } from '#lib/programs/process/jobs';
 import { remember } from '#lib/programs/process/memory/remember';
 import type { ServingContext } from '#lib/programs/process/workers/serving-context';
@@ -52,15 +51,15 @@ interface AssembleOptions {
 }
 
 /**
- * Puts the gateway of this process together: first what a dead process left behind is settled (the primary does so for
- * its workers), then money, journal and snapshots come up; only then may a request be served.
+ * Assembles the gateway of this process: first the calls of dead processes are settled (the primary does so for its
+ * workers), then money, journal and snapshots are set up; only then may a request be served.
  */
 export async function assemble(
   env: Env,
   { db, upstreams, worker, openBooks }: AssembleContext,
   log: Logger,
   { clock = systemClock, limitsInMemory = false }: AssembleOptions = {},
-): Promise<GatewayProcess> {
+) {
   const ids = createIds(clock);
   const ownerId = worker?.ownerId ?? ids.newId() ?? crypto.randomUUID();
   const faults = createFaultLog(log, clock, env.outage.forMs);
@@ -158,16 +157,23 @@ export async function assemble(
   setRuntime(runtime);
 
   return {
+    /** What requests use. */
     runtime,
+    /** Its answers to other processes of this machine; parts that are made later add theirs. */
     answers,
+    /** Reads the change feed now, so that a change by this process is in force at once. */
     pollNow: async () => {
       await feed.poll();
     },
+    /** Whether new calls can be admitted; /api/health answers by it. */
     ready: () => coordinator.ready(),
+    /** The current state of the process, and of its offers, for metrics. */
     state,
     offers,
+    /** The state of the exporter; null while it is off. */
     telemetry: books.telemetry,
-    finishCalls: async (patienceMs) => {
+    /** Refuses new calls and waits until the running calls have settled, at most `patienceMs`. */
+    finishCalls: async (patienceMs: number) => {
       coordinator.halt('it is stopping, send the request again');
       const untilMs = clock.mono() + patienceMs;
       while (coordinator.openCalls() > 0 && clock.mono() < untilMs) {
@@ -176,6 +182,7 @@ export async function assemble(
         await pause(FINISH_POLL_MS);
       }
     },
+    /** Posts what is in the journal, gives the leases back, closes sockets and pools. */
     stop: async () => {
       setRuntime(null);
       await stopListening();
@@ -188,3 +195,6 @@ export async function assemble(
     },
   };
 }
+
+/** The gateway of this process: the runtime that requests use, and how it stops. */
+export type GatewayProcess = Awaited<ReturnType<typeof assemble>>;

@@ -9,7 +9,7 @@ import type { Db } from '#lib/platform/data/db';
 import type { Env } from '#lib/platform/env/env';
 import { sealingKeysOf } from '#lib/platform/sealing';
 import { readHealth } from '#lib/programs/command/live/offers';
-import type { GatewayProcess } from '#lib/programs/process/gateway-process';
+import type { GatewayProcess } from '#lib/programs/process/assemble';
 
 interface ControlParts {
   readonly db: Db;
@@ -18,22 +18,8 @@ interface ControlParts {
   readonly payments: Payments | null;
 }
 
-/** What this process gives to operations, whichever adapter runs them. */
-export function controlOf(
-  env: Pick<
-    Env,
-    | 'keyPepper'
-    | 'encryptionKey'
-    | 'oldEncryptionKeys'
-    | 'dataDir'
-    | 'allowSignUp'
-    | 'signUpCreditNano'
-    | 'signUpCreditDays'
-    | 'databaseUrl'
-    | 'settlement'
-  >,
-  { db, running, outbox, payments }: ControlParts,
-): ControlHost {
+/** What operations use of this process, whichever adapter runs them. */
+export function controlOf(env: Env, { db, running, outbox, payments }: ControlParts): ControlHost {
   return {
     db,
     keyPepper: env.keyPepper,
@@ -45,7 +31,7 @@ export function controlOf(
     catalogue: () => running.runtime.catalogue(),
     limitUse: (keyId) => readLimitUse(env.dataDir, keyId),
     health: () => readHealth(env.dataDir),
-    // At once here, and in the other processes of this machine.
+    // Takes effect at once here, and in the other processes of this machine.
     changed: async () => {
       outbox.wake();
       await running.pollNow();

@@ -17,18 +17,9 @@ const remedies: Readonly<Record<MachineFault, string>> = {
 /**
  * Writes errors to the log: one line for an outage of the database, however many statements fail, and one a minute for a
  * fault of this machine (contract: call-log/machine-faults).
+ * @param allowedMs how long calls go on without the database (contract: money/outage-allowance).
  */
-export interface FaultLog {
-  /** @param callId the call in which it happened; null: none. */
-  report(error: unknown, callId: string | null): void;
-  /** The database answered a statement; the log says so after an outage. */
-  databaseAnswers(): void;
-  /** Whether the database was unavailable when it was last used. */
-  isDatabaseAway(): boolean;
-}
-
-/** @param allowedMs how long calls go on without the database (contract: money/outage-allowance). */
-export function createFaultLog(log: Logger, clock: Pick<Clock, 'mono'>, allowedMs: number): FaultLog {
+export function createFaultLog(log: Logger, clock: Pick<Clock, 'mono'>, allowedMs: number) {
   let away: { readonly sinceMono: number; failed: number } | null = null;
   const told = new Map<MachineFault, { readonly untilMono: number; times: number }>();
   const tellMachineFault = (fault: MachineFault, error: unknown, callId: string | null) => {
@@ -42,7 +33,8 @@ export function createFaultLog(log: Logger, clock: Pick<Clock, 'mono'>, allowedM
     told.set(fault, { untilMono: nowMono + AGAIN_MS, times: 0 });
   };
   return {
-    report(error, callId) {
+    /** @param callId the call in which it happened; null: none. */
+    report(error: unknown, callId: string | null) {
       const fault = machineFaultOf(error);
       if (fault !== null) {
         tellMachineFault(fault, error, callId);
@@ -60,12 +52,14 @@ export function createFaultLog(log: Logger, clock: Pick<Clock, 'mono'>, allowedM
       }
       away.failed += 1;
     },
+    /** The database answered a statement; the log says so after an outage. */
     databaseAnswers() {
       if (away === null) return;
       const awayMs = Math.round(clock.mono() - away.sinceMono);
       log.info({ awayMs, failed: away.failed }, 'the database is available again');
       away = null;
     },
+    /** Whether the database was unavailable when it was last used. */
     isDatabaseAway: () => away !== null,
   };
 }

@@ -3,7 +3,7 @@ import type { Catalogue } from '#lib/core/facts/snapshot';
 import { AdjustmentStore } from '#lib/gateway/jobs/adjustments/adjustment-store';
 import { Adjustments } from '#lib/gateway/jobs/adjustments/adjustments';
 import { JobStore } from '#lib/gateway/jobs/job-store';
-import { createJobs, type RunningJobs } from '#lib/gateway/jobs/jobs';
+import { createJobs } from '#lib/gateway/jobs/jobs';
 import { createPoll } from '#lib/gateway/jobs/poll';
 import { startSweep } from '#lib/gateway/jobs/sweep';
 import type { FlaggedCharge } from '#lib/gateway/metrics/charge-flags';
@@ -11,23 +11,16 @@ import { offeredPrices } from '#lib/gateway/snapshot/offered-prices';
 import type { Pools } from '#lib/gateway/upstream/pools';
 import type { Clock } from '#lib/platform/clock';
 
-export interface OpenJobs {
-  readonly jobs: RunningJobs;
-  readonly adjustments: Adjustments;
-  /** Polls no more; before the pools and the database are closed. */
-  stop(): Promise<void>;
-}
-
 /** The jobs of this process: their rows in PostgreSQL, their providers, and the sweeper that asks for them. */
 export function openJobs(parts: {
   readonly pool: Pool;
   readonly pools: Pools;
   readonly clock: Clock;
   catalogue(): Catalogue;
-  /** Hears of each settled job and adjustment that has flags. */
+  /** Called with each settled job and adjustment that has flags. */
   charged(charge: FlaggedCharge): void;
   report(error: unknown, callId: string | null): void;
-}): OpenJobs {
+}) {
   const { pool, clock, report } = parts;
   const store = new JobStore(pool, parts.charged);
   const poll = createPoll(parts);
@@ -40,8 +33,7 @@ export function openJobs(parts: {
     report,
   );
   const adjustments = new Adjustments(clock, adjustmentStore, report);
-  const stop = async () => {
-    await Promise.all([sweep.stop(), adjustments.stop()]);
-  };
+  /** Polls no more; before the pools and the database are closed. */
+  const stop = () => Promise.all([sweep.stop(), adjustments.stop()]);
   return { jobs, adjustments, stop };
 }

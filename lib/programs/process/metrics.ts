@@ -7,7 +7,7 @@ import type { Env } from '#lib/platform/env/env';
 import { ownVersion } from '#lib/platform/own-version';
 import { joinScrapes } from '#lib/programs/metrics/join-scrapes';
 import type { OutboxAges } from '#lib/programs/metrics/outbox-metrics';
-import type { GatewayProcess } from '#lib/programs/process/gateway-process';
+import type { GatewayProcess } from '#lib/programs/process/assemble';
 
 /** How long a worker may take to return its metrics, ms: a busy worker must not delay the scrape. */
 const othersWithinMs = 2_000;

@@ -14,20 +14,13 @@ export interface Connections {
   readonly operationsDb: Db;
 }
 
-export interface OpenedDatabase extends Connections {
-  readonly embedded: boolean;
-  /** Its address; the embedded database has one too. */
-  readonly url: string;
-  close(): Promise<void>;
-}
-
 /**
- * The database of this process, migrated: the embedded one unless DATABASE_URL names another. Either way
- * DATA_DIR is this process's alone.
- * @param ready resolves when the rest of the start is sure: nothing in the database is changed before.
+ * The database of this process, migrated: the embedded one unless DATABASE_URL names another. In both cases no other
+ * process may use DATA_DIR.
+ * @param ready resolves once the rest of the start cannot be refused: the database is not changed before.
  * @throws DataDirInUse, or another OperatorError.
  */
-export async function openStore(env: Env, log: Logger, ready: () => Promise<void>): Promise<OpenedDatabase> {
+export async function openStore(env: Env, log: Logger, ready: () => Promise<void>) {
   const opened = env.databaseUrl === null ? await openEmbedded(env.dataDir, 'server') : null;
   const letGo = opened ? () => {} : await holdDirectory(env.dataDir);
   const url = opened?.url ?? env.databaseUrl ?? '';
@@ -44,6 +37,7 @@ export async function openStore(env: Env, log: Logger, ready: () => Promise<void
     db,
     operationsDb,
     embedded: embedded !== null,
+    /** Its address, embedded or not. */
     url,
     close: async () => {
       await operationsDb.close();
@@ -54,7 +48,7 @@ export async function openStore(env: Env, log: Logger, ready: () => Promise<void
   };
 }
 
-/** The engine never gives back the memory that migrating took, a quarter of what it would hold from then on. */
+/** The engine never gives back the memory that migrating took, which would be a quarter of its memory from then on. */
 async function openAgain(embedded: Embedded, dataDir: string): Promise<Embedded> {
   await embedded.close();
   return openEmbedded(dataDir, 'server');

@@ -14,18 +14,13 @@ import { OperatorError } from '#lib/platform/operator-error';
 
 const remedy = 'create one with: openssl rand -hex 32';
 
-/** The secrets of this process, after comparison with the database. */
-export interface MetSecrets {
-  /** Secrets that verify sessions; the first one signs them. */
-  readonly authSecrets: readonly string[];
-}
-
 /**
  * Compares the secrets of this process with the prints in the database, and records those that it does not have yet
  * (contract: operations/secret-prints, operations/session-secret).
+ * @returns `authSecrets`: secrets that verify sessions; the first one signs them.
  * @throws OperatorError.
  */
-export async function meetSecrets(db: Db, env: Env, log: Pick<Logger, 'warn'>): Promise<MetSecrets> {
+export async function meetSecrets(db: Db, env: Env, log: Pick<Logger, 'warn'>) {
   const store = storeOf(db);
   const held = heldSecretsOf(env);
   let compared = await comparePrints(store, held);

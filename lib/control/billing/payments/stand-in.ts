@@ -11,20 +11,12 @@ const secretKey = 'sk_test_stand_in';
 
 const fileOf = (dataDir: string) => join(dataDir, 'stand-in-payments.json');
 
-/** How the simulated provider's process also stands in for Stripe, and what the gateway then knows of it. */
-interface StandIn {
-  /** For its command line. */
-  readonly flags: readonly string[];
-  /** As named values, which reach every process of this machine. @param url where it answers. */
-  settings(url: string): [name: string, value: string][];
-}
-
 /**
- * Payments with play money where somebody tries the gateway out: on the embedded database, without settings of Stripe,
- * beside the simulated provider, unless other machines can connect (contract: money/play-money).
- * @returns null everywhere else, and where the port is not known before the start.
+ * Payments with play money for trying out the gateway: on the embedded database, without settings of Stripe, with the
+ * simulated provider, unless other machines can connect (contract: money/play-money).
+ * @returns null otherwise, and if the port is not known before the start.
  */
-export function standInFor(env: Starting): StandIn | null {
+export function standInFor(env: Starting) {
   const { stripe, databaseUrl, sandbox, playMoney, port, host, dataDir } = env;
   const file = fileOf(dataDir);
   if (stripe !== null || databaseUrl !== null || !sandbox || !playMoney || port === 0) {
@@ -33,17 +25,15 @@ export function standInFor(env: Starting): StandIn | null {
   }
   const webhookSecret = `whsec_${randomBytes(16).toString('hex')}`;
   return {
+    /** For the command line of the simulated provider, whose process also stands in for Stripe. */
     flags: [
-      ...[
-        '--webhook',
-        `http://${ownAddress(host)}:${port}/api/stripe/webhook`,
-        '--webhook-secret',
-        webhookSecret,
-      ],
-      ...['--payments-file', join(dataDir, 'stand-in-account.json')],
+      `--webhook=http://${ownAddress(host)}:${port}/api/stripe/webhook`,
+      `--webhook-secret=${webhookSecret}`,
+      `--payments-file=${join(dataDir, 'stand-in-account.json')}`,
     ],
-    settings: (apiBase) => {
-      // The command line finds it there.
+    /** What the gateway knows of it, as named values that reach every process of this machine. @param apiBase its address. */
+    settings: (apiBase: string): [name: string, value: string][] => {
+      // For the command line.
       writeFileSync(file, JSON.stringify({ apiBase, webhookSecret }), { mode: 0o600 });
       return [
         ['STAND_IN_STRIPE_URL', apiBase],

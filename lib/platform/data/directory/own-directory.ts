@@ -3,28 +3,20 @@ import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type FileLock, takeLock } from '#lib/platform/data/lock';
 
-/** A directory for the files of one process alone. */
-export interface OwnDirectory {
-  readonly path: string;
-  /** Deletes it with everything in it. */
-  remove(): void;
-}
-
-/** Of the locks that tell whether a directory's process lives. */
+/** Suffix of the locks that show whether a directory's process is alive. */
 const suffix = '.lock';
 
 /**
- * Makes a directory in `folder` that no other process touches, and deletes those whose processes are dead. A lock that
- * the kernel frees with its process tells the two apart: process ids are no proof, because those of containers that
- * share a folder repeat.
- * @param folder made when missing.
+ * Makes a directory in `folder` for this process only, and deletes those of dead processes. A lock that the kernel frees
+ * with its process distinguishes the two: process ids cannot, because they repeat in containers that share a folder.
+ * @param folder created if missing.
  * @throws Error of the file system.
  */
-export function takeOwnDirectory(folder: string): OwnDirectory {
+export function takeOwnDirectory(folder: string) {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const name = randomBytes(12).toString('hex');
   const path = join(folder, name);
-  // One at a time: a lock that another process has made but not taken yet would look like that of a dead one.
+  // One at a time: a lock file that another process has made but not locked yet would look like a dead process's.
   const door = waitFor(join(folder, 'door'));
   try {
     removeDead(folder);
@@ -33,6 +25,7 @@ export function takeOwnDirectory(folder: string): OwnDirectory {
     mkdirSync(path, { mode: 0o700 });
     return {
       path,
+      /** Deletes it with everything in it. */
       remove() {
         rmSync(path, { recursive: true, force: true });
         removeLock(path + suffix, lock);
@@ -46,7 +39,7 @@ export function takeOwnDirectory(folder: string): OwnDirectory {
 const longestWaitMs = 10_000;
 const stepMs = 20;
 
-/** @throws Error when somebody else has it for longer than any look around takes. */
+/** @throws Error if another process has it for longer than this should take. */
 function waitFor(path: string): FileLock {
   for (let waitedMs = 0; waitedMs < longestWaitMs; waitedMs += stepMs) {
     const lock = takeLock(path);
@@ -56,7 +49,7 @@ function waitFor(path: string): FileLock {
   throw new Error(`${path} is locked by another process: end that, then start again`);
 }
 
-/** Whatever stands in the folder and belongs to no living process. */
+/** Deletes everything in the folder that belongs to no living process. */
 function removeDead(folder: string): void {
   const living = new Set(['door']);
   for (const file of readdirSync(folder).filter((name) => name.endsWith(suffix))) {
@@ -70,7 +63,7 @@ function removeDead(folder: string): void {
   }
 }
 
-/** Its name goes while the lock is held: who comes after makes a file of its own. */
+/** The file is removed while the lock is held, so that the next process makes its own. */
 function removeLock(path: string, lock: FileLock): void {
   rmSync(path, { force: true });
   rmSync(`${path}-journal`, { force: true });

@@ -2,22 +2,18 @@ import type { Logger } from 'pino';
 import type { Coordinator } from '#lib/gateway/admission/coordinator';
 import { isOtherSchema } from '#lib/platform/data/database-errors';
 
-/** Stops admission while this version cannot settle calls in its database (contract: durability/outdated). */
-export interface OutdatedWatch {
-  /** A settlement failed. */
-  failed(error: unknown): void;
-  /** A settlement succeeded. */
-  settled(): void;
-}
-
-/** @param coordinator called once a settlement has failed. */
+/**
+ * Stops admission while this version cannot settle calls in its database (contract: durability/outdated).
+ * @param coordinator called once a settlement has failed.
+ */
 export function watchOutdated(
   coordinator: () => Pick<Coordinator, 'suspend' | 'resume'>,
   log: Pick<Logger, 'fatal'>,
-): OutdatedWatch {
+) {
   let outdated = false;
   return {
-    failed(error) {
+    /** A settlement failed. */
+    failed(error: unknown) {
       if (outdated || !isOtherSchema(error)) return;
       outdated = true;
       log.fatal(
@@ -28,6 +24,7 @@ export function watchOutdated(
         'a newer version has migrated its database; retry the request with another process',
       );
     },
+    /** A settlement succeeded. */
     settled() {
       if (!outdated) return;
       outdated = false;

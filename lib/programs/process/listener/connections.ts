@@ -1,23 +1,14 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** The connections of a server, those that a worker was handed too. */
-export interface Connections {
-  /**
-   * Ends those that wait for a request. One whose first request has not come gets half a second: clients open
-   * connections ahead of need. Node's own `closeIdleConnections` leaves these open, and cuts answers that have ended but
-   * are not with the kernel yet.
-   */
-  endIdle(): void;
-  /** Resolves once none is open. */
-  gone(): Promise<void>;
-}
-
 /** How long after a connection its first request may come, ms. */
 const FIRST_REQUEST_MS = 500;
 
-/** @param isAnswering whether an answer to this connection is running. */
-export function trackConnections(server: Server, isAnswering: (socket: Socket) => boolean): Connections {
+/**
+ * The connections of a server, including those handed to a worker.
+ * @param isAnswering whether an answer to this connection is running.
+ */
+export function trackConnections(server: Server, isAnswering: (socket: Socket) => boolean) {
   const open = new Set<Socket>();
   /** With the moment at which each was opened, monotonic ms. */
   const silent = new Map<Socket, number>();
@@ -34,6 +25,11 @@ export function trackConnections(server: Server, isAnswering: (socket: Socket) =
   for (const event of ['request', 'checkExpectation'] as const)
     server.on(event, (request: IncomingMessage) => silent.delete(request.socket));
   return {
+    /**
+     * Ends those that wait for a request. A connection without a first request gets half a second, because clients open
+     * connections ahead of need. Node's own `closeIdleConnections` leaves these open, and cuts off answers that have ended
+     * but are not with the kernel yet.
+     */
     endIdle: () => {
       const untilMono = performance.now() - FIRST_REQUEST_MS;
       for (const socket of open) {
@@ -41,8 +37,9 @@ export function trackConnections(server: Server, isAnswering: (socket: Socket) =
         if (sinceMono <= untilMono && !isAnswering(socket)) socket.destroySoon();
       }
     },
+    /** Resolves once none is open. */
     gone: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         whenGone = resolve;
         if (open.size === 0) resolve();
       }),

@@ -3,34 +3,22 @@ import type { Socket } from 'node:net';
 
 type Serve = (request: IncomingMessage, response: ServerResponse) => void;
 
-export interface Turns {
-  /** Serves a request now, or after those that came before it on its connection. */
-  readonly take: Serve;
-  /**
-   * Answers that run and whose headers have not gone out say `Connection: close`, so that no proxy keeps the connection
-   * for another call. One that did not say so is not closed behind its answer: the next call may be on its way.
-   */
-  closeAfterAnswers(): void;
-  /** Whether an answer to this connection is running, or not yet with the kernel. */
-  isAnswering(socket: Socket): boolean;
-}
-
 interface Turn {
   readonly response: ServerResponse;
   /** Those that wait for it. */
   readonly queue: [IncomingMessage, ServerResponse][];
 }
 
-/** So many may wait on one connection, and on all of them together: each is a hundred times what it was on the wire. */
+/** How many may wait on one connection, and on all: each takes a hundred times its size on the wire. */
 const usual = { mostOfOne: 1_000, mostOfAll: 20_000 };
 
 /**
- * Begins requests that a client sends on one connection without waiting for answers one after the other, each in a
- * turn of the event loop of its own (contract: request/pipelining). Begun all at once, hundreds that come in one packet
- * would hold up everybody else's until the last of them is answered. A connection on which too many wait is closed:
- * Node would read on, and whoever sends faster than we answer would fill the memory.
+ * Serves pipelined requests of a connection one after the other, each in its own turn of the event loop
+ * (contract: request/pipelining). Started all at once, hundreds of requests in one packet would delay all other clients
+ * until the last of them is answered. A connection on which too many wait is closed, because Node would read on, and a
+ * client that sends faster than we answer would fill the memory.
  */
-export function inTurn(serve: Serve, { mostOfOne, mostOfAll } = usual): Turns {
+export function inTurn(serve: Serve, { mostOfOne, mostOfAll } = usual) {
   const turns = new Map<Socket, Turn>();
   let all = 0;
 
@@ -55,6 +43,7 @@ export function inTurn(serve: Serve, { mostOfOne, mostOfAll } = usual): Turns {
     serve(request, response);
   };
 
+  /** Serves a request now, or after those that came before it on its connection. */
   const take: Serve = (request, response) => {
     const { socket } = request;
     // The rest of a packet is still read when its connection was closed.
@@ -69,11 +58,17 @@ export function inTurn(serve: Serve, { mostOfOne, mostOfAll } = usual): Turns {
       queue.push([request, response]);
     }
   };
+  /**
+   * Running answers whose headers have not been sent say `Connection: close`, so that no proxy keeps the connection for
+   * another call. Without it, a connection is not closed after its answer, because the next call may be on its way.
+   */
   const closeAfterAnswers = () => {
     for (const { response } of turns.values())
       if (!response.headersSent) response.setHeader('connection', 'close');
   };
-  return { take, closeAfterAnswers, isAnswering: (socket) => turns.has(socket) };
+  /** Whether an answer to this connection is running, or not yet with the kernel. */
+  const isAnswering = (socket: Socket) => turns.has(socket);
+  return { take, closeAfterAnswers, isAnswering };
 }
 
 /** Node ends a connection right after an answer that says `Connection: close`. */

@@ -1,12 +1,12 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { isManagementTarget } from '#lib/control/management/serve';
 import { refuseFraming, refuseTunnel } from '#lib/gateway/flow/framing';
 import { isGreeting } from '#lib/gateway/flow/greeting';
 import { nodeLane } from '#lib/gateway/flow/node-lane';
 import type { Env } from '#lib/platform/env/env';
 import { ownVersion } from '#lib/platform/own-version';
+import type { GatewayProcess } from '#lib/programs/process/assemble';
 import { isForGateway, routedTarget } from '#lib/programs/process/dispatch';
-import type { GatewayProcess } from '#lib/programs/process/gateway-process';
 import { trackConnections } from '#lib/programs/process/listener/connections';
 import { inTurn } from '#lib/programs/process/listener/in-turn';
 import { isMetricsTarget, type ServeMetrics } from '#lib/programs/process/metrics';
@@ -25,19 +25,7 @@ export interface ListenerParts {
 }
 
 /** The one listener with its two lanes, and how it ends. */
-export interface Listener {
-  readonly server: Server;
-  /** From now on health says so, and each answer closes its connection, those that are running too. */
-  stopping(): void;
-  /** Closes connections that are idle, now and until `drain` is over. */
-  endIdle(): void;
-  /** Resolves once no connection is open. */
-  gone(): Promise<void>;
-  /** Running answers end by themselves; after `patienceMs` the rest is cut. */
-  drain(patienceMs: number): Promise<void>;
-}
-
-export function createListener(parts: ListenerParts): Listener {
+export function createListener(parts: ListenerParts) {
   const { env, running, metrics, management, pages, dev } = parts;
   const newId = () => running.runtime.newId() ?? running.runtime.fallbackId();
   const takeBody = createBodyGate(newId);
@@ -53,14 +41,14 @@ export function createListener(parts: ListenerParts): Listener {
       requestTimeout: 0,
       keepAliveTimeout: 75_000,
       connectionsCheckingInterval: 2_000,
-      // Node would answer a request without Host itself, without an id.
+      // Node itself would answer a request without Host, without an id.
       requireHostHeader: false,
-      // The gateway upgrades nothing: such a request is answered as if it had not asked.
+      // The gateway upgrades no connection: such a request is answered as if it had not asked for it.
       shouldUpgradeCallback: (request) => dev && !isForGateway(request),
     },
     take,
   );
-  // Node would answer an Expect that it does not know itself, without an id.
+  // Node itself would answer an unknown Expect, without an id.
   server.on('checkExpectation', take);
   server.on('clientError', (error, socket) => refuseFraming(running.runtime, error, socket));
   server.on('connect', (_, socket) => refuseTunnel(running.runtime, socket));
@@ -85,7 +73,7 @@ export function createListener(parts: ListenerParts): Listener {
     else takeBody(request, response, (whole) => pages.serve(whole, response));
   }
 
-  /** In the lane that is chosen; what Next would not hand to a route is answered here either way. */
+  /** In the configured lane; what Next would not pass to a route is always answered here. */
   function answerCall(request: IncomingMessage, response: ServerResponse): void {
     const routed = env.lane === 'web' ? routedTarget(request) : null;
     if (routed === null) {
@@ -113,13 +101,17 @@ export function createListener(parts: ListenerParts): Listener {
 
   return {
     server,
+    /** From now on health says so, and each answer closes its connection, including running ones. */
     stopping: () => {
       stopping = true;
       closeAfterAnswers();
     },
+    /** Closes connections that are idle, now and until `drain` is over. */
     endIdle,
+    /** Resolves once no connection is open. */
     gone: () => connections.gone(),
-    async drain(patienceMs) {
+    /** Running answers end by themselves; after `patienceMs` the rest is cut off. */
+    async drain(patienceMs: number) {
       endIdle();
       const deadline = setTimeout(() => server.closeAllConnections(), patienceMs);
       await new Promise<void>((resolve) => server.close(() => resolve()));

@@ -3,44 +3,39 @@ import type { Catalogue } from '#lib/core/facts/snapshot';
 import { loadCatalogue } from '#lib/gateway/snapshot/catalogue';
 import type { CatalogueSources } from '#lib/gateway/snapshot/provider';
 
-/** How long a catalogue is used at most before it is read anew, ms. */
+/** How long a catalogue is used before it is read again, ms. */
 const longestMs = 60_000;
-/** When it is read again after the database did not answer, ms. */
+/** When it is read again if the database did not answer, ms. */
 const retryMs = 5_000;
 
-/** How long it is until a price of an offer in use comes into force by its date, by the database's clock, ms. */
+/** How long until the next dated price of an offer in use comes into force, by the database's clock, ms. */
 const nextPrice = `
   SELECT ceil(extract(epoch FROM min(v.effective_at) - clock_timestamp()) * 1000)::text AS ms
   FROM price_version v JOIN offer o ON o.id = v.offer_id
   WHERE v.effective_at > now() AND o.withdrawn_at IS NULL`;
 
-/** The catalogue that a process goes by. */
-export interface FollowedCatalogue {
-  inForce(): Catalogue;
-  /** Reads it anew. @throws when the database cannot answer; then the one before stays in force. */
-  load(): Promise<void>;
-  stop(): void;
-}
-
 /**
- * Reads the catalogue, and reads it anew whenever a price comes into force by its date, which no change announces
- * (contract: money/dated-prices). @throws when the database cannot answer the first time.
+ * The catalogue that a process uses. It is read again whenever a dated price comes into force, which no change announces
+ * (contract: money/dated-prices). @throws if the database cannot answer the first time.
  */
 export async function followCatalogue(
   pool: Pool,
   sources: CatalogueSources & { report(error: unknown): void },
-): Promise<FollowedCatalogue> {
+) {
   let catalogue: Catalogue = { models: new Map(), providers: new Map() };
   let timer: NodeJS.Timeout | null = null;
   let stopped = false;
   let [begun, taken] = [0, 0];
   let away = false;
 
-  /** Of two at once the one that began later counts, whichever ends first: it has seen what the other one has. */
+  /**
+   * Reads the catalogue again. If two reads run at once, the result of the later one counts, whichever ends first.
+   * @throws if the database cannot answer; then the previous catalogue stays in force.
+   */
   async function load(): Promise<void> {
     begun += 1;
     const turn = begun;
-    // Asked before the catalogue is read, so that no price comes into force between the two unseen.
+    // Queried before the catalogue is read, so that no price comes into force unnoticed between the two.
     const { rows } = await pool.query<{ ms: string | null }>(nextPrice);
     const loaded = await loadCatalogue(pool, sources);
     away = false;

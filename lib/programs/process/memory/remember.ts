@@ -1,12 +1,11 @@
-import type { Catalogue } from '#lib/core/facts/snapshot';
 import { forgetResource, readResources, unclaimedResources } from '#lib/gateway/resources/database/stored';
 import { createResources } from '#lib/gateway/resources/resources';
 import type { Journal } from '#lib/gateway/settlement/pure/entry';
-import { type ChangeFeed, createChangeFeed } from '#lib/gateway/snapshot/changes';
+import { createChangeFeed } from '#lib/gateway/snapshot/changes';
 import { listenForNotices } from '#lib/gateway/snapshot/database/notices';
 import { createHashLoader, createKnownHashes } from '#lib/gateway/snapshot/known-hashes';
 import { loadKey } from '#lib/gateway/snapshot/load';
-import { createKeyReader, type KeyReader } from '#lib/gateway/snapshot/read';
+import { createKeyReader } from '#lib/gateway/snapshot/read';
 import type { Clock } from '#lib/platform/clock';
 import type { Change } from '#lib/platform/data/change';
 import type { Db } from '#lib/platform/data/db';
@@ -15,7 +14,7 @@ import { sealingKeysOf } from '#lib/platform/sealing';
 import { hashKey } from '#lib/platform/secrets';
 import { followCatalogue } from '#lib/programs/process/memory/follow-catalogue';
 
-/** How long keys in memory are trusted without a poll by a process that may be frozen between two calls, ms. */
+/** How long a process that may be frozen between two calls trusts keys in memory without a poll, ms. */
 const FROZEN_TRUST_MS = 2_000;
 
 export interface MemoryParts {
@@ -24,24 +23,15 @@ export interface MemoryParts {
   readonly clock: Clock;
   readonly journal: Journal;
   envSecret(name: string): string | undefined;
-  /** A lease is asked back by another process. */
+  /** Another process has requested a lease back. */
   recall(kind: 'workspace' | 'key', id: string): void;
   report(error: unknown): void;
-  /** Told of each poll that the database answered. */
+  /** Called after each poll that the database answered. */
   databaseAnswers(): void;
 }
 
-/** What this process remembers of the database; the change feed keeps it in force. */
-export interface Memory {
-  readonly keys: KeyReader;
-  readonly resources: ReturnType<typeof createResources>;
-  catalogue(): Catalogue;
-  readonly feed: Pick<ChangeFeed, 'poll'>;
-  close(): Promise<void>;
-}
-
-/** Reads the catalogue, and follows the change feed from now on (contract: durability/change-feed). */
-export async function remember(parts: MemoryParts): Promise<Memory> {
+/** What this process keeps of the database in memory, kept current by the change feed (contract: durability/change-feed). */
+export async function remember(parts: MemoryParts) {
   const { env, db, clock, report } = parts;
   const sources = {
     envSecret: (name: string) => parts.envSecret(name),
@@ -106,7 +96,7 @@ export async function remember(parts: MemoryParts): Promise<Memory> {
   });
   await feed.start();
   void hashLoader.load(null);
-  // The one session of the embedded database tells nobody; processes on its machine tell each other.
+  // The single session of the embedded database sends no notices; processes on its machine notify each other.
   const notices = env.databaseUrl === null ? null : listenForNotices(env.databaseUrl, () => feed.poll());
 
   return {

@@ -6,7 +6,6 @@ import { type ConsoleHost, consoleEnvOf, setConsoleHost } from '#lib/console/hos
 import { trustForwarded } from '#lib/platform/client-address';
 import { type Env, exportForNextAuth, giveNextSettings, keepNextFromEnvFiles } from '#lib/platform/env/env';
 import { ownVersion } from '#lib/platform/own-version';
-import type { MetSecrets } from '#lib/programs/process/secrets';
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
@@ -27,7 +26,7 @@ export async function openConsole(
   {
     authSecrets,
     ...parts
-  }: Pick<ConsoleHost, 'control' | 'throttle' | 'report'> & Pick<MetSecrets, 'authSecrets'>,
+  }: Pick<ConsoleHost, 'control' | 'throttle' | 'report'> & { readonly authSecrets: readonly string[] },
   log: Logger,
   dev: boolean,
 ): Promise<Pages> {

@@ -34,20 +34,12 @@ export interface ServingContext extends Connections {
   close(): Promise<void>;
 }
 
-/** What a machine has once, however many processes serve on it: the database, DATA_DIR, the simulated provider. */
-export interface Machine
-  extends Pick<ServingContext, 'db' | 'operationsDb' | 'embedded' | 'upstreams' | 'authSecrets' | 'close'> {
-  /** The address of the database, embedded or not. */
-  readonly databaseUrl: string;
-  /** Says that the gateway is ready, and on the first run how to make a call. */
-  welcome(): void;
-}
-
 /**
- * Opens what a machine has once. What is printed from then on goes to the log.
- * @param dev Next's development mode, which prints by itself.
+ * Opens what a machine has once, however many processes serve on it: the database, DATA_DIR, the simulated provider.
+ * From then on, printed output goes to the log.
+ * @param dev Next's development mode, which prints directly.
  */
-export async function openMachine(env: Env, log: Logger, dev: boolean): Promise<Machine> {
+export async function openMachine(env: Env, log: Logger, dev: boolean) {
   warnOfFewFiles(log);
   const store = await orExplain(() => openStore(env, log, () => checkPort(env)));
   await orExplain(() => awaitEarlierWorkers(env.dataDir));
@@ -61,9 +53,11 @@ export async function openMachine(env: Env, log: Logger, dev: boolean): Promise<
     db: store.db,
     operationsDb: store.operationsDb,
     embedded: store.embedded,
+    /** The address of the database, embedded or not. */
     databaseUrl: store.url,
     upstreams,
     authSecrets,
+    /** Says that the gateway is ready, and on the first run how to make a call. */
     welcome: () => void sayHello(welcome(env, firstRun, link)),
     close: async () => {
       await upstreams.close();

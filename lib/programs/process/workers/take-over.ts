@@ -20,15 +20,8 @@ export interface TakeOverParts {
   readonly log: Logger;
 }
 
-export interface TakeOver {
-  /** Settles the calls of dead workers; while the database is away it tries again, with growing pauses. Never rejects. */
-  run(): Promise<void>;
-  /** Tries no more: the next start does. */
-  stop(): void;
-}
-
 /** Settles the journals and closes the leases of workers that died, one after the other. */
-export function createTakeOver(parts: TakeOverParts): TakeOver {
+export function createTakeOver(parts: TakeOverParts) {
   let last = Promise.resolve();
   const stopped = new AbortController();
 
@@ -65,10 +58,12 @@ export function createTakeOver(parts: TakeOverParts): TakeOver {
   }
 
   return {
+    /** Settles the calls of dead workers; while the database is away it tries again, with growing pauses. Never rejects. */
     run: () => {
       last = last.then(untilSettled);
       return last;
     },
+    /** Stops trying: the next start does. */
     stop: () => stopped.abort(),
   };
 }
