@@ -4,7 +4,7 @@ import { chatErrorIn, chatOutputBytes } from '#lib/core/families/chat/output';
 import { spokenIn } from '#lib/core/families/chat/spoken';
 import { ChatStream } from '#lib/core/families/chat/stream';
 import { readChatUsage } from '#lib/core/families/chat/usage';
-import type { Family } from '#lib/core/families/family';
+import { type Family, ownPath } from '#lib/core/families/family';
 import { faultReader } from '#lib/core/families/reading/fault';
 import { stateFields } from '#lib/core/families/reading/stored-state';
 
@@ -41,8 +41,8 @@ export const chat: Family = {
   readAsk: readChatAsk,
   edits: chatEdits,
   injectsUsage,
-  upstreamPath: () => '/chat/completions',
-  credentialHeader: (secret) => ['authorization', `Bearer ${secret}`],
+  upstreamPath: ownPath,
+  credentialHeader: 'authorization',
   readUsage: readChatUsage,
   outputBytes: chatOutputBytes,
   errorIn: chatErrorIn,

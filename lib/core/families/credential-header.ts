@@ -10,7 +10,6 @@ export function credentialHeaderOf(
   { credentialHeaders }: Pick<ProviderFacts, 'credentialHeaders'>,
   secret: string,
 ): readonly [name: string, value: string] {
-  const name = credentialHeaders.get(family.id);
-  if (name === undefined) return family.credentialHeader(secret);
+  const name = credentialHeaders.get(family.id) ?? family.credentialHeader;
   return [name, name === 'authorization' ? `Bearer ${secret}` : secret];
 }

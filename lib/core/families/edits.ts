@@ -8,7 +8,7 @@ import type { Found, Scan } from '#lib/core/families/scan';
  */
 export function applyEdits(body: Uint8Array, edits: readonly Edit[]): Uint8Array {
   if (edits.length === 0) return body;
-  const ordered = inOrder(body, edits);
+  const ordered = inOrder(body.length, edits);
   const source = Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.length);
   let length = body.length;
   for (const { start, end, text } of ordered) length += Buffer.byteLength(text) - (end - start);
@@ -24,12 +24,12 @@ export function applyEdits(body: Uint8Array, edits: readonly Edit[]): Uint8Array
   return edited;
 }
 
-/** By their place in the body. @throws RangeError when ranges overlap or leave it. */
-function inOrder(body: Uint8Array, edits: readonly Edit[]): readonly Edit[] {
+/** By their place in a body of so many bytes. @throws RangeError when ranges overlap or leave it. */
+export function inOrder(bodyBytes: number, edits: readonly Edit[]): readonly Edit[] {
   const ordered = edits.length === 1 ? edits : [...edits].sort((a, b) => a.start - b.start || a.end - b.end);
   let kept = 0;
   for (const { start, end } of ordered) {
-    if (start < kept || end < start || end > body.length) {
+    if (start < kept || end < start || end > bodyBytes) {
       throw new RangeError(`edit [${start}, ${end}) overlaps another one or leaves the body`);
     }
     kept = end;

@@ -7,6 +7,7 @@ import type { QueryNames } from '#lib/core/families/query';
 import type { Fault } from '#lib/core/families/reading/fault';
 import type { FieldSpec, Found, Scan } from '#lib/core/families/scan';
 import type { UsageReport } from '#lib/core/metering/usage';
+import type { CredentialHeaderName } from '#lib/core/schemas/catalogue';
 
 /** Which checks of admission apply (contract: admission/which-steps). */
 export type Steps = 'generate' | 'count' | 'stored' | 'models';
@@ -191,14 +192,14 @@ export interface Family {
    * alike. Nothing else of the body changes.
    */
   edits(ask: Ask, offer: OfferFacts, injectBudget: number | null): readonly Edit[];
-  /** True when `edits` makes the provider send a usage event that the client did not ask for. */
-  injectsUsage(ask: Ask, offer: OfferFacts): boolean;
+  /** True when `edits` makes the provider send a usage event that the client did not ask for; absent: never. */
+  injectsUsage?(ask: Ask, offer: OfferFacts): boolean;
   /** Path after the provider's versioned root, "/chat/completions". */
   upstreamPath(ask: Ask, offer: OfferFacts): string;
   /** A header that its providers require, with the value to send when the client sends none. */
   readonly requiredHeader?: readonly [name: string, value: string];
   /** The header that carries the operator's credential, unless the provider's address takes another one. */
-  credentialHeader(secret: string): readonly [name: string, value: string];
+  readonly credentialHeader: CredentialHeaderName;
   /** Usage of a whole answer (parsed JSON); null when it has none (contract: families/usage-readers). */
   readUsage(ask: Ask, answer: unknown): UsageReport | null;
   /** The parts of the ask that `readUsage` and `streamReader` need after the body is freed; absent: none. */
@@ -230,6 +231,11 @@ export interface Family {
   readonly clientPath: string;
   /** The least body that its first operation accepts, without the model: for a plan without a request. */
   readonly leastBody: object;
+}
+
+/** The path of an operation at the provider: its own, with the id of what it reads ("/videos/{id}/content"). */
+export function ownPath({ operation, params }: Pick<Ask, 'operation' | 'params'>): string {
+  return `/${operation.path.replace('{id}', encodeURIComponent(params.id ?? ''))}`;
 }
 
 /**

@@ -92,10 +92,9 @@ export const generateContent: Family = {
   readAsk: (raw) =>
     raw.operation.name === 'content.predictLongRunning' ? readPredictAsk(raw) : readContentAsk(raw),
   edits: contentEdits,
-  injectsUsage: () => false,
   upstreamPath: (ask, offer) =>
     storedPath(ask, offer) ?? `${resourcePath(resourceName(offer))}${verbOf(ask.operation)}`,
-  credentialHeader: (secret) => ['x-goog-api-key', secret],
+  credentialHeader: 'x-goog-api-key',
   readUsage: (_ask, answer) => readContentUsage(answer),
   outputBytes: contentOutputBytes,
   streamReader: (ask) => new ContentStream(ask),

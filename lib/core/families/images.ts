@@ -1,5 +1,5 @@
 import { modelEdits } from '#lib/core/families/edits';
-import type { Family, Operation } from '#lib/core/families/family';
+import { type Family, type Operation, ownPath } from '#lib/core/families/family';
 import { readImagesAsk } from '#lib/core/families/images/ask';
 import { editFields, generateFields } from '#lib/core/families/images/fields';
 import { imagesOutputBytes } from '#lib/core/families/images/output';
@@ -26,9 +26,8 @@ export const images: Family = {
   operations,
   readAsk: readImagesAsk,
   edits: ({ scan }, { upstreamModel }) => modelEdits(scan, upstreamModel),
-  injectsUsage: () => false,
-  upstreamPath: ({ operation }) => `/${operation.path}`,
-  credentialHeader: (secret) => ['authorization', `Bearer ${secret}`],
+  upstreamPath: ownPath,
+  credentialHeader: 'authorization',
   readUsage: readImagesUsage,
   outputBytes: imagesOutputBytes,
   streamReader: (ask) => new ImagesStream(ask),

@@ -1,5 +1,5 @@
 import { budgetedEdits } from '#lib/core/families/edits';
-import type { Family, Operation } from '#lib/core/families/family';
+import { type Family, type Operation, ownPath } from '#lib/core/families/family';
 import { providerTool, readCountAsk, readMessagesAsk } from '#lib/core/families/messages/ask';
 import { asksForHour } from '#lib/core/families/messages/cache-time';
 import { containerIn } from '#lib/core/families/messages/container';
@@ -68,10 +68,9 @@ export const messages: Family = {
   operations: [create, countTokens],
   readAsk: (raw) => (raw.operation.steps === 'count' ? readCountAsk(raw) : readMessagesAsk(raw)),
   edits: budgetedEdits('max_tokens'),
-  injectsUsage: () => false,
-  upstreamPath: (ask) => `/${ask.operation.path}`,
+  upstreamPath: ownPath,
   requiredHeader: ['anthropic-version', '2023-06-01'],
-  credentialHeader: (secret) => ['x-api-key', secret],
+  credentialHeader: 'x-api-key',
   readUsage: readMessageUsage,
   remembered: ({ scan }) => ({ cachesForHour: asksForHour(scan.body) }),
   outputBytes: messageOutputBytes,

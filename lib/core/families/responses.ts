@@ -1,5 +1,5 @@
 import { budgetedEdits } from '#lib/core/families/edits';
-import type { Ask, Family, Operation } from '#lib/core/families/family';
+import { type Family, type Operation, ownPath } from '#lib/core/families/family';
 import { faultReader } from '#lib/core/families/reading/fault';
 import { readResponsesAsk } from '#lib/core/families/responses/ask';
 import { breakFrame } from '#lib/core/families/responses/break-frame';
@@ -73,9 +73,8 @@ export const responses: Family = {
   operations,
   readAsk: readResponsesAsk,
   edits: budgetedEdits('max_output_tokens'),
-  injectsUsage: () => false,
-  upstreamPath,
-  credentialHeader: (secret) => ['authorization', `Bearer ${secret}`],
+  upstreamPath: ownPath,
+  credentialHeader: 'authorization',
   readUsage: (ask, answer) => usageOfResponse(answer, imageModelIn(ask)),
   outputBytes: responseOutputBytes,
   streamReader: (ask) => new ResponsesStream(ask),
@@ -87,8 +86,3 @@ export const responses: Family = {
   clientPath: '/v1/responses',
   leastBody: { input: 'hello' },
 };
-
-/** The operation's own path, with the id of what it reads in its place. */
-function upstreamPath({ operation, params }: Ask): string {
-  return `/${operation.path.replace('{id}', encodeURIComponent(params.id ?? ''))}`;
-}

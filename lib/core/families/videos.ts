@@ -1,5 +1,5 @@
 import { modelEdits } from '#lib/core/families/edits';
-import type { Ask, Family, Operation } from '#lib/core/families/family';
+import { type Family, type Operation, ownPath } from '#lib/core/families/family';
 import { EventReader } from '#lib/core/families/reading/event-reader';
 import { faultReader } from '#lib/core/families/reading/fault';
 import { readVideosAsk } from '#lib/core/families/videos/ask';
@@ -58,9 +58,8 @@ export const videos: Family = {
   operations,
   readAsk: readVideosAsk,
   edits: ({ scan }, { upstreamModel }) => modelEdits(scan, upstreamModel),
-  injectsUsage: () => false,
-  upstreamPath: pathOf,
-  credentialHeader: (secret) => ['authorization', `Bearer ${secret}`],
+  upstreamPath: ownPath,
+  credentialHeader: 'authorization',
   // A job is charged at its end; its create call and whatever reads it are free.
   readUsage: () => null,
   outputBytes: () => 0,
@@ -73,8 +72,3 @@ export const videos: Family = {
   clientPath: '/v1/videos',
   leastBody: { prompt: 'hello' },
 };
-
-/** "/videos/{id}/content" with the id that the provider gave. */
-function pathOf({ operation, params }: Ask): string {
-  return `/${operation.path.replace('{id}', encodeURIComponent(params.id ?? ''))}`;
-}

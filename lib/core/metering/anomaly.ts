@@ -1,4 +1,4 @@
-import { noUsage, type Usage, type UsageReport, usageOf } from '#lib/core/metering/usage';
+import { type Usage, type UsageReport, usageClasses, usageOf, usageParts } from '#lib/core/metering/usage';
 
 /** The sizes of a model, which bound the usage that a provider may report for one call. */
 export interface UsageBounds {
@@ -20,10 +20,6 @@ export interface BoundedReport {
 const MOST_PASSES = 10;
 
 const inputClasses = ['input', 'cachedInput', 'cacheWrite5m', 'cacheWrite1h'] as const;
-const partsOf = {
-  input: ['audioInput', 'imageInput'],
-  output: ['reasoning', 'audioOutput', 'imageOutput'],
-} as const;
 const pieceClasses = ['images', 'videoSeconds', 'webSearches'] as const;
 
 interface Limits {
@@ -114,7 +110,7 @@ function inputOf({ input, cachedInput, cacheWrite5m, cacheWrite1h }: Usage): num
 function bounded(usage: Usage, limits: Limits, flags: Set<string>): Usage {
   if (isWithin(usage, limits)) return usage;
   const kept = { ...usage };
-  for (const name of classes) {
+  for (const name of usageClasses) {
     if (isCount(kept[name])) continue;
     kept[name] = 0;
     flags.add('usage_negative');
@@ -133,7 +129,7 @@ function bounded(usage: Usage, limits: Limits, flags: Set<string>): Usage {
   cap('output', limits.output);
   for (const name of pieceClasses) cap(name, limits.pieces);
   for (const parent of ['input', 'output'] as const) {
-    for (const part of partsOf[parent]) kept[part] = Math.min(kept[part], kept[parent]);
+    for (const part of usageParts[parent]) kept[part] = Math.min(kept[part], kept[parent]);
   }
   return kept;
 }
@@ -176,6 +172,3 @@ const countedIn: Readonly<Record<string, readonly (keyof Usage)[]>> = {
   videoSecond: ['videoSeconds'],
   webSearch: ['webSearches'],
 };
-
-/** Names of the figures: `noUsage` is a plain object with these keys alone. */
-const classes = Object.keys(noUsage) as readonly (keyof Usage)[];

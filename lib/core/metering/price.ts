@@ -1,7 +1,7 @@
 import type { CostLine } from '#lib/core/metering/cost-line';
 import type { Price, Rates } from '#lib/core/metering/price-list';
 import { contextTier, coversTier, priceOfTier, tierOf } from '#lib/core/metering/service-tier';
-import type { Usage, UsageReport } from '#lib/core/metering/usage';
+import { type Usage, type UsageReport, usageParts } from '#lib/core/metering/usage';
 import { divideUp } from '#lib/core/money';
 
 /** What a call costs, and why. */
@@ -18,11 +18,6 @@ const noFlags: readonly string[] = [];
 
 /** Classes counted beside `input`, which cost what `input` costs unless priced apart. */
 const beside = ['cachedInput', 'cacheWrite5m', 'cacheWrite1h'] as const;
-/** Parts that are carved out of their parent where they have a rate of their own. */
-const partsOf = {
-  input: ['audioInput', 'imageInput'],
-  output: ['reasoning', 'audioOutput', 'imageOutput'],
-} as const;
 /** Pieces: class of the price, figure of the usage. */
 const pieces = [
   ['image', 'images'],
@@ -128,8 +123,8 @@ function totalInput(usage: Usage): number {
 /** Whether a tier says what the parent costs: its parts then follow that, not the base rates. */
 function parentIn(rates: Rates, name: TokenClass): boolean {
   const among = (names: readonly string[]) => names.includes(name);
-  if (rates.input !== undefined && (among(beside) || among(partsOf.input))) return true;
-  return rates.output !== undefined && among(partsOf.output);
+  if (rates.input !== undefined && (among(beside) || among(usageParts.input))) return true;
+  return rates.output !== undefined && among(usageParts.output);
 }
 
 /** Collects the lines of one call. */
@@ -163,13 +158,13 @@ class Bill {
   #tokens(parent: 'input' | 'output', usage: Usage, rates: Chosen, suffix: string): void {
     const whole = countOf(usage[parent]);
     let rest = whole;
-    for (const part of partsOf[parent]) {
+    for (const part of usageParts[parent]) {
       const count = countOf(usage[part]);
       if (count > 0 && rates.of(part) !== undefined) rest -= Math.min(count, rest);
     }
     this.#priced(parent + suffix, rest, rates.of(parent));
     for (let left = whole, at = 0; left > rest; at++) {
-      const part = partsOf[parent][at];
+      const part = usageParts[parent][at];
       if (part === undefined) break;
       const rate = rates.of(part);
       if (rate === undefined) continue;

@@ -1,25 +1,3 @@
-/**
- * What a call used, one shape for all families (contract: call-log/usage-shape).
- * `input` is uncached input; `audioInput` and `imageInput` are parts of it.
- * `output` includes reasoning; `reasoning`, `audioOutput` and `imageOutput` are parts of it.
- * Cache reads and writes stand beside `input`, never inside it.
- */
-export interface Usage {
-  input: number;
-  cachedInput: number;
-  cacheWrite5m: number;
-  cacheWrite1h: number;
-  output: number;
-  reasoning: number;
-  audioInput: number;
-  audioOutput: number;
-  imageInput: number;
-  imageOutput: number;
-  images: number;
-  videoSeconds: number;
-  webSearches: number;
-}
-
 /** Classes counted in tokens. */
 export const tokenClasses = [
   'input',
@@ -32,15 +10,24 @@ export const tokenClasses = [
   'audioOutput',
   'imageInput',
   'imageOutput',
-] as const satisfies readonly (keyof Usage)[];
+] as const;
 
 /** The names of all that a call may have used. */
-export const usageClasses = [
-  ...tokenClasses,
-  'images',
-  'videoSeconds',
-  'webSearches',
-] as const satisfies readonly (keyof Usage)[];
+export const usageClasses = [...tokenClasses, 'images', 'videoSeconds', 'webSearches'] as const;
+
+/**
+ * What a call used, one shape for all families (contract: call-log/usage-shape).
+ * `input` is uncached input; `audioInput` and `imageInput` are parts of it.
+ * `output` includes reasoning; `reasoning`, `audioOutput` and `imageOutput` are parts of it.
+ * Cache reads and writes stand beside `input`, never inside it.
+ */
+export type Usage = Record<(typeof usageClasses)[number], number>;
+
+/** Figures that are parts of another; priced separately if they have a rate of their own. */
+export const usageParts = {
+  input: ['audioInput', 'imageInput'],
+  output: ['reasoning', 'audioOutput', 'imageOutput'],
+} as const;
 
 /** What a figure of usage tells of. */
 export type Side = 'input' | 'output';
@@ -131,19 +118,7 @@ export function totalUsage({ usage, nested }: UsageReport): Usage {
 
 /** Adds every figure of `part` to `sum`. */
 export function addUsage(sum: Usage, part: Usage): void {
-  sum.input += part.input;
-  sum.cachedInput += part.cachedInput;
-  sum.cacheWrite5m += part.cacheWrite5m;
-  sum.cacheWrite1h += part.cacheWrite1h;
-  sum.output += part.output;
-  sum.reasoning += part.reasoning;
-  sum.audioInput += part.audioInput;
-  sum.audioOutput += part.audioOutput;
-  sum.imageInput += part.imageInput;
-  sum.imageOutput += part.imageOutput;
-  sum.images += part.images;
-  sum.videoSeconds += part.videoSeconds;
-  sum.webSearches += part.webSearches;
+  for (const name of usageClasses) sum[name] += part[name];
 }
 
 /** A usage with all classes 0 but those given. */

@@ -87,7 +87,11 @@ function readRates(rates: FileRates): Rates {
   return read;
 }
 
-const nano = z.string().regex(/^\d{1,24}$/);
+/** Nano-dollars per million units, stored as a decimal string. */
+const nano = z
+  .string()
+  .regex(/^\d{1,24}$/)
+  .transform(BigInt);
 const storedRatesShape = z.strictObject({
   ...optionalEach(tokenClasses, nano),
   ...optionalEach(pieceClasses, nano),
@@ -101,22 +105,15 @@ const storedPriceShape = z.strictObject({
   tiers: storedTiers,
   serviceTiers: z.record(z.string(), storedRatesShape.extend({ tiers: storedTiers.optional() })),
 });
-export type StoredPrice = z.infer<typeof storedPriceShape>;
+type StoredPrice = z.input<typeof storedPriceShape>;
 
 /**
  * `price_version.price` back into a price: nano-dollars per million units.
  * @throws ZodError when the row holds anything else than `storePrice` wrote.
  */
 export function parsePrice(json: unknown): Price {
-  const stored = storedPriceShape.parse(json);
-  return {
-    base: ratesFrom(stored.base),
-    tiers: tiersFrom(stored.tiers),
-    serviceTiers: mapValues(stored.serviceTiers, ({ tiers, ...rates }) => ({
-      ...ratesFrom(rates),
-      ...(tiers === undefined ? {} : { tiers: tiersFrom(tiers) }),
-    })),
-  };
+  // An absent rate is absent in what was parsed too, which the types of optional fields do not say.
+  return storedPriceShape.parse(json) as Price;
 }
 
 /**
@@ -129,37 +126,7 @@ export function isUnpriced(price: Price): boolean {
 
 /** A price as JSON for `price_version.price`: every rate a decimal string of nano-dollars per million. */
 export function storePrice(price: Price): StoredPrice {
-  return {
-    base: ratesTo(price.base),
-    tiers: tiersTo(price.tiers),
-    serviceTiers: mapValues(price.serviceTiers, ({ tiers, ...rates }) => ({
-      ...ratesTo(rates),
-      ...(tiers === undefined ? {} : { tiers: tiersTo(tiers) }),
-    })),
-  };
-}
-
-type StoredRates = z.infer<typeof storedRatesShape>;
-type StoredTiers = z.infer<typeof storedTiers>;
-
-function tiersFrom(stored: StoredTiers): ContextTier[] {
-  return stored.map((tier) => ({ ...tier, rates: ratesFrom(tier.rates) }));
-}
-
-function tiersTo(tiers: readonly ContextTier[]): StoredTiers {
-  return tiers.map((tier) => ({ aboveInputTokens: tier.aboveInputTokens, rates: ratesTo(tier.rates) }));
-}
-
-function ratesFrom(stored: StoredRates): Rates {
-  return mapValues(stored, (rate) =>
-    rate === undefined ? undefined : typeof rate === 'string' ? BigInt(rate) : mapValues(rate, BigInt),
-  ) as Rates;
-}
-
-function ratesTo(rates: Rates): StoredRates {
-  return mapValues({ ...rates }, (rate) =>
-    rate === undefined ? undefined : typeof rate === 'bigint' ? String(rate) : mapValues(rate, String),
-  ) as StoredRates;
+  return JSON.parse(JSON.stringify(price, (_, value) => (typeof value === 'bigint' ? String(value) : value)));
 }
 
 function aboveOf(tier: { aboveInputTokens: number } | undefined): number {

@@ -1,13 +1,13 @@
 import { createBodyBudget } from '#lib/gateway/flow/body-budget';
-import { createRefusalPace } from '#lib/gateway/flow/refusal-pace';
-import { createDrains } from '#lib/gateway/flow/relay/drains';
+import { RefusalPace } from '#lib/gateway/flow/refusal-pace';
+import { Drains } from '#lib/gateway/flow/relay/drains';
 import type { Runtime } from '#lib/gateway/flow/runtime';
 import { bodyPace } from '#lib/gateway/flow/upload/pace';
 import { ChargeFlags } from '#lib/gateway/metrics/charge-flags';
 import { OfferFaults } from '#lib/gateway/metrics/offer-faults';
 import { Tally } from '#lib/gateway/metrics/tally';
 import { createHealth } from '#lib/gateway/routing/breaker';
-import { createHolders } from '#lib/gateway/routing/holders';
+import { Holders } from '#lib/gateway/routing/holders';
 import { createPools } from '#lib/gateway/upstream/pools';
 import { systemClock } from '#lib/platform/clock';
 import { createIds } from '#lib/platform/ids';
@@ -34,15 +34,15 @@ export function unconfiguredRuntime(): Runtime {
     adjustments: null,
     pools: createPools(),
     health: createHealth(),
-    holders: createHolders(),
+    holders: new Holders(),
     limits: { maxBodyBytes: 0, maxUploadBytes: 0, bodyPace },
     closesStreams: false,
     signOfLife: { afterMs: 0, beforeHeaders: false },
     origins: new Set(),
     uploads: null,
     bodies: createBodyBudget(0),
-    drains: createDrains(0),
-    refusals: createRefusalPace(),
+    drains: new Drains(0),
+    refusals: new RefusalPace(),
     tally: new Tally(),
     chargeFlags: new ChargeFlags(() => {}),
     offerFaults: new OfferFaults(() => {}),

@@ -12,36 +12,33 @@ interface Conversation {
 }
 
 /**
- * Which provider holds the prompt cache of a conversation, per workspace and model: calls that name the
- * same one prefer it while the cache lives.
+ * Which provider holds the prompt cache of a conversation, per workspace and model: calls that name the same
+ * conversation prefer it while the cache lives. In memory; the conversation not used for longest is dropped first.
  */
-export interface Holders {
-  /** The provider's id; null when none is known to hold it now. */
-  find(conversation: Conversation, nowMs: number): string | null;
-  /** This provider has just read or written it. */
-  remember(conversation: Conversation, providerId: string, nowMs: number): void;
-}
+export class Holders {
+  readonly #most: number;
+  readonly #held = new Map<string, { readonly providerId: string; readonly untilMs: number }>();
 
-/** In memory, at most 20,000 conversations: the one not used for longest goes first. */
-export function createHolders(most = MOST): Holders {
-  const held = new Map<string, { readonly providerId: string; readonly untilMs: number }>();
-  return {
-    find: (conversation, nowMs) => {
-      const found = held.get(keyOf(conversation));
-      return found !== undefined && found.untilMs > nowMs ? found.providerId : null;
-    },
-    remember: (conversation, providerId, nowMs) => {
-      if (conversation.name.length > MOST_NAME) return;
-      const key = keyOf(conversation);
-      held.delete(key);
-      held.set(key, { providerId, untilMs: nowMs + KEEP_MS });
-      if (held.size <= most) return;
-      for (const oldest of held.keys()) {
-        held.delete(oldest);
-        return;
-      }
-    },
-  };
+  constructor(most = MOST) {
+    this.#most = most;
+  }
+
+  /** The provider's id; null when none is known to hold it now. */
+  find(conversation: Conversation, nowMs: number): string | null {
+    const found = this.#held.get(keyOf(conversation));
+    return found !== undefined && found.untilMs > nowMs ? found.providerId : null;
+  }
+
+  /** This provider has just read or written it. */
+  remember(conversation: Conversation, providerId: string, nowMs: number): void {
+    if (conversation.name.length > MOST_NAME) return;
+    const key = keyOf(conversation);
+    this.#held.delete(key);
+    this.#held.set(key, { providerId, untilMs: nowMs + KEEP_MS });
+    if (this.#held.size <= this.#most) return;
+    const [oldest] = this.#held.keys();
+    if (oldest !== undefined) this.#held.delete(oldest);
+  }
 }
 
 function keyOf({ workspaceId, model, name }: Conversation): string {

@@ -123,26 +123,26 @@ export function openAttempt(deps: AttemptDeps, request: AttemptRequest): OpenAtt
     request.running.over();
     throw error;
   }
-  const tried = awaitAnswer(deps, request, { exchange, beganMono, reading: () => reading });
+  const tried = awaitAnswer(deps, request, { exchange, beganMono, readingNow: () => reading });
   return { exchange, beganMono, tried };
 }
 
-/** An exchange that was opened; `reading` gives null before its headers are here. */
-interface Opened {
-  readonly exchange: Exchange;
-  readonly beganMono: number;
-  readonly reading: () => Reading | null;
-}
-
-async function awaitAnswer(deps: AttemptDeps, request: AttemptRequest, opened: Opened): Promise<Tried> {
-  const { exchange, beganMono } = opened;
+async function awaitAnswer(
+  deps: AttemptDeps,
+  request: AttemptRequest,
+  {
+    exchange,
+    beganMono,
+    readingNow,
+  }: Omit<OpenAttempt, 'tried'> & { readonly readingNow: () => Reading | null },
+): Promise<Tried> {
   let error: string | null = null;
   let verdict: Tried['verdict'] = 'next';
   let fault: Fault | null = null;
   let shortage: Error | null = null;
   try {
     await exchange.ready;
-    if (exchange.status < 300) await judge(request, exchange, opened.reading());
+    if (exchange.status < 300) await judge(request, exchange, readingNow());
     else fault = await faultOfStatus(request, exchange);
     verdict = fault === null || fault.whose === 'client' ? 'answer' : 'next';
   } catch (failure) {
@@ -150,20 +150,25 @@ async function awaitAnswer(deps: AttemptDeps, request: AttemptRequest, opened: O
     error = failureName(shortage ?? failure);
     if (request.repeatable && isDropped(exchange, error)) verdict = 'again';
   }
-  const reading = opened.reading();
+  const reading = readingNow();
   if (error === 'error_in_answer') fault = request.faultOf(null, errorBody(reading));
   const untold = verdict === 'answer' && exchange.status < 300;
   if (!untold) tell(deps, request, exchange, { error, verdict, fault, shortage });
   const endMono = deps.clock.mono();
-  const possibleDuplicate =
-    verdict === 'again' || error === 'first_byte_timeout' || error === 'first_word_timeout';
-  const record = recordAttempt(request, exchange, {
-    beganMono,
-    endMono,
+  const { target, startMono } = request;
+  const record: AttemptRecord = {
+    provider: target.offer.provider.id,
+    model: target.model.id,
+    status: exchange.readyMono === null || error === 'unreadable_answer' ? null : exchange.status,
     error,
-    fault,
-    possibleDuplicate,
-  });
+    startMs: Math.round(beganMono - startMono),
+    durationMs: Math.round(endMono - beganMono),
+    upstreamRequestId: providerRequestId(exchange.headers, target.credential),
+    // The provider may have done the work (contract: routing/possible-duplicate).
+    possibleDuplicate:
+      verdict === 'again' || error === 'first_byte_timeout' || error === 'first_word_timeout',
+    ...providerError(fault),
+  };
   const passes = error === null || passesOn(exchange, reading, error);
   return { record, tookMs: endMono - beganMono, verdict, passes, reading, untold, fault, shortage };
 }
@@ -228,15 +233,15 @@ async function judge(
   { generates, further, timeLimits }: AttemptRequest,
   exchange: Exchange,
   reading: Reading | null,
-): Promise<'answer'> {
-  if (!generates) return 'answer';
+): Promise<void> {
+  if (!generates) return;
   if (isUnreadable(exchange)) {
     const unreadable = new UnreadableAnswer('the answer is neither JSON nor an event stream');
     exchange.abort(unreadable);
     throw unreadable;
   }
   // Nobody can look into a coding that is not undone here.
-  if (reading === null || codingOf(exchange.headers) !== '') return 'answer';
+  if (reading === null || codingOf(exchange.headers) !== '') return;
   const { meter, framing } = reading;
   if (framing === 'whole') await exchange.keepWhole();
   else if (further) {
@@ -245,12 +250,11 @@ async function judge(
       mostMs: timeLimits.holdMs,
       until: () => meter.said > 0 || meter.failed,
     });
-    if (meter.said > 0) return 'answer';
+    if (meter.said > 0) return;
     if (meter.failed) throw new UnusableAnswer('error');
-  } else return 'answer';
+  } else return;
   const state = exchange.ended ? meter.state() : 'complete';
-  if (state === 'complete' || state === 'unread') return 'answer';
-  throw new UnusableAnswer(state);
+  if (state !== 'complete' && state !== 'unread') throw new UnusableAnswer(state);
 }
 
 /**
@@ -324,37 +328,6 @@ function placeOf(address: URL): { readonly origin: string; readonly root: string
   const made = { origin: address.origin, root: address.pathname.replace(/\/+$/, '') };
   places.set(address, made);
   return made;
-}
-
-function recordAttempt(
-  { target, startMono }: AttemptRequest,
-  exchange: Exchange,
-  {
-    beganMono,
-    endMono,
-    error,
-    fault,
-    possibleDuplicate,
-  }: {
-    readonly beganMono: number;
-    readonly endMono: number;
-    readonly error: string | null;
-    readonly fault: Fault | null;
-    readonly possibleDuplicate: boolean;
-  },
-): AttemptRecord {
-  return {
-    provider: target.offer.provider.id,
-    model: target.model.id,
-    status: exchange.readyMono === null || error === 'unreadable_answer' ? null : exchange.status,
-    error,
-    startMs: Math.round(beganMono - startMono),
-    durationMs: Math.round(endMono - beganMono),
-    upstreamRequestId: providerRequestId(exchange.headers, target.credential),
-    // The provider may have done the work (contract: routing/possible-duplicate).
-    possibleDuplicate,
-    ...providerError(fault),
-  };
 }
 
 /** What the call log keeps of a provider's error (contract: call-log/provider-error). */

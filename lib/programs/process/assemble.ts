@@ -4,8 +4,8 @@ import type { Logger } from 'pino';
 import { startFundRounds } from '#lib/control/billing/rounds';
 import { keepPartitions } from '#lib/control/retention/partitions';
 import { createBodyBudget } from '#lib/gateway/flow/body-budget';
-import { createRefusalPace } from '#lib/gateway/flow/refusal-pace';
-import { createDrains } from '#lib/gateway/flow/relay/drains';
+import { RefusalPace } from '#lib/gateway/flow/refusal-pace';
+import { Drains } from '#lib/gateway/flow/relay/drains';
 import { type Runtime, setRuntime } from '#lib/gateway/flow/runtime';
 import { bodyPace } from '#lib/gateway/flow/upload/pace';
 import { openSpoolRoom } from '#lib/gateway/flow/upload/spool';
@@ -16,7 +16,7 @@ import { listOffers } from '#lib/gateway/metrics/offers';
 import { type ProcessState, statusText } from '#lib/gateway/metrics/status';
 import { Tally } from '#lib/gateway/metrics/tally';
 import { createHealth } from '#lib/gateway/routing/breaker';
-import { createHolders } from '#lib/gateway/routing/holders';
+import { Holders } from '#lib/gateway/routing/holders';
 import { keepFolded } from '#lib/gateway/settlement/usage/fold';
 import { type Answers, listenForPolls } from '#lib/gateway/snapshot/announce';
 import { createPools } from '#lib/gateway/upstream/pools';
@@ -136,7 +136,7 @@ export async function assemble(
     adjustments: openedJobs.adjustments,
     pools,
     health,
-    holders: createHolders(),
+    holders: new Holders(),
     limits: {
       maxBodyBytes: env.maxBodyBytes,
       maxUploadBytes: env.maxUploadBytes,
@@ -147,8 +147,8 @@ export async function assemble(
     origins: new Set(env.corsOrigins),
     uploads: openSpoolRoom(spool.path, MOST_UPLOADS * env.maxUploadBytes),
     bodies: createBodyBudget(env.bodyBudgetBytes),
-    drains: createDrains(),
-    refusals: createRefusalPace(),
+    drains: new Drains(),
+    refusals: new RefusalPace(),
     tally: new Tally(),
     chargeFlags,
     offerFaults: new OfferFaults(warn),

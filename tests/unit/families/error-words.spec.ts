@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { errorWords } from '#lib/core/families/reading/error-words';
+import { errorTexts } from '#lib/core/families/reading/error-texts';
 
 const raw = JSON.stringify({ error: { type: 'overloaded_error', message: 'Overloaded' } });
 
@@ -76,12 +76,12 @@ describe('what a provider says of its error (contract: call-log/provider-error)'
     ['nothing', null, null, null],
     ['an empty object', {}, null, null],
   ])('%s', (_, body, code, message) => {
-    expect(errorWords(body)).toEqual({ code, message });
+    expect(errorTexts(body).words).toEqual({ code, message });
   });
 
   it('takes no sentence and nothing long for a code', () => {
-    expect(errorWords({ error: { code: 'x'.repeat(65), type: 'Tell me a joke', status: 'a_b' } }).code).toBe(
-      'a_b',
-    );
+    expect(
+      errorTexts({ error: { code: 'x'.repeat(65), type: 'Tell me a joke', status: 'a_b' } }).words.code,
+    ).toBe('a_b');
   });
 });

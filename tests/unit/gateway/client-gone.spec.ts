@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Call } from '#lib/gateway/flow/call/call';
 import type { Reply } from '#lib/gateway/flow/lane';
-import { createDrains } from '#lib/gateway/flow/relay/drains';
+import { Drains } from '#lib/gateway/flow/relay/drains';
 import { LiveReply } from '#lib/gateway/flow/relay/live-reply';
 import type { Runtime } from '#lib/gateway/flow/runtime';
 import { GoneWatch } from '#lib/gateway/flow/steps/client-gone';
@@ -21,7 +21,7 @@ interface Parts {
 }
 
 /** A call whose exchange is under way; only what the watch reads of each is there. */
-function callUnderWay(parts: Parts = {}, drains = createDrains()) {
+function callUnderWay(parts: Parts = {}, drains = new Drains()) {
   const { steps = 'generate', stream = true, job, resourceEffect, concurrency = null } = parts;
   const listeners: (() => void)[] = [];
   const claim = { callId: 'call' };
@@ -97,7 +97,7 @@ describe('a client that leaves (contract: money/client-gone, money/drain)', () =
     ['begins a job', { job: {}, policy: 'abort', stream: false }],
     ['ends what is kept', { steps: 'stored', resourceEffect: 'delete', policy: 'abort', stream: false }],
   ])('is heard out where it %s, however many drains there are', (_, parts) => {
-    const one = callUnderWay(parts, createDrains(0));
+    const one = callUnderWay(parts, new Drains(0));
     one.begin();
     one.leave();
     expect(one.closed()).toBe(0);
@@ -106,7 +106,7 @@ describe('a client that leaves (contract: money/client-gone, money/drain)', () =
   });
 
   it('has its connection closed where its key has as many drains as it may run calls', () => {
-    const drains = createDrains();
+    const drains = new Drains();
     const [first, second] = [1, 2].map(() => callUnderWay({ concurrency: 1 }, drains));
     for (const one of [first, second]) {
       one?.begin();

@@ -1,10 +1,10 @@
 import { expect, it, vi } from 'vitest';
-import { createDrains } from '#lib/gateway/flow/relay/drains';
+import { Drains } from '#lib/gateway/flow/relay/drains';
 
 const nothing = () => {};
 
 it('a key has 16 drains, or as many as its concurrency limit says; others are not affected', () => {
-  const drains = createDrains();
+  const drains = new Drains();
   const begin = (key: string, concurrency: number | null, count: number) =>
     Array.from({ length: count }, () => drains.begin(key, concurrency, false, () => {}) !== null);
   expect(begin('silent', null, 17).filter(Boolean)).toHaveLength(16);
@@ -13,7 +13,7 @@ it('a key has 16 drains, or as many as its concurrency limit says; others are no
 });
 
 it('a place is free again when a drain ends, however often it says so', () => {
-  const drains = createDrains();
+  const drains = new Drains();
   const first = drains.begin('key', 2, false, () => {});
   drains.begin('key', 2, false, () => {});
   first?.();
@@ -23,20 +23,20 @@ it('a place is free again when a drain ends, however often it says so', () => {
 });
 
 it('a process has 256 of them', () => {
-  const drains = createDrains();
+  const drains = new Drains();
   const begun = Array.from({ length: 300 }, (_, key) => drains.begin(`${key}`, null, false, () => {}));
   expect(begun.filter((one) => one !== null)).toHaveLength(256);
 });
 
 it('mandatory drains always run, however many there are, and count', () => {
-  const drains = createDrains(1);
+  const drains = new Drains(1);
   expect(drains.begin('key', 1, true, () => {})).not.toBeNull();
   expect(drains.begin('key', 1, true, () => {})).not.toBeNull();
   expect(drains.begin('other', null, false, nothing)).toBeNull();
 });
 
 it('a stop ends those that run and lets none begin', () => {
-  const drains = createDrains();
+  const drains = new Drains();
   const cut = vi.fn();
   const ended = vi.fn();
   drains.begin('key', null, false, cut);

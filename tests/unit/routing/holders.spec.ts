@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { createHolders } from '#lib/gateway/routing/holders';
+import { Holders } from '#lib/gateway/routing/holders';
 
 const talk = { workspaceId: 'w', model: 'm', name: 'talk' };
 
 it('a conversation finds the provider that holds its cache for five minutes after the last use', () => {
-  const holders = createHolders();
+  const holders = new Holders();
   holders.remember(talk, 'a', 0);
   expect(holders.find(talk, 299_999)).toBe('a');
   expect(holders.find(talk, 300_000)).toBeNull();
@@ -13,7 +13,7 @@ it('a conversation finds the provider that holds its cache for five minutes afte
 });
 
 it('is not seen by another workspace, model or conversation', () => {
-  const holders = createHolders();
+  const holders = new Holders();
   holders.remember(talk, 'a', 0);
   expect(holders.find({ ...talk, workspaceId: 'v' }, 1)).toBeNull();
   expect(holders.find({ ...talk, model: 'n' }, 1)).toBeNull();
@@ -21,7 +21,7 @@ it('is not seen by another workspace, model or conversation', () => {
 });
 
 it('keeps a bounded number, those used last, and no names of absurd length', () => {
-  const holders = createHolders(2);
+  const holders = new Holders(2);
   holders.remember({ ...talk, name: '1' }, 'a', 0);
   holders.remember({ ...talk, name: '2' }, 'a', 0);
   holders.remember({ ...talk, name: '1' }, 'a', 1);

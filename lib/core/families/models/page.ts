@@ -5,7 +5,7 @@ import type { ModelFacts } from '#lib/core/facts/snapshot';
 const MOST = 1_000;
 
 /** A part of a list, and whether more follows in the direction of paging. */
-export interface Page {
+interface Page {
   readonly models: readonly ModelFacts[];
   readonly more: boolean;
 }
@@ -35,7 +35,7 @@ export function sharedPage(models: readonly ModelFacts[], query: URLSearchParams
 export function contentPage(
   models: readonly ModelFacts[],
   query: URLSearchParams,
-): (Page & { readonly token: string | null }) | Refusal {
+): { readonly models: readonly ModelFacts[]; readonly token: string | null } | Refusal {
   const size = countIn(query, ['pageSize', 'page_size'], 0);
   const given = query.get('pageToken') || query.get('page_token') || null;
   const after = placeOf(models, given && Buffer.from(given, 'base64url').toString(), 'pageToken');
@@ -44,11 +44,7 @@ export function contentPage(
   const to = typeof size === 'number' && size > 0 ? from + size : models.length;
   const page = models.slice(from, to);
   const last = to < models.length ? page.at(-1) : undefined;
-  return {
-    models: page,
-    more: last !== undefined,
-    token: last ? Buffer.from(last.id).toString('base64url') : null,
-  };
+  return { models: page, token: last ? Buffer.from(last.id).toString('base64url') : null };
 }
 
 const MOST_ALL = Number.MAX_SAFE_INTEGER;

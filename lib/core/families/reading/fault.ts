@@ -1,5 +1,4 @@
-import { type ErrorTexts, errorTexts } from '#lib/core/families/reading/error-texts';
-import { type ErrorWords, errorWords } from '#lib/core/families/reading/error-words';
+import { type ErrorTexts, type ErrorWords, errorTexts } from '#lib/core/families/reading/error-texts';
 import { waitIn } from '#lib/core/families/reading/wait';
 
 /** Whose fault an error of a provider is, and of which kind (contract: families/faults). */
@@ -119,7 +118,7 @@ export function faultReader({ sayings, notFound }: Dialect): (status: number | n
     const texts = errorTexts(body);
     const saying = all.find((one) => says(one, texts));
     const plain = ofStatus(status ?? statusIn(texts), saying, texts, notFound);
-    return { ...plain, waitMs: waitIn(texts), ...errorWords(body) };
+    return { ...plain, waitMs: waitIn(texts), ...texts.words };
   };
 }
 

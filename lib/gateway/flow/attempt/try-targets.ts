@@ -1,7 +1,7 @@
 import type { Fault } from '#lib/core/families/reading/fault';
+import { createReading, type Reading, sealedReading } from '#lib/core/metering/create-meter';
 import { faultOf } from '#lib/gateway/flow/attempt/fault-of';
 import { outgoing } from '#lib/gateway/flow/attempt/outgoing';
-import { readingOf } from '#lib/gateway/flow/attempt/reading';
 import { isRepeatable } from '#lib/gateway/flow/attempt/repeatable';
 import type { PlannedCall } from '#lib/gateway/flow/call/call';
 import type { GoneWatch } from '#lib/gateway/flow/steps/client-gone';
@@ -10,7 +10,9 @@ import type { Target } from '#lib/gateway/routing/pure/target';
 import { limitsOfModel } from '#lib/gateway/routing/pure/time-limits';
 import type { AttemptRecord } from '#lib/gateway/settlement/pure/entry';
 import { type Answer, type AttemptDeps, openAttempt } from '#lib/gateway/upstream/attempt';
+import { codingOf } from '#lib/gateway/upstream/decode';
 import type { Exchange } from '#lib/gateway/upstream/exchange';
+import { headerText } from '#lib/gateway/upstream/headers';
 
 /** What attempts need, and where the operator learns of what offers fail with. */
 export interface TryDeps extends AttemptDeps {
@@ -134,4 +136,14 @@ function isAside({ health }: AttemptDeps, { offer }: Target, nowMs: number): boo
 /** Whether a later target is not set aside. */
 function othersLeft(deps: AttemptDeps, targets: readonly Target[], at: number, nowMs: number): boolean {
   return targets.some((one, later) => later > at && !isAside(deps, one, nowMs));
+}
+
+/**
+ * How the answer of an attempt is read, once its headers are here; null: nobody reads it, because it is no 2xx, or a
+ * file. A coding that cannot be undone here leaves only its bytes to count.
+ */
+function readingOf({ family, ask, operation }: PlannedCall, { status, headers }: Exchange): Reading | null {
+  if (status < 200 || status >= 300 || operation.download) return null;
+  if (codingOf(headers) !== '') return sealedReading(family, ask);
+  return createReading(family, ask, { contentType: headerText(headers, 'content-type') });
 }

@@ -1,11 +1,14 @@
-import { isRefusal, Refused, refusal } from '#lib/core/errors';
+import { isRefusal, Refused, refusal, unaccountable } from '#lib/core/errors';
 import { modelsAnswer } from '#lib/core/families/models';
 import type { AuthenticatedCall, FamilyCall } from '#lib/gateway/flow/call/call';
-import { listJobs } from '#lib/gateway/flow/relay/job-list';
 import type { SendLastByte } from '#lib/gateway/flow/relay/parts';
 import type { Runtime } from '#lib/gateway/flow/runtime';
 import { aliasEntries, resolveName } from '#lib/gateway/routing/names/resolve';
 import { isAvailable } from '#lib/gateway/routing/pure/exclude';
+
+/** Jobs of a page: usually, and at most. */
+const USUAL_JOBS = 20;
+const MOST_JOBS = 100;
 
 /** The models that the key may call, or one of them (contract: families/model-lists). */
 export function answerModels(runtime: Runtime, call: AuthenticatedCall): SendLastByte {
@@ -35,9 +38,47 @@ export function answerModels(runtime: Runtime, call: AuthenticatedCall): SendLas
   return answerWith(call, answer);
 }
 
-/** The workspace's jobs of a family; a provider's own list would show those of other workspaces too. */
+/**
+ * One page of the workspace's jobs of a family; a provider's own list would show those of other workspaces too. The
+ * query is that of its SDKs: `limit` (0 to 100, default 20), `order` (default `desc`), `after` (the last id of the page
+ * before).
+ * @throws Refused `invalid_body` for another value; `local_quota_not_configured`.
+ */
 export async function answerJobList(runtime: Runtime, call: FamilyCall): Promise<SendLastByte> {
-  return answerWith(call, await listJobs(runtime, call));
+  const kind = call.family.jobs?.kind;
+  if (!kind) throw new Error('an operation without a resource lists the jobs of its family');
+  const query = new URLSearchParams(call.query);
+  const page = { after: query.get('after') || null, limit: limitIn(query), order: orderIn(query) };
+  try {
+    if (!runtime.jobs) throw new Error('this process keeps no jobs');
+    const { views, more } = await runtime.jobs.list(call.snapshot.workspace.id, kind, page);
+    return answerWith(call, {
+      object: 'list',
+      data: views,
+      first_id: views[0]?.id ?? null,
+      last_id: views.at(-1)?.id ?? null,
+      has_more: more,
+    });
+  } catch (error) {
+    runtime.report(error, call.id);
+    throw new Refused(unaccountable('cannot list jobs now'));
+  }
+}
+
+function limitIn(query: URLSearchParams): number {
+  const given = query.get('limit') ?? '';
+  if (given === '') return USUAL_JOBS;
+  const limit = /^\d{1,3}$/.test(given) ? Number(given) : Number.NaN;
+  if (limit <= MOST_JOBS) return limit;
+  throw new Refused(
+    refusal('invalid_body', `The query's limit must be a whole number from 0 to ${MOST_JOBS}.`),
+  );
+}
+
+function orderIn(query: URLSearchParams): 'asc' | 'desc' {
+  const given = query.get('order') ?? '';
+  if (given === '' || given === 'desc' || given === 'asc') return given === 'asc' ? 'asc' : 'desc';
+  throw new Refused(refusal('invalid_body', 'The query\'s order must be "asc" or "desc".'));
 }
 
 function answerWith(call: AuthenticatedCall, answer: object): SendLastByte {

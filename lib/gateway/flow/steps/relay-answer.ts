@@ -32,7 +32,7 @@ export function relayAnswer(
   const framing = reading?.framing ?? unreadFraming(exchange);
   const streamed = framing !== 'whole';
   const meter = reading?.meter ?? null;
-  const injected = ask.operation.steps === 'generate' && family.injectsUsage(ask, target.offer);
+  const injected = ask.operation.steps === 'generate' && family.injectsUsage?.(ask, target.offer) === true;
   const tap = new Tap({
     removeUsage: framing === 'events' && injected,
     mask: succeeded ? null : target.credential,

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { applyEdits } from '#lib/core/families/edits';
+import { applyEdits, inOrder } from '#lib/core/families/edits';
 import type { Edit } from '#lib/core/families/family';
 import type { Scan } from '#lib/core/families/scan';
 
@@ -39,30 +39,20 @@ function* cut(body: Uint8Array, start: number, end: number): Generator<Uint8Arra
 type Source = (start: number, end: number) => Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
 function streamed(bytes: number, edits: readonly Edit[], source: Source): EditedBody {
-  const sorted = edits.map(({ start, end, text }) => ({ start, end, text: Buffer.from(text) }));
-  sorted.sort((a, b) => a.start - b.start || a.end - b.end);
-  let length = bytes;
-  let kept = 0;
-  for (const { start, end, text } of sorted) {
-    if (start < kept || end < start || end > bytes) {
-      throw new RangeError(`edit [${start}, ${end}) overlaps another one or leaves the body`);
-    }
-    kept = end;
-    length += text.length - (end - start);
-  }
-  return { body: Readable.from(pieces(bytes, sorted, source), { objectMode: false }), contentLength: length };
+  const ordered = inOrder(bytes, edits);
+  const contentLength = ordered.reduce(
+    (sum, { start, end, text }) => sum + Buffer.byteLength(text) - (end - start),
+    bytes,
+  );
+  return { body: Readable.from(pieces(bytes, ordered, source), { objectMode: false }), contentLength };
 }
 
 /** Stops when its consumer does: a destroyed stream reads no further. */
-async function* pieces(
-  bytes: number,
-  edits: readonly { readonly start: number; readonly end: number; readonly text: Buffer }[],
-  source: Source,
-): AsyncGenerator<Uint8Array> {
+async function* pieces(bytes: number, edits: readonly Edit[], source: Source): AsyncGenerator<Uint8Array> {
   let kept = 0;
   for (const { start, end, text } of edits) {
     yield* source(kept, start);
-    if (text.length > 0) yield text;
+    if (text !== '') yield Buffer.from(text);
     kept = end;
   }
   yield* source(kept, bytes);

@@ -1,9 +1,10 @@
-import { Refused, refusal, unaccountable } from '#lib/core/errors';
+import { Refused, unaccountable } from '#lib/core/errors';
 import { readBoundary } from '#lib/core/families/multipart/boundary';
 import { PartFinder } from '#lib/core/families/multipart/finder';
 import { PartScan } from '#lib/core/families/multipart/scan-parts';
 import type { FieldSpec, Scan, ScanFault } from '#lib/core/families/scan';
 import type { BodySource } from '#lib/gateway/flow/lane';
+import { invalidBody } from '#lib/gateway/flow/upload/body-faults';
 import { Disagreement, SecondReader } from '#lib/gateway/flow/upload/second-reader';
 import type { Spool, SpoolRoom } from '#lib/gateway/flow/upload/spool';
 import { takeTurn } from '#lib/gateway/flow/upload/turns';
@@ -41,7 +42,7 @@ export async function readUpload(
 ): Promise<ReadUpload> {
   const { contentType, limit, announced, keyId } = upload;
   const boundary = readBoundary(contentType);
-  if (typeof boundary !== 'string') throw invalid(boundary);
+  if (typeof boundary !== 'string') throw invalidBody(boundary.fault);
   const mostBytes = Math.min(announced ?? limit, limit);
   const spool = await onDisk(room.open(keyId, mostBytes));
   try {
@@ -80,7 +81,7 @@ class UploadReading {
     await takeTurn(this.#mostBytes - this.#bytes);
     this.#bytes += chunk.length;
     const fault = this.#finder.push(chunk) ?? this.#fault;
-    if (fault) throw invalid(fault);
+    if (fault) throw invalidBody(fault.fault);
     await agreed(async () => {
       await this.#secondReader.push(chunk);
     });
@@ -89,7 +90,7 @@ class UploadReading {
 
   async end(): Promise<Scan> {
     const fault = this.#finder.end();
-    if (fault) throw invalid(fault);
+    if (fault) throw invalidBody(fault.fault);
     await agreed(() => this.#secondReader.end());
     this.#spool.received();
     return this.#scan.end(this.#bytes, (start, end) => this.#spool.read(start, end));
@@ -101,9 +102,7 @@ async function agreed(read: () => Promise<void>): Promise<void> {
     await read();
   } catch (error) {
     if (!(error instanceof Disagreement)) throw error;
-    throw invalid({
-      fault: 'The multipart body can be read in more than one way; send it with a standard client.',
-    });
+    throw invalidBody('The multipart body can be read in more than one way; send it with a standard client.');
   }
 }
 
@@ -114,8 +113,4 @@ async function onDisk<Done>(work: Promise<Done>): Promise<Done> {
     if (error instanceof Refused) throw error;
     throw new Refused(unaccountable('cannot write the upload to its disk', error));
   }
-}
-
-function invalid({ fault }: ScanFault): Refused {
-  return new Refused(refusal('invalid_body', fault));
 }

@@ -244,7 +244,7 @@ describe('the body that travels upstream', () => {
     expect(sent('{"max_output_tokens":null,"model":"m"}', 'm', 50)).toBe(
       '{"max_output_tokens":50,"model":"m"}',
     );
-    expect(responses.injectsUsage(askResponse({ model: 'm', stream: true }), makeOffer())).toBe(false);
+    expect(responses.injectsUsage).toBeUndefined();
   });
 });
 
@@ -271,7 +271,7 @@ describe('the operations', () => {
   });
 
   it('are forwarded with the operator’s credential as bearer token', () => {
-    expect(responses.credentialHeader('s')).toEqual(['authorization', 'Bearer s']);
+    expect(responses.credentialHeader).toBe('authorization');
   });
 
   it('do not serve what is not on the list', () => {
