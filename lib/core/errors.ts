@@ -1,6 +1,6 @@
 import { type MachineFault, machineFaultOf } from '#lib/core/machine-fault';
 
-/** Every code that the gateway itself answers with (contract: request/error-codes). */
+/** Every error code of the gateway itself (contract: request/error-codes). */
 export const errorTable = {
   invalid_body: { status: 400 },
   model_not_allowed: { status: 400 },
@@ -34,14 +34,14 @@ export const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable;
 
-/** Why the gateway said no: a value, so that pure code can return it. */
+/** Why the gateway refused a call: a value, so that pure code can return it. */
 export interface Refusal {
   readonly code: ErrorCode;
   /** One sentence that says what to do next; never quotes a secret. */
   readonly message: string;
   /** Whole seconds, 1 to 60 (contract: limits/retry-after). */
   readonly retryAfterSeconds?: number;
-  /** Overrides the default of `shouldRetry` below (a 402 that only running calls stand behind). */
+  /** Overrides the default of `shouldRetry` below (a 402 that is only due to running calls). */
   readonly shouldRetry?: boolean;
   /** The `Allow` header of a 405. */
   readonly allow?: string;
@@ -50,7 +50,7 @@ export interface Refusal {
    * (contract: request/method-not-allowed).
    */
   readonly status?: 426;
-  /** What this machine was short of: stands in the call log, not in the answer. */
+  /** What this machine was short of: it is in the call log, not in the answer. */
   readonly machineFault?: MachineFault;
 }
 
@@ -87,7 +87,7 @@ export function unaccountable(why: string, cause?: unknown): Refusal {
   );
 }
 
-/** Tells a refusal from any other result of a step. */
+/** Whether a result of a step is a refusal. */
 export function isRefusal(value: unknown): value is Refusal {
   return (
     typeof value === 'object' &&
@@ -111,12 +111,12 @@ export function shouldRetry(refused: Refusal): boolean | null {
   return status >= 400 && status <= 403 ? false : null;
 }
 
-/** The body of an error: `message` and `code` alone (contract: request/error-shape). */
+/** The body of an error: only `message` and `code` (contract: request/error-shape). */
 export function errorBody(refused: Pick<Refusal, 'code' | 'message'>): string {
   return JSON.stringify({ error: { message: refused.message, code: refused.code } });
 }
 
-/** The message of whatever was thrown. */
+/** The message of anything that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
@@ -138,7 +138,7 @@ export function reasonPhrase({ message }: Pick<Refusal, 'message'>): string {
 }
 
 /**
- * Seconds to wait in the words that clients look for in the message, beside `Retry-After`
+ * Seconds to wait in the words that clients look for in the message, in addition to `Retry-After`
  * (contract: request/retry-in).
  */
 export function retryIn(seconds: number): string {

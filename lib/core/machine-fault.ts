@@ -13,7 +13,7 @@ const known: Readonly<Record<string, MachineFault>> = {
   EIO: 'machine_disk',
 };
 
-/** Whether an error, or what caused it, is a fault of this machine; null: it is none. */
+/** Whether an error, or its cause, is a fault of this machine; null: it is not. */
 export function machineFaultOf(error: unknown): MachineFault | null {
   if (!(error instanceof Error)) return null;
   const code = 'code' in error ? String(error.code) : '';

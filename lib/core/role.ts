@@ -45,7 +45,7 @@ const permissions: Record<Role, readonly Permission[]> = {
   viewer: readers,
 };
 
-/** Reads a stored role; an unknown word is no role at all. */
+/** Reads a stored role; null for an unknown word. */
 export function roleOf(stored: string): Role | null {
   return roles.find((role) => role === stored) ?? null;
 }
@@ -55,7 +55,7 @@ export function may(role: ActingRole, permission: Permission): boolean {
   return role === 'operator' || permissions[role].includes(permission);
 }
 
-/** Whether whoever has `role` may hand out `given`: all that it carries, they carry themselves. */
+/** Whether users with `role` may assign the role `given`: it has no permission that they lack. */
 export function mayGive(role: ActingRole, given: Role): boolean {
   return permissions[given].every((permission) => may(role, permission));
 }

@@ -1,4 +1,7 @@
-/** The provider that answers for trying out, and the only one that simulated money pays (contract: money/simulated-money). */
+/**
+ * The provider that answers for trying out, and the only one that simulated money pays
+ * (contract: money/simulated-money).
+ */
 export const simulatedProvider = 'sandbox';
 
 /** Where the catalogue finds its address; it has no other one. */

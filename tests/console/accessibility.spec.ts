@@ -115,7 +115,7 @@ test.describe('in both themes, on a phone and on a desktop', () => {
     await page.getByRole('option', { name: 'sandbox/mini' }).click();
     await expect(page.getByRole('list', { name: 'Candidates' })).toBeVisible();
     await page.getByRole('textbox', { name: 'Connect' }).fill('5');
-    await expect(page.getByText('This is at least 10 ms: leave it out for the default.')).toBeVisible();
+    await expect(page.getByText('This must be at least 10 ms: leave it out for the default.')).toBeVisible();
     await expectAccessibleInEachLook(page);
   });
 

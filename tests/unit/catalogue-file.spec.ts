@@ -73,7 +73,7 @@ describe('a catalogue file (contract: operations/catalogue-file)', () => {
     expect(faultsOf(named('large-latest, large-2026-01-01'))).toEqual([]);
     expect(faultsOf(named('large, large'))[0]).toContain('model "large" is already defined at');
     expect(faultsOf(named('acme/large'))[0]).toContain('model "acme/large" is already defined at');
-    expect(faultsOf(named('"a b"'))[0]).toContain('is no model id');
+    expect(faultsOf(named('"a b"'))[0]).toContain('is not a model id');
   });
 
   it('may be JSON', () => {
@@ -341,7 +341,7 @@ describe('a policy file (contract: operations/policy-file)', () => {
       '{ "order": ["a"],\n "weights": {\n "a": 3 } }',
       'policy.json:3: weights.a: ',
     ],
-    ['a fifth attempt', '{\n "maxAttempts": 5 }', 'policy.json:2: maxAttempts: is at most 4'],
+    ['a fifth attempt', '{\n "maxAttempts": 5 }', 'policy.json:2: maxAttempts: must be at most 4'],
     ['a time limit of 0', '{ "timeouts": {\n "idleMs": 0 } }', 'policy.json:2: timeouts.idleMs: '],
     ['a price that is a number', '{ "maxPrice": {\n "input": 5 } }', 'policy.json:2: maxPrice.input: '],
   ])('with %s is refused by its line', (_, text, expected) => {

@@ -186,7 +186,7 @@ describe('the public address', () => {
     'has no path: %s',
     (NEXTAUTH_URL) => {
       expect(problems({ ...server, NEXTAUTH_URL })).toEqual([
-        'NEXTAUTH_URL: has a path. Set the scheme and the host alone, like https://gateway.example.com: no base path is supported.',
+        'NEXTAUTH_URL: has a path. Set only the scheme and the host, like https://gateway.example.com: base paths are not supported.',
       ]);
     },
   );

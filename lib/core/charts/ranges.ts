@@ -17,7 +17,7 @@ export interface NamedRange {
   readonly before: { readonly fromMs: number; readonly toMs: number };
 }
 
-/** The range that a name stands for at a moment, by the wall clock of a zone. */
+/** The range that a name means at a moment, by the wall clock of a zone. */
 export function rangeNamed(name: RangeName, nowMs: number, zone: string): NamedRange {
   const toMs = Math.floor(nowMs / quarterMs + 1) * quarterMs;
   switch (name) {

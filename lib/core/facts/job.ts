@@ -35,7 +35,7 @@ export interface JobReader {
   pollPath(job: { readonly id: string; readonly upstreamModel: string }): string;
   /** What a job is by now, for a request that makes another of it; absent: it is what was asked for. */
   made?(facts: JobFacts, view: Readonly<Record<string, unknown>>): JobFacts;
-  /** null: the answer is none of a job (another shape, an error page). */
+  /** null: the answer is not one of a job (another shape, an error page). */
   read(facts: JobFacts, answer: unknown): JobSight | null;
 }
 
@@ -79,7 +79,7 @@ export interface Jobs {
    * it was none) reports, else its hold; what was still queued is released.
    */
   readonly removed: (callId: string, before: JobState, answer: unknown) => Promise<void>;
-  /** What it is by now, as far as an answer told; null: there is no such job. */
+  /** Its current facts, as far as an answer reported them; null: there is no such job. */
   made(callId: string): Promise<JobFacts | null>;
   /** What lists show, newest first (`order` asc: oldest first); `after` is a provider's id. */
   list(

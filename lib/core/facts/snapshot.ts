@@ -74,7 +74,7 @@ export interface Policy {
     | { readonly input?: string | undefined; readonly output?: string | undefined }
     | undefined;
   readonly maxAttempts?: number | undefined;
-  /** Of the default policy alone: other names of models; a list is a chain, tried in its order. */
+  /** Only in the default policy: other names of models; a list is a chain, tried in its order. */
   readonly aliases?: Readonly<Record<string, string | readonly string[]>> | undefined;
   readonly timeouts?:
     | {

@@ -76,7 +76,7 @@ export interface Ask {
   readonly stream: boolean;
   /** Largest output budget that the request names, tokens; null: none. */
   readonly budget: number | null;
-  /** `budget` is of nested models alone: the request names none for its own. */
+  /** `budget` is only that of nested models: the request names none for its own model. */
   readonly budgetIsNested?: true;
   /** `n` / `candidateCount`, at least 1. */
   readonly choices: number;
@@ -86,10 +86,10 @@ export interface Ask {
   /** It declares tools that the provider runs itself, after which the model reads again; absent: none. */
   readonly serverTools?: true;
   /**
-   * Slugs of further models that the body names, where they stand (contract: admission/nested-models); absent: none.
+   * Slugs of further models that the body names, with their places (contract: admission/nested-models); absent: none.
    */
   readonly nested?: readonly NestedModel[];
-  /** Media to be made; absent: text alone. */
+  /** Media to be made; absent: only text. */
   readonly media?: AskedMedia;
   /** Resources that the request continues: they pin it to who keeps them (contract: jobs/pinning). */
   readonly references?: readonly ResourceReference[];
@@ -107,7 +107,7 @@ export interface Ask {
 /** What an ask is read from: an operation, its path parameters and its scanned body. */
 export type RawAsk = Pick<Ask, 'operation' | 'params' | 'scan'>;
 
-/** Media that a request asks for, as its own parameters tell (contract: money/media-hold). */
+/** Media that a request asks for, according to its own parameters (contract: money/media-hold). */
 export interface AskedMedia {
   /** Output tokens, which take the place of a text budget. */
   readonly tokens: number;
@@ -119,7 +119,7 @@ export interface AskedMedia {
   readonly names: readonly string[];
 }
 
-/** A model named inside the body beside `model`: an advisor, a fallback at the provider, an image tool. */
+/** A model named in the body in addition to `model`: an advisor, a fallback at the provider, an image tool. */
 export interface NestedModel {
   readonly slug: string;
   readonly at: Found;
@@ -142,7 +142,9 @@ export interface Edit {
   readonly text: string;
 }
 
-/** Reads the usage of a streamed answer, event by event; its fields are current after each. Pure but for its own state. */
+/**
+ * Reads the usage of a streamed answer, event by event; its fields are current after each. Pure but for its own state.
+ */
 export interface StreamReader {
   /** One SSE event: its `event:` name or null, its `data:` lines joined; or one element of a streamed array. */
   event(name: string | null, data: string): void;
@@ -212,7 +214,7 @@ export interface Family {
   /**
    * Whose fault an error is (contract: families/faults).
    * @param status null: an error object inside a 200, or an error event of a stream.
-   * @param body parsed JSON; null where it is none.
+   * @param body parsed JSON; null if it is not JSON.
    */
   faultOf(status: number | null, body: unknown): Fault;
   /**
@@ -221,7 +223,9 @@ export interface Family {
    * @param shown the newest object that the client has seen, as `jobAnswer` gives it; undefined: none.
    */
   breakFrame(error: { code: string; message: string }, sequence: number, shown: unknown): string | null;
-  /** An event or comment that says nothing, for clients of a silent stream (contract: routing/sign-of-life); null: none. */
+  /**
+   * An event or comment that says nothing, for clients of a silent stream (contract: routing/sign-of-life); null: none.
+   */
   readonly signOfLife: string | null;
   /** Resources that a whole answer (parsed JSON) shows; absent: the family keeps none. */
   shown?(operation: Operation, answer: unknown): readonly ShownResource[];
@@ -247,7 +251,7 @@ export function budgetToInject(ask: Ask, keyMaximum: number | null, model: Model
   const { operation, budget, budgetIsNested, choices } = ask;
   if (keyMaximum === null || operation.budgeted !== true || operation.steps !== 'generate') return null;
   if (budget !== null && !budgetIsNested) return null;
-  // 0: unknown to the catalogue, so it is no bound.
+  // 0: unknown to the catalogue, so it is not a limit.
   const bounded = model.maxOutputTokens > 0 && model.maxOutputTokens * choices <= keyMaximum;
   return bounded ? null : Math.floor(keyMaximum / choices);
 }

@@ -84,7 +84,7 @@ const operations: readonly Operation[] = [
   },
 ];
 
-/** The generate-content family: the model stands in the path, and the method's name says whether to stream. */
+/** The generate-content family: the model is in the path, and the method's name says whether to stream. */
 export const generateContent: Family = {
   id: 'generate-content',
   operations,
@@ -109,7 +109,7 @@ export const generateContent: Family = {
   leastBody: { contents: [{ parts: [{ text: 'hello' }] }] },
 };
 
-/** ":generateContent": what stands after the model in the operation's path. */
+/** ":generateContent": what follows the model in the operation's path. */
 function verbOf({ path }: Operation): string {
   return path.slice(path.lastIndexOf(':'));
 }

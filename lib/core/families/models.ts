@@ -11,7 +11,7 @@ type Prefixes = Operation['prefixes'];
 const mixed: Prefixes = ['v1'];
 const contentOnly: Prefixes = ['v1beta', 'v1alpha'];
 
-/** What the gateway answers by itself (contract: families/model-lists). */
+/** What the gateway answers itself (contract: families/model-lists). */
 export const modelsOperations: readonly Operation[] = [mixed, contentOnly].flatMap((prefixes) => [
   operation('models.list', 'models', prefixes),
   operation('models.read', 'models/{model+}', prefixes),

@@ -30,7 +30,7 @@ const stored = {
   resource: { kind: 'response', param: 'id' },
 } as const;
 
-/** SDKs write a list's name with brackets behind it. */
+/** SDKs write a list's name with brackets after it. */
 const included = { include: true, 'include[]': true } as const;
 
 const operations: readonly Operation[] = [

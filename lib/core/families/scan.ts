@@ -1,11 +1,11 @@
 /**
  * The one pass over a JSON body: validates it (strict JSON, strict UTF-8, at most 512 levels) and yields the byte
  * range of every value that the gateway reads. What was checked is what is sent (contract: body/checked-is-sent).
- * What it keeps is bounded whatever stands in the body (`scan/collection`).
+ * What it keeps is limited, whatever the body contains (`scan/collection`).
  */
 import type { Scan } from '#lib/core/families/scan/shape';
 
-/** Frees what only `Family.readAsk` needs, because a call may run for an hour after that. */
+/** Frees what only `Family.readAsk` needs, because a call may continue for an hour after that. */
 export function dropFindings(scan: Scan): void {
   scan.collected = nothing;
   scan.longStrings = nothing;

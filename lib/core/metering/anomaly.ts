@@ -5,7 +5,7 @@ export interface UsageBounds {
   /** Tokens; 0: unknown, which bounds nothing. */
   readonly contextTokens: number;
   readonly maxOutputTokens: number;
-  /** Modalities; of a model without text, the context is that of its prompt alone. Absent: text. */
+  /** Modalities; of a model without text, the context is only that of its prompt. Absent: text. */
   readonly output?: readonly string[];
 }
 

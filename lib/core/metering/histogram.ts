@@ -109,11 +109,12 @@ export class Histogram {
     return [...this.#counts.keys()].sort((a, b) => a - b);
   }
 
-  /** @param text of a stored number as the database prints it: digits alone. @throws Error for anything else. */
+  /** @param text of a stored number as the database prints it: only digits. @throws Error for anything else. */
   static ofNumber(text: string): Histogram {
     if (!/^\d+$/.test(text)) throw new Error(`a histogram is a whole number, not "${text.slice(0, 40)}"`);
     const made = new Histogram();
-    // Most of a number is the zeros of buckets below the first one that counts something. A regular expression would try
+    // Most of a number is the zeros of buckets below the first one that counts something. A regular expression would
+    // try
     // each zero before them too.
     let last = text.length;
     while (last > 0 && text[last - 1] === '0') last -= 1;

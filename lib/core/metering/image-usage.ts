@@ -31,11 +31,11 @@ function withoutPieces(usage: Usage, { base }: Price): Usage {
 }
 
 /**
- * Whether a report is of pictures alone where the price is by token: the answer then reported nothing
+ * Whether a report contains only pictures although the price is by token: the answer then reported nothing
  * that can be charged, which is not the same as nothing.
  */
 export function lacksTokens({ usage, nested, flags }: UsageReport, { base }: Price): boolean {
-  // Figures that count as 0 have been reported all the same.
+  // Figures that count as 0 were still reported.
   if (flags.length > 0) return false;
   const byToken = base.image === undefined && (base.output ?? base.imageOutput ?? base.input) !== undefined;
   return byToken && usage.images > 0 && nested.length === 0 && countedTokens(usage) + usage.cachedInput === 0;

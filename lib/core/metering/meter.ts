@@ -37,7 +37,7 @@ export interface Meter {
   readonly error: unknown;
   /** Events seen so far: the sequence number of the next one. */
   readonly events: number;
-  /** Resources that the answer has shown so far, of a whole one once it is over; in the order of showing. */
+  /** Resources that the answer has shown so far, of a whole answer once it is over; in the order of showing. */
   readonly shown: readonly ShownResource[];
   /**
    * A whole answer once it is over, or the newest object of a stream that shows a job's state, parsed;

@@ -5,7 +5,7 @@ import { atTierAsked, type Cost, price } from '#lib/core/metering/price';
 import type { Price } from '#lib/core/metering/price-list';
 import { totalUsage, type Usage, type UsageReport } from '#lib/core/metering/usage';
 
-/** What the price of a report depends on beside the report. */
+/** What the price of a report depends on besides the report itself. */
 export interface PriceTerms {
   readonly model: UsageBounds;
   readonly price: Price;

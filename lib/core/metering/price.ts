@@ -16,7 +16,7 @@ export interface Cost {
 const unitsPerRate = 1_000_000n;
 const noFlags: readonly string[] = [];
 
-/** Classes counted beside `input`, which cost what `input` costs unless priced apart. */
+/** Classes counted next to `input`, which cost what `input` costs unless they have their own price. */
 const beside = ['cachedInput', 'cacheWrite5m', 'cacheWrite1h'] as const;
 /** Pieces: class of the price, figure of the usage. */
 const pieces = [
@@ -77,7 +77,7 @@ type TokenClass = Exclude<keyof Rates, 'image' | 'videoSecond'>;
 
 /**
  * The rates of the whole call: those of the service tier that the answer names, of its context tier, or the base.
- * What such a tier leaves out, class and parent, stands as in the base rates.
+ * If such a tier leaves out both a class and its parent, the base rates apply.
  */
 class Chosen {
   readonly #rates: Rates;

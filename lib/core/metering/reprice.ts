@@ -18,7 +18,7 @@ const noNested = new Map<string, Price>();
  * What a call would have cost by another price, nano-dollars (contract: money/price-preview). The log keeps neither the
  * service tier of the answer nor the size of what was made: they are those by which the pricing function, given the
  * price that the call was charged by, gives the charge and its lines to the nano-dollar; the standard service first.
- * @returns null where none does (nested models, reduced or capped usage): such a call is not priced anew. Pure.
+ * @returns null if none does (nested models, reduced or capped usage): such a call is not priced again. Pure.
  */
 export function repriced(call: ChargedCall, charged: Price, other: Price): bigint | null {
   for (const serviceTier of [null, ...Object.keys(charged.serviceTiers)]) {

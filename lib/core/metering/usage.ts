@@ -19,7 +19,7 @@ export const usageClasses = [...tokenClasses, 'images', 'videoSeconds', 'webSear
  * What a call used, one shape for all families (contract: call-log/usage-shape).
  * `input` is uncached input; `audioInput` and `imageInput` are parts of it.
  * `output` includes reasoning; `reasoning`, `audioOutput` and `imageOutput` are parts of it.
- * Cache reads and writes stand beside `input`, never inside it.
+ * Cache reads and writes are counted next to `input`, never inside it.
  */
 export type Usage = Record<(typeof usageClasses)[number], number>;
 
@@ -29,10 +29,10 @@ export const usageParts = {
   output: ['reasoning', 'audioOutput', 'imageOutput'],
 } as const;
 
-/** What a figure of usage tells of. */
+/** Which side of a call a usage figure belongs to. */
 export type Side = 'input' | 'output';
 
-/** What another model than the call's own used for it. */
+/** What a model other than the call's own used for it. */
 export interface NestedUsage {
   /** As the provider names it. */
   readonly upstreamModel: string;

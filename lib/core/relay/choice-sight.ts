@@ -7,7 +7,7 @@ const OPEN_ARRAY = 0x5b;
 /** So a content chunk's choices begin; inside a JSON string the quotes would be escaped. */
 const CHOICES = Buffer.from('"choices":');
 
-/** Tells the common event with a choice by one native search, before any byte of it is judged. */
+/** Recognizes the common event with a choice by one native search, before any byte of it is examined. */
 export class ChoiceSight {
   readonly #chunk: Buffer;
   /** The first choice at or after the last place asked about; -1: none follows. */
@@ -29,7 +29,7 @@ export class ChoiceSight {
     return true;
   }
 
-  /** Where choices begin that have one; some servers write a space behind the colon. */
+  /** Where non-empty choices begin; some servers write a space after the colon. */
   #find(from: number): number {
     let at = this.#chunk.indexOf(CHOICES, from);
     while (at >= 0) {

@@ -75,7 +75,7 @@ function formsOf(credential: string): readonly Buffer[] {
   return [...new Set(forms)].map((form) => Buffer.from(form));
 }
 
-/** The characters that the credential alone determines, in both alphabets. */
+/** The characters that depend only on the credential, in both alphabets. */
 function base64Forms(credential: Buffer, before: number): readonly string[] {
   const padded = Buffer.concat([Buffer.alloc(before), credential]);
   const first = Math.ceil((before * 8) / 6);

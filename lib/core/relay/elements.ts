@@ -11,7 +11,7 @@ const CLOSE_OBJECT = 0x7d;
 /**
  * Cuts a JSON array that is streamed into its elements, wherever the chunks end; a lone object counts as
  * the one element. It only finds where they end: what goes to the client are the chunks themselves, and
- * whether an element is JSON its reader learns. Keeps no more than the element at hand.
+ * whether an element is JSON its reader learns. Keeps no more than the current element.
  */
 export class ElementSplitter {
   readonly #maxElementBytes: number;
@@ -27,7 +27,7 @@ export class ElementSplitter {
   #skipping = false;
   #overflowed = false;
   #bytes = 0;
-  /** The answer begins like no JSON: compressed bytes hold brackets by chance. */
+  /** The answer does not begin like JSON: compressed bytes contain brackets by chance. */
   #alien = false;
 
   constructor(maxElementBytes = MAX_ELEMENT_BYTES) {
@@ -44,7 +44,7 @@ export class ElementSplitter {
     return this.#depth > 0;
   }
 
-  /** Bytes of an answer that is no JSON: all of them, else none. */
+  /** Bytes of an answer that is not JSON: all of them, else none. */
   get unreadBytes(): number {
     return this.#alien ? this.#bytes : 0;
   }
@@ -105,7 +105,7 @@ export class ElementSplitter {
   }
 }
 
-/** Whether the first byte that is no space opens an array or an object; true while there is none. */
+/** Whether the first byte that is not a space opens an array or an object; true while there is none. */
 function opensJson(chunk: Uint8Array): boolean {
   const first = chunk.find((c) => c !== 0x20 && c !== 0x0a && c !== 0x0d && c !== 0x09);
   return first === undefined || first === OPEN_ARRAY || first === OPEN_OBJECT;

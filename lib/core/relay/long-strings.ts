@@ -7,7 +7,7 @@ export const KEPT_AS_IT_COMES = 4 * 1024 * 1024;
 /**
  * Whether a piece of a long JSON text can be left out of what is read of it: without a quote or a
  * backslash it is the inside of a long string, such as a picture of many megabytes in base64. What is
- * left parses all the same, with a shorter string.
+ * left can still be parsed, with a shorter string.
  */
 export function isInsideString(piece: Uint8Array): boolean {
   return !piece.includes(QUOTE) && !piece.includes(BACKSLASH);

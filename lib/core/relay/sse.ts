@@ -25,7 +25,7 @@ const DATA = Buffer.from('data:');
  */
 export class EventSplitter {
   readonly #maxEventBytes: number;
-  /** Stream offset of the chunk at hand. */
+  /** Stream offset of the current chunk. */
   #offset = 0;
   /** Pieces of the line that is not yet ended. */
   #line: Uint8Array[] = [];
@@ -34,7 +34,7 @@ export class EventSplitter {
   #start = 0;
   #name: string | null = null;
   #data: string | null = null;
-  /** Of the event at hand. */
+  /** Of the current event. */
   #keptBytes = 0;
   #skipping = false;
   #overflowed = false;

@@ -21,7 +21,7 @@ const forPeople = [
   'prompt_filter_results',
 ];
 
-/** pass: it stays as it is. remove: it merely tells usage. strip: it stays without its usage. */
+/** pass: it stays as it is. remove: it only reports usage. strip: it stays without its usage. */
 export type Verdict = 'pass' | 'remove' | 'strip';
 
 /** What becomes of one event, given from its first byte to before its blank line (contract: body/include-usage). */
@@ -46,7 +46,7 @@ export function withoutUsage(event: Uint8Array): Uint8Array {
   return event.filter((_c, at) => !gone.has(at));
 }
 
-/** The value of an event's data lines, and where each of its bytes stands in the event; -1: between two lines. */
+/** The value of an event's data lines, and the place of each of its bytes in the event; -1: between two lines. */
 function dataOf(event: Uint8Array): {
   readonly bytes: readonly number[];
   readonly places: readonly number[];

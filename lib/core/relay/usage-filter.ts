@@ -15,9 +15,9 @@ const VALUE = 6;
 const OTHER = 7;
 
 /**
- * Removes each event that merely tells usage, from its first byte to its blank line, and the usage alone from one that
- * also carries something for people (contract: body/include-usage). Everything else passes byte for byte; an event is
- * held back only while it may still be such a one.
+ * Removes each event that only reports usage, from its first byte to its blank line, and only the usage from an event
+ * that also contains something for people (contract: body/include-usage). Everything else passes byte for byte; an
+ * event is held back only while it may still be such a one.
  */
 export class UsageFilter {
   /** Bytes of the byte order mark seen at the very start; -1: past it. */
@@ -101,7 +101,7 @@ export class UsageFilter {
     return out;
   }
 
-  /** @returns whether the open event may still be one that only tells usage. */
+  /** @returns whether the open event may still be one that only reports usage. */
   #feed(c: number): boolean {
     if (this.#position === VALUE) return this.#probe.feed(c);
     if (this.#position === OTHER) return true;

@@ -5,7 +5,7 @@ const LONGEST_KEY = 'choices'.length;
 type Phase = 'start' | 'key' | 'colon' | 'value' | 'inside' | 'choices' | 'end';
 
 /**
- * Reads the JSON of one event byte by byte, just far enough to see that it does not merely tell usage: a choice, an
+ * Reads the JSON of one event byte by byte, just far enough to see that it does more than report usage: a choice, an
  * error, or `usage: null`. It never says yes; `judge` does.
  */
 export class UsageProbe {

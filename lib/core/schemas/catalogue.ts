@@ -8,25 +8,28 @@ const MOST = 2_147_483_647;
 
 const providerId = z
   .string()
-  .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'is no provider id: use lower-case letters, digits, ".", "_", "-"');
+  .regex(
+    /^[a-z0-9][a-z0-9._-]{0,63}$/,
+    'is not a provider id: use lower-case letters, digits, ".", "_", "-"',
+  );
 /** A model's slug in bytes, which are all ASCII. What is longer names no model, and no index would take it. */
 export const LONGEST_SLUG = 200;
-/** A slug may hold slashes; it stands in paths, so no empty or dot segment. */
+/** A slug may contain slashes; it is part of paths, so it has no empty or dot segments. */
 const modelId = z
   .string()
   .max(LONGEST_SLUG)
   .regex(
     /^(?!.*(^|\/)\.{1,2}(\/|$))[A-Za-z0-9][A-Za-z0-9._:-]*(\/[A-Za-z0-9._:-]+)*$/,
-    'is no model id: use letters, digits, ".", "_", ":", "-", parts joined by "/"',
+    'is not a model id: use letters, digits, ".", "_", ":", "-", parts joined by "/"',
   );
 const envName = z
   .string()
-  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is no name of an environment variable, like OPENAI_API_KEY');
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is not the name of an environment variable, like OPENAI_API_KEY');
 const envReference = z.strictObject({ env: envName });
 
 /** The versioned root of a provider's family: the operation's path is appended to it. */
 const address = z.string().refine(isAddress, {
-  error: 'is no usable address: write an http or https URL without credentials, query or fragment',
+  error: 'is not a usable address: write an http or https URL without credentials, query or fragment',
 });
 
 function isAddress(text: string): boolean {
@@ -35,9 +38,9 @@ function isAddress(text: string): boolean {
   return /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash;
 }
 
-const family = z.enum(familyIds, { error: `is no family: use one of ${familyIds.join(', ')}` });
+const family = z.enum(familyIds, { error: `is not a family: use one of ${familyIds.join(', ')}` });
 const familyAddress = z.union([address, envReference], {
-  error: 'is no usable address: write an http or https URL without credentials or query, or { env: NAME }',
+  error: 'is not a usable address: write an http or https URL without credentials or query, or { env: NAME }',
 });
 const families = z
   .partialRecord(family, familyAddress)
@@ -46,9 +49,9 @@ const families = z
 /** Headers in which providers take a credential; `authorization`: as bearer token. */
 const credentialHeaderNames = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key'] as const;
 const credentialHeader = z.enum(credentialHeaderNames, {
-  error: `is no header for a credential: use one of ${credentialHeaderNames.join(', ')}`,
+  error: `is not a header for a credential: use one of ${credentialHeaderNames.join(', ')}`,
 });
-const day = z.iso.date('is no date like 2027-01-31');
+const day = z.iso.date('is not a date like 2027-01-31');
 
 const provider = z
   .strictObject({
@@ -67,7 +70,10 @@ const provider = z
     pricesFrom: z
       .string()
       .max(500)
-      .refine(isAddress, 'is no address of a web page: write an http or https URL without query or fragment')
+      .refine(
+        isAddress,
+        'is not the address of a web page: write an http or https URL without query or fragment',
+      )
       .optional(),
   })
   .refine((one) => Object.keys(one.credentialHeaders).every((name) => name in one.families), {
@@ -76,7 +82,7 @@ const provider = z
   })
   .refine(({ id, families }) => id !== simulatedProvider || Object.values(families).every(isSimulated), {
     path: ['families'],
-    error: `the provider "${simulatedProvider}" is the simulated one, which simulated money pays: its address is { env: ${simulatedAddress} }; give a real provider another id`,
+    error: `the provider "${simulatedProvider}" is the simulated one, which is paid with simulated money: its address is { env: ${simulatedAddress} }; give a real provider another id`,
   });
 
 function isSimulated(address: z.output<typeof familyAddress>): boolean {
@@ -86,7 +92,7 @@ function isSimulated(address: z.output<typeof familyAddress>): boolean {
 const offer = z.strictObject({
   provider: providerId,
   upstreamModel: z.string().min(1).max(300),
-  families: z.array(family).min(1, 'names no family: list those that the provider speaks for this model'),
+  families: z.array(family).min(1, 'names no family: list those in which the provider serves this model'),
   price: filePriceShape.optional(),
   /** The day on which its provider stops serving it (contract: routing/retired). */
   retires: day.optional(),
@@ -96,7 +102,7 @@ const offer = z.strictObject({
   denyBetas: z.array(z.string().min(1)).default([]),
 });
 
-const tokens = z.int('is no whole number of tokens').min(0).max(MOST);
+const tokens = z.int('is not a whole number of tokens').min(0).max(MOST);
 
 const model = z.strictObject({
   id: modelId,
@@ -111,9 +117,9 @@ const model = z.strictObject({
   reasoning: z.boolean('is neither true nor false').default(false),
   released: z
     .string()
-    .regex(/^\d{4}-\d{2}(-\d{2})?$/, 'is no date like 2026-07-02')
+    .regex(/^\d{4}-\d{2}(-\d{2})?$/, 'is not a date like 2026-07-02')
     .optional(),
-  /** That of each of its offers that has none of its own. */
+  /** For each of its offers that does not have its own. */
   retires: day.optional(),
   offers: z.array(offer),
 });

@@ -20,7 +20,7 @@ export class FileRefused extends Error {
   }
 }
 
-/** A checked file, and the line where any part of it stands. */
+/** A checked file, and the line of each of its parts. */
 export interface Checked<Value> {
   readonly file: string;
   readonly value: Value;

@@ -5,20 +5,23 @@ import type { Policy } from '#lib/core/facts/snapshot';
 const id = z
   .string()
   .min(1, 'is empty')
-  .max(200, 'is longer than any id')
-  .refine((text) => text.isWellFormed() && !/\p{Cc}/u.test(text), 'holds a character that no id has');
+  .max(200, 'is too long for an id')
+  .refine(
+    (text) => text.isWellFormed() && !/\p{Cc}/u.test(text),
+    'contains a character that ids cannot have',
+  );
 const providers = z.array(id).max(100);
 /** A time limit: long enough that an answer can come at all, short enough to be one. */
 const ms = (most: number) =>
   z
-    .int('is no whole number of milliseconds')
-    .min(10, 'is at least 10 ms: leave it out for the default')
-    .max(most, `is at most ${most} ms`)
+    .int('is not a whole number of milliseconds')
+    .min(10, 'must be at least 10 ms: leave it out for the default')
+    .max(most, `must be at most ${most} ms`)
     .meta({ description: 'Unit: milliseconds.' });
 const MINUTE_MS = 60_000;
 const usdPerMillion = z
   .string({ error: 'write dollars per million tokens as a decimal string, like "5"' })
-  .regex(/^\d{1,9}(\.\d{1,9})?$/, 'is no price: write dollars per million tokens, like "5" or "0.25"')
+  .regex(/^\d{1,9}(\.\d{1,9})?$/, 'is not a price: write dollars per million tokens, like "5" or "0.25"')
   .meta({ description: 'Dollars per million tokens, as a decimal string.' });
 
 /** The policy file (contract: operations/policy-file): every key optional, unknown ones refused. */
@@ -27,7 +30,7 @@ export const policyShape = z
     sort: z
       .enum(['order', 'price', 'latency', 'throughput'])
       .optional()
-      .meta({ description: 'By what the offers that no order names are sorted.' }),
+      .meta({ description: 'How the offers of providers that `order` does not name are sorted.' }),
     order: providers.optional().meta({ description: 'Providers that are tried first.' }),
     only: providers.optional().meta({ description: 'No other providers are tried.' }),
     ignore: providers.optional().meta({ description: 'Providers that are never tried.' }),
@@ -37,28 +40,28 @@ export const policyShape = z
         z
           .number('write a weight as a number, like 3')
           .positive('must be above 0: use "ignore" to leave a provider out')
-          .max(1_000_000, 'is at most 1000000'),
+          .max(1_000_000, 'must be at most 1000000'),
       )
       .optional()
-      .meta({ description: 'Shares by provider: drawn instead of sorted.' }),
+      .meta({ description: 'Shares by provider: offers are drawn at random instead of sorted.' }),
     fallbackModels: z
       .array(id)
       .max(20)
       .optional()
-      .meta({ description: 'Models that are tried when all offers of the first have failed.' }),
+      .meta({ description: 'Models that are tried when all offers of the first model have failed.' }),
     maxPrice: z
       .strictObject({ input: usdPerMillion.optional(), output: usdPerMillion.optional() })
       .optional()
-      .meta({ description: 'Dearer offers are not tried.' }),
+      .meta({ description: 'More expensive offers are not tried.' }),
     maxAttempts: z
-      .int('is 1, 2, 3 or 4')
-      .min(1, 'is at least 1')
-      .max(4, 'is at most 4')
+      .int('must be 1, 2, 3 or 4')
+      .min(1, 'must be at least 1')
+      .max(4, 'must be at most 4')
       .optional()
-      .meta({ description: 'Attempts that one call may make.' }),
+      .meta({ description: 'How many attempts one call may make.' }),
     aliases: z
       .record(
-        z.string().regex(/^[\x21-\x7e]{1,200}$/, 'is no name: use printable characters without spaces'),
+        z.string().regex(/^[\x21-\x7e]{1,200}$/, 'is not a name: use printable characters without spaces'),
         z.union(
           [id, z.array(id).min(1, 'names no model: list at least one').max(20, 'lists more than 20 models')],
           {
@@ -68,7 +71,7 @@ export const policyShape = z
       )
       .refine((map) => Object.keys(map).length <= 200, 'has more than 200 names')
       .optional()
-      .meta({ description: 'Names of the workspace for a model, or for a chain of them.' }),
+      .meta({ description: 'Names that the workspace gives to a model, or to a chain of models.' }),
     timeouts: z
       .strictObject({
         connectMs: ms(MINUTE_MS).optional(),

@@ -33,7 +33,7 @@ const contextTiers = z
   .array(z.strictObject({ aboveInputTokens: z.int().positive(), ...rateFields }))
   .refine(
     (tiers) => tiers.every((tier, at) => at === 0 || tier.aboveInputTokens > aboveOf(tiers[at - 1])),
-    'list the tiers by rising aboveInputTokens',
+    'list the tiers in order of rising aboveInputTokens',
   )
   .optional();
 
@@ -42,13 +42,13 @@ const tierName = z
   .string()
   .refine(
     (name) => tierOf(name) === name,
-    'is no service tier: write the name in lower case, not the standard one',
+    'is not a service tier: write the name in lower case, and not that of the standard service',
   );
 
 /** `price:` of an offer in the catalogue file (contract: operations/catalogue-price): decimal strings of USD. */
 export const filePriceShape = z.strictObject({
   ...rateFields,
-  tiers: contextTiers.meta({ description: 'Rates from a number of input tokens on, for the whole call.' }),
+  tiers: contextTiers.meta({ description: 'Rates for the whole call above a number of input tokens.' }),
   serviceTiers: z
     .record(tierName, z.strictObject({ ...rateFields, tiers: contextTiers }))
     .optional()

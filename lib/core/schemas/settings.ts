@@ -11,16 +11,16 @@ const list = z
   .default('')
   .transform((value) => value.split(',').flatMap((entry) => entry.trim() || []));
 
-/** As browsers name them; null and * are none. */
+/** As browsers name them; null and * are not origins. */
 const origins = list.refine((all) => all.every(isOrigin), {
   message:
-    'not a list of origins. Set schemes and hosts between commas, like https://app.example.com,http://localhost:5173.',
+    'not a list of origins. Set schemes and hosts separated by commas, like https://app.example.com,http://localhost:5173.',
 });
 
 function isOrigin(text: string): boolean {
   const url = URL.parse(text);
   if (url?.protocol === 'https:' || url?.protocol === 'http:') return url.origin === text;
-  // Of an application that shows its pages by a scheme of its own: tauri://localhost.
+  // An application that shows its pages under its own scheme: tauri://localhost.
   return /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9._-]+$/.test(text);
 }
 
@@ -64,10 +64,10 @@ const database = url(['postgresql', 'postgres']).transform((address) =>
     : address?.replace(/([?&]sslmode=)(prefer|require|verify-ca)(?=&|$)/, '$1verify-full'),
 );
 
-/** Where pages are: the console is served at the root of its host alone. */
+/** Where pages are: the console is only served at the root of its host. */
 const origin = url(['https', 'http']).refine(
   (value) => value === undefined || /^https?:\/\/[^/?#]+\/?$/.test(value),
-  'has a path. Set the scheme and the host alone, like https://gateway.example.com: no base path is supported.',
+  'has a path. Set only the scheme and the host, like https://gateway.example.com: base paths are not supported.',
 );
 
 /** The address of a proxy; one without a scheme is http, as other programs read it. */
@@ -131,7 +131,7 @@ export const settingsSchema = z.object({
   GITHUB_SECRET: text,
   GOOGLE_ID: text,
   GOOGLE_SECRET: text,
-  // GitHub Enterprise, another OpenID provider, or a stand-in of either.
+  // GitHub Enterprise, another OpenID provider, or a stand-in for either.
   GITHUB_URL: url(['https', 'http']),
   GOOGLE_ISSUER: url(['https', 'http']),
   SMTP_URL: url(['smtps', 'smtp']),

@@ -26,7 +26,7 @@ type Room = string | null;
 
 interface Waiter {
   readonly share: Share;
-  /** What the body is to hold, bytes. */
+  /** What the share is to hold, bytes. */
   readonly bytes: number;
   room: Room;
   settle(error: Error | null): void;
@@ -42,14 +42,14 @@ interface Waiter {
  *    parts of bodies none of which can ever be completed.
  * 3. If there is no room now, it waits, at most 10 s. Waiting bodies are served in the order in which they came.
  * 4. A body that holds nothing yet takes nothing from a room that another body waits for. A body that holds something
- *    may, because what it holds is what will come free.
+ *    may, because what it holds is what will be freed.
  */
 class Budget {
   readonly #totalBytes: number;
   readonly #reservedBytes: number;
   readonly #what: string;
   readonly #waitMs: number;
-  /** What all bodies hold, and of that small ones, bytes. */
+  /** What all bodies hold, and what small ones hold of it, bytes. */
   #takenBytes = 0;
   #smallBytes = 0;
   /** Shares that hold something and whose body is not complete. */
@@ -91,7 +91,7 @@ class Budget {
   release(share: Share): void {
     for (const waiter of this.#waiting) if (waiter.share === share) waiter.settle(this.#full());
     this.#receiving.delete(share);
-    // If it held nothing, nothing comes free, so no waiting body would fit now.
+    // If it held nothing, nothing is freed, so no waiting body would fit now.
     if (share.heldBytes === 0) return;
     this.#hold(share, 0);
     this.#serveWaiting();
@@ -161,7 +161,7 @@ class Budget {
   }
 
   #full(): Refused {
-    return new Refused(unaccountable(`has no ${this.#what} left for large request bodies now`));
+    return new Refused(unaccountable(`has no ${this.#what} left for large request bodies right now`));
   }
 }
 

@@ -1,7 +1,7 @@
 import { match } from '#lib/core/families/match';
 import type { Arrival, HeaderList } from '#lib/gateway/flow/lane';
 
-/** What a page may read of our answers: what its client quotes, and what it decides by when to try again. */
+/** Headers of our answers that a page may read: those that its client quotes or uses to decide when to retry. */
 const exposed = [
   'x-request-id',
   'request-id',
@@ -22,8 +22,8 @@ const headerNames = /^[\w!#$%&'*+.^`|~-]+(?:[ \t]*,[ \t]*[\w!#$%&'*+.^`|~-]+)*$/
 type Head = Pick<Arrival, 'method' | 'target' | 'headers'>;
 
 /**
- * Headers by which a browser lets a page of a listed origin read an answer (contract: request/cors): on the addresses of
- * calls alone, never under `/api` or on pages. Empty where no origin is listed.
+ * Headers by which a browser lets a page of a listed origin read an answer (contract: request/cors): only on the
+ * addresses of calls, never under `/api` or on pages. Empty if no origin is listed.
  */
 export function corsHeaders(origins: ReadonlySet<string>, head: Head): HeaderList {
   if (origins.size === 0 || !isOfCalls(head)) return [];
@@ -33,7 +33,7 @@ export function corsHeaders(origins: ReadonlySet<string>, head: Head): HeaderLis
 }
 
 /**
- * What else a browser is told that asks before it sends a page's request; null: this is no such question, or not one
+ * Further headers for a browser that asks before it sends a page's request; null: this is not such a question, or not
  * from a listed origin.
  */
 export function preflightHeaders(origins: ReadonlySet<string>, head: Head): HeaderList | null {

@@ -6,8 +6,8 @@ const otherHeaders = ['x-api-key', 'x-goog-api-key', 'api-key'] as const;
 /**
  * The key that a request presents
  * (contract: authentication/credential, authentication/missing, authentication/two-keys). A key of ours in
- * `Authorization: Bearer` decides; another credential there is a placeholder of the client's where the native headers
- * and `?key=` of the families, which must agree, hold a key of ours.
+ * `Authorization: Bearer` decides; another credential there is a placeholder of the client's if the native headers
+ * and `?key=` of the families, which must agree, contain a key of ours.
  * @param request header names in lower case; `query` is the raw text after "?", "" when there is none.
  * @returns the secret as sent, not yet checked for its form; or the refusal, which quotes nothing.
  */
@@ -38,14 +38,14 @@ function single(found: readonly string[]): { secret: string } | Refusal {
   if (secret === undefined) {
     return refusal(
       'missing_platform_authorization',
-      'No API key was sent; send one of the workspace as "Authorization: Bearer <API key>".',
+      'No API key was sent; send one as "Authorization: Bearer <API key>".',
     );
   }
   return found.every((other) => other === secret) ? { secret } : twoKeys();
 }
 
 function twoKeys(): Refusal {
-  return refusal('invalid_api_key', 'The request carries two different API keys; send one.');
+  return refusal('invalid_api_key', 'The request contains two different API keys; send only one.');
 }
 
 function otherCredentials(

@@ -9,7 +9,7 @@ const LINGER_MS = 2_000;
 const refused = new WeakSet<Duplex>();
 const reading = Symbol('whose body is being read');
 
-/** A connection that carries the reader of its body: a map beside it would cost every call a look-up. */
+/** A connection that carries the reader of its body: a separate map would cost every call a look-up. */
 type Carrier = Duplex & { [reading]?: Reader | null };
 type Reader = (refused: Refusal) => void;
 
@@ -18,18 +18,18 @@ export function onUnreadable(socket: Duplex, reader: Reader): void {
   (socket as Carrier)[reading] = reader;
 }
 
-/** The reader is done; the next request on the connection may have one of its own by now. */
+/** The reader is done; the next request on the connection may have its own by now. */
 export function offUnreadable(socket: Duplex, reader: Reader): void {
   if ((socket as Carrier)[reading] === reader) (socket as Carrier)[reading] = null;
 }
 
 /**
  * Bytes that Node's parser refuses: answered like every other error, with JSON and an id, then closed
- * (contract: request/malformed-http). Inside a body that is being read, its own call refuses; behind an answer that
+ * (contract: request/malformed-http). Inside a body that is being read, its own call refuses; after an answer that
  * has begun, nothing may be written.
  */
 export function refuseFraming(runtime: Runtime, error: Error & { code?: string }, socket: Duplex): void {
-  // What still comes on a refused connection is dropped: a reset would take the answer with it.
+  // Data that still arrives on a refused connection is dropped: a reset would also lose the answer.
   if (refused.has(socket)) return;
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -39,7 +39,7 @@ export function refuseFraming(runtime: Runtime, error: Error & { code?: string }
   refuseInTurn(runtime, socket, refusal('invalid_body', sentences[error.code ?? ''] ?? general));
 }
 
-/** Requests that had come whole are answered first: what broke stands behind them. */
+/** Requests that arrived completely are answered first: the broken one comes after them. */
 function refuseInTurn(runtime: Runtime, socket: Duplex, said: Refusal): void {
   const running = answerUnderWay(socket);
   if (running?.req.complete) {
@@ -56,20 +56,20 @@ function refuseInTurn(runtime: Runtime, socket: Duplex, said: Refusal): void {
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
 
-/** Node keeps the answer that a connection carries now on its socket; its own error handler reads it there. */
+/** Node stores the current answer of a connection on its socket; its own error handler reads it there. */
 function answerUnderWay(socket: Duplex): ServerResponse<IncomingMessage> | null {
   return (socket as Duplex & { _httpMessage?: ServerResponse | null })._httpMessage ?? null;
 }
 
 /** CONNECT asks for a tunnel: 405, and the connection ends. */
 export function refuseTunnel(runtime: Runtime, socket: Duplex): void {
-  // Node has let go of this socket: without a listener a client that resets it would end the process.
+  // Node no longer listens to this socket: without a listener, a client that resets it would end the process.
   socket.on('error', () => socket.destroy());
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
   answer(
     runtime,
     socket,
-    refusal('method_not_allowed', 'CONNECT is not served here; call one of the documented paths.', {
+    refusal('method_not_allowed', 'CONNECT is not supported; call one of the documented paths.', {
       allow: 'GET, POST',
     }),
   );
@@ -77,17 +77,17 @@ export function refuseTunnel(runtime: Runtime, socket: Duplex): void {
 
 const general = 'The request is not valid HTTP; send it with a standard HTTP client.';
 const sentences: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: 'The request headers are over 32 KiB; send fewer or shorter ones.',
+  HPE_HEADER_OVERFLOW: 'The request headers are larger than 32 KiB; send fewer or shorter ones.',
   HPE_INVALID_CONTENT_LENGTH: 'The Content-Length is not a plain number; send the exact length once.',
   HPE_UNEXPECTED_CONTENT_LENGTH:
-    'Content-Length and Transfer-Encoding stand together or twice; send one of them, once.',
+    'The request has both Content-Length and Transfer-Encoding, or one of them twice; send one of them, once.',
   HPE_INVALID_TRANSFER_ENCODING:
-    'The Transfer-Encoding cannot be read; send "chunked" alone or a Content-Length.',
+    'The Transfer-Encoding is not supported; send only "chunked", or a Content-Length.',
   HPE_INVALID_METHOD: 'The method is unknown; use GET, POST or DELETE.',
   HPE_INVALID_URL: 'The request target is not a valid path; send an absolute path.',
   HPE_INVALID_CHUNK_SIZE: 'The chunked body is malformed; send it with a standard HTTP client.',
-  HPE_INVALID_EOF_STATE: 'The request ended early; send all of it before you close.',
-  ERR_HTTP_REQUEST_TIMEOUT: 'The request headers took longer than 15 s; send them at once.',
+  HPE_INVALID_EOF_STATE: 'The request ended early; send all of it before you close the connection.',
+  ERR_HTTP_REQUEST_TIMEOUT: 'The request headers took longer than 15 s to arrive; send them at once.',
 };
 
 function answer(runtime: Runtime, socket: Duplex, refused: Refusal): void {

@@ -1,5 +1,5 @@
 /**
- * Whether a client asks if anything answers at its base address (contract: request/greeting): Claude Code does at each
+ * Whether a client is checking that its base address answers (contract: request/greeting): Claude Code does at each
  * start, and a page would be rendered for it.
  * @param target with its query.
  */

@@ -9,7 +9,7 @@ export interface Arrival {
   /** Lower-case names; repeated ones joined by ", ". */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: BodySource;
-  /** Calls back once when the client is gone before the reply ended; at once if it already is. */
+  /** Calls back once if the client leaves before the reply has ended; at once if it has already left. */
   onGone(listener: () => void): void;
 }
 
@@ -28,7 +28,7 @@ export interface BodySource {
    */
   read(limit: number, keyId: string): Promise<Uint8Array>;
   /**
-   * Hands the body over piece by piece instead; the next one is read when `take` is done with the last.
+   * Passes the body on piece by piece instead; the next piece is read when `take` is done with the last.
    * @param limit bytes; more is refused while reading.
    * @param keyId as for `read`: a compressed body takes memory while it is decoded.
    * @throws Refused as `read`; whatever `take` throws.
@@ -36,13 +36,13 @@ export interface BodySource {
   pour(limit: number, take: (chunk: Uint8Array) => Promise<void>, keyId: string): Promise<void>;
   /** The body was sent: returns its memory to the budget. What `read` returned must not be used afterwards. */
   free(): void;
-  /** Calls back when the call is over, however it ended: what was kept of the body can go. */
+  /** Calls back when the call is over, however it ended: the body is no longer needed. */
   onRelease(listener: () => void): void;
   /** The request is refused before its body was read: drop up to 1 MiB or 1 s of it, then close. */
   drop(): void;
 }
 
-/** Name, value, name, value …: lower-case names, each once. Node's `writeHead` takes it as it is. */
+/** Name, value, name, value …: lower-case names, each once. Node's `writeHead` accepts it as it is. */
 export type HeaderList = string[];
 
 /** @param name in lower case. */
@@ -60,6 +60,6 @@ export interface Reply {
   /** Calls back whenever writing may go on; one listener, the last one set. */
   onDrain(listener: () => void): void;
   end(last?: Uint8Array | string): void;
-  /** Flushes what was written, then closes without the last chunk: the client sees a broken body. */
+  /** Flushes what was written, then closes without the last chunk: the client gets a broken body. */
   cut(): void;
 }

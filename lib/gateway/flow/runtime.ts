@@ -19,7 +19,10 @@ import type { KeyReader } from '#lib/gateway/snapshot/read';
 import type { Pools } from '#lib/gateway/upstream/pools';
 import type { Clock } from '#lib/platform/clock';
 
-/** All live state of the process, made once at start by `lib/programs/process/assemble` (contract: durability/one-runtime). */
+/**
+ * All live state of the process, made once at start by `lib/programs/process/assemble`
+ * (contract: durability/one-runtime).
+ */
 export interface Runtime {
   readonly clock: Clock;
   /** A new call or attempt id (UUIDv7); null when the wall clock is outside 2025–2100. */
@@ -32,7 +35,7 @@ export interface Runtime {
   /** null: the coordinator could not start. */
   readonly coordinator: Coordinator | null;
   readonly journal: Journal | null;
-  /** What providers keep for workspaces; null: this process cannot keep anything. */
+  /** What providers store for workspaces; null: this process cannot record anything. */
   readonly resources: Resources | null;
   /** Videos, long-running operations, background responses; null as above. */
   readonly jobs: Jobs | null;
@@ -49,7 +52,7 @@ export interface Runtime {
     readonly bodyPace: BodyPace;
   };
   readonly signOfLife: SignOfLife;
-  /** Whether a stream's connection ends with it, for a proxy that would keep it (contract: durability/stop). */
+  /** Whether a stream's connection is closed with it, for a proxy that would reuse it (contract: durability/stop). */
   readonly closesStreams: boolean;
   /** Origins whose pages may call from the browser (`CORS_ORIGINS`). */
   readonly origins: ReadonlySet<string>;
@@ -61,9 +64,9 @@ export interface Runtime {
   readonly refusals: RefusalPace;
   /** Counts how calls end, for metrics. */
   readonly tally: Tally;
-  /** Tells the operator of charges that do not fit the catalogue. */
+  /** Informs the operator of charges that do not fit the catalogue. */
   readonly chargeFlags: ChargeFlags;
-  /** Tells the operator of offers that fail by a fault of theirs. */
+  /** Informs the operator of offers that fail through a fault of their own. */
   readonly offerFaults: OfferFaults;
   /** Answers that are read to their end after the client left (contract: money/drain). */
   readonly drains: Drains;
@@ -87,12 +90,12 @@ type Starter = () => Promise<Runtime | null>;
 const starterSlot = Symbol.for('model-gateway.runtime-starter');
 const startingSlot = Symbol.for('model-gateway.runtime-starting');
 
-/** Tells how a process without a runtime makes one: that of a host that runs only Next. */
+/** Sets how a process without a runtime makes one: a host that runs only Next. */
 export function setRuntimeStarter(start: Starter): void {
   (globalThis as Record<symbol, unknown>)[starterSlot] = start;
 }
 
-/** The runtime, made by the starter when there is none: once for all that ask, and anew after a failure. */
+/** The runtime, made by the starter if there is none: once for all callers, and again after a failure. */
 export async function findRuntime(): Promise<Runtime | null> {
   const known = getRuntime();
   const slots = globalThis as Record<symbol, unknown>;

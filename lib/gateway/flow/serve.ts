@@ -82,7 +82,7 @@ async function generate(
   return relayAnswer(runtime, claimed, given, reply);
 }
 
-/** What a provider keeps is read, cancelled or deleted there; the list of a workspace's jobs is the gateway's own. */
+/** What a provider stores is read, cancelled or deleted there; the gateway itself lists a workspace's jobs. */
 async function serveStored(
   runtime: Runtime,
   call: FamilyCall,

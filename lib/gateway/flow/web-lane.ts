@@ -41,7 +41,9 @@ export async function webLane(request: Request): Promise<Response> {
   });
 }
 
-/** The runtime of a host that has none yet. While it cannot be made, each call is refused with an id and tries anew. */
+/**
+ * The runtime of a host that has none yet. While it cannot be made, each call is refused with an id and tries again.
+ */
 async function startRuntime(): Promise<Runtime> {
   try {
     return (await findRuntime()) ?? unconfiguredRuntime();
@@ -52,10 +54,10 @@ async function startRuntime(): Promise<Runtime> {
   }
 }
 
-/** Statuses that a web Response takes no body for. */
+/** Statuses for which a web Response accepts no body. */
 const bodiless: ReadonlySet<number> = new Set([204, 205, 304]);
 
-/** Pull makes room, cancel means the client is gone, an error breaks the body off. */
+/** `pull` means that there is room, `cancel` that the client has left; an error breaks the body off. */
 function webReply(
   resolve: (response: Response) => void,
   gone: () => void,
@@ -85,7 +87,7 @@ function webReply(
     try {
       resolve(respond(status, headers, answer, reason));
     } catch (error) {
-      // Nothing has gone out: its client can still be told.
+      // Nothing has been sent: the client can still get an error.
       controller = null;
       throw error;
     }
@@ -97,7 +99,7 @@ function webReply(
     const init = { status, statusText: reason, headers: sent };
     return new Response(bodiless.has(status) ? null : answer, init);
   };
-  // An error throws away what was not pulled yet; and the host needs a turn to write what was.
+  // An error discards what was not pulled yet, and the host needs a turn to write what was pulled.
   const breakOff = () => setImmediate(() => controller?.error(new BrokenOff()));
   const write = (chunk: Uint8Array) => {
     if (ended || !controller) return true;
@@ -127,7 +129,7 @@ function webReply(
   };
 }
 
-/** Hosts log an unknown error of a body, and take one of this name for what it is. */
+/** Hosts log an unknown error of a body; one with this name they recognize as an abort. */
 class BrokenOff extends Error {
   override readonly name = 'AbortError';
 }

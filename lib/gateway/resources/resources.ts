@@ -69,8 +69,8 @@ export function createResources(options: ResourcesOptions): LiveResources {
       if (known === null) return readStored(name, { workspaceId, kind, id });
       const { resource, readMono } = known;
       if (clock.now() - resource.createdAtMs > keptMs) return null;
-      const untold = resource.job && resource.kind === 'response' && resource.tokens === 0;
-      if (!untold || clock.mono() - readMono < untoldMs) return resource;
+      const unreported = resource.job && resource.kind === 'response' && resource.tokens === 0;
+      if (!unreported || clock.mono() - readMono < untoldMs) return resource;
       return readStored(name, { workspaceId, kind, id }).then(
         (found) => found ?? resource,
         () => resource,

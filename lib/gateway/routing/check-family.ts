@@ -4,15 +4,15 @@ import type { FamilyId } from '#lib/core/families/ids';
 import { clientPath } from '#lib/core/families/index';
 
 /**
- * A model in scope that no offer speaks this family for: 400, and the message names the path that
- * works (contract: admission/family-offer). null when some offer speaks it.
+ * A model in scope without an offer in this family: 400, and the message names the path that
+ * works (contract: admission/family-offer). null when there is such an offer.
  */
 export function checkFamily(model: ModelFacts | undefined, family: FamilyId): Refusal | null {
   if (!model || model.offers.some((offer) => offer.families.has(family))) return null;
   const offered = new Set(model.offers.flatMap((offer) => [...offer.families]));
   const paths = [...offered].map(clientPath);
   const advice =
-    paths.length > 0 ? `call it on ${paths.join(' or ')}` : 'choose another one of GET /v1/models';
+    paths.length > 0 ? `call it on ${paths.join(' or ')}` : 'choose another model from GET /v1/models';
   return refusal(
     'model_not_allowed',
     `Model ${model.id} is not offered on ${clientPath(family)}; ${advice}.`,

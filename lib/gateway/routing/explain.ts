@@ -1,6 +1,6 @@
 import type { Refusal } from '#lib/core/errors';
-import { tellOffer } from '#lib/gateway/routing/pure/exclude';
-import { tellModel } from '#lib/gateway/routing/pure/fit';
+import { describeOffer } from '#lib/gateway/routing/pure/exclude';
+import { describeModel } from '#lib/gateway/routing/pure/fit';
 import {
   attemptsOf,
   candidates,
@@ -40,10 +40,10 @@ export function explain(input: PlanInput): Explanation {
       skipped.push({
         provider: offer.provider.id,
         model: model.id,
-        why: tellOffer(why, offer, wanted),
+        why: describeOffer(why, offer, wanted),
       }),
     model: (why, slug, model) =>
-      skipped.push({ provider: '*', model: slug, why: tellModel(why, input.family, model) }),
+      skipped.push({ provider: '*', model: slug, why: describeModel(why, input.family, model) }),
   });
   const most = attemptsOf(input, rules);
   const found: Candidate[] = [];

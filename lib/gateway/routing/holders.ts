@@ -1,7 +1,7 @@
 /** How long a provider keeps a prompt's prefix after its last use. */
 const KEEP_MS = 300_000;
 const MOST = 20_000;
-/** A longer name is no session's: it is not remembered. */
+/** A longer name cannot be that of a session, so it is not remembered. */
 const MOST_NAME = 512;
 
 /** A conversation as the client names it, with one model. */

@@ -36,7 +36,7 @@ function targetAt({ resource, catalogue }: StoredPlanInput): Target | Refusal {
   if (address?.state === 'invalid') {
     return refusal(
       'invalid_upstream_base_url',
-      `Provider ${providerId}, which keeps this, has no usable address (${address.why}); the gateway's operator must correct it.`,
+      `Provider ${providerId}, which stores this, has no usable address (${address.why}); the gateway's operator must correct it.`,
     );
   }
   const model = lent && catalogue.models.get(lent.modelId);
@@ -44,7 +44,7 @@ function targetAt({ resource, catalogue }: StoredPlanInput): Target | Refusal {
     const lacks = !address || !lent ? `the ${family} family` : address.state === 'missing' ? address.why : '';
     return refusal(
       'missing_upstream_base_url',
-      `Provider ${providerId}, which keeps this, cannot be reached now (it lacks ${lacks || 'a credential'}); the gateway's operator must configure it again.`,
+      `Provider ${providerId}, which stores this, cannot be reached at the moment (it lacks ${lacks || 'a credential'}); the gateway's operator must configure it again.`,
     );
   }
   return {

@@ -16,7 +16,7 @@ import { failureName, isDecided } from '#lib/gateway/upstream/pure/classify';
 import { shortageIn } from '#lib/gateway/upstream/shortage';
 import type { Clock } from '#lib/platform/clock';
 
-/** What goes to one target: made per target, because names, budgets and credentials differ. */
+/** What is sent to one target: made for each target, because names, budgets and credentials differ. */
 export interface Outgoing {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** Path and query after the versioned root. */
@@ -39,13 +39,13 @@ export interface AttemptRequest {
   readonly target: Target;
   readonly running: AttemptReport;
   readonly timeLimits: AttemptLimits;
-  /** Another target is left: the answer is judged by its first words before any of it goes to the client. */
+  /** Another target is left: the answer is judged by its first words before any of it is sent to the client. */
   readonly further: boolean;
   /** Whether a stream was asked for: first bytes of streams and of whole answers are not alike. */
   readonly stream: boolean;
   /** Whether an answer of status 2xx must be JSON or an event stream; false for files. */
   readonly generates: boolean;
-  /** Once more on a connection of its own, after the one that was kept had been dropped. */
+  /** A second try on a new connection, after the kept one had been dropped. */
   readonly fresh: boolean;
   /** Whether it may be sent to the same target once more. */
   readonly repeatable: boolean;
@@ -53,9 +53,9 @@ export interface AttemptRequest {
   readonly startMono: number;
   /** Makes the request; when it throws, there is no attempt. */
   outgoing(): Outgoing;
-  /** How a 2xx is read, once its headers are here; null: nobody reads it. */
+  /** How a 2xx is read, once its headers are here; null: it is not read. */
   readingOf(exchange: Exchange): Reading | null;
-  /** Whose fault an error is, by its status (null: it stands in a 200) and its parsed body; its message is masked. */
+  /** Whose fault an error is, by its status (null: it is inside a 200) and its parsed body; its message is masked. */
   faultOf(status: number | null, body: unknown): Fault;
 }
 
@@ -72,9 +72,9 @@ export interface OpenAttempt {
 export interface Answer {
   readonly target: Target;
   readonly exchange: Exchange;
-  /** null: nobody reads it. */
+  /** null: it is not read. */
   readonly reading: Reading | null;
-  /** Told when the answer has ended; null: its attempt has failed already. */
+  /** Gets the result when the answer has ended; null: its attempt has failed already. */
   readonly running: AttemptReport | null;
   /** Place of its attempt among those of the call. */
   readonly place: number;
@@ -82,7 +82,7 @@ export interface Answer {
   readonly beganMono: number;
   /** What the attempts before it took together, ms: the providers' time, not ours. */
   readonly failedMs: number;
-  /** Whose fault it is, where it is an error; null: it is none. */
+  /** Whose fault it is, if it is an error; null: it is not. */
   readonly fault: Fault | null;
 }
 
@@ -92,24 +92,24 @@ export interface Tried {
   readonly record: AttemptRecord;
   readonly tookMs: number;
   /**
-   * `answer`: it goes to the client. `again`: the same target is tried on a fresh connection. `next`: the next target is tried; when none is left, `passes` tells whether the
-   * client gets what came (contract: routing/chain-used-up).
+   * `answer`: it goes to the client. `again`: the same target is tried on a fresh connection. `next`: the next target
+   * is tried; when none is left, `passes` says whether the client gets what came (contract: routing/chain-used-up).
    */
   readonly verdict: 'answer' | 'next' | 'again';
   readonly passes: boolean;
   readonly reading: Reading | null;
-  /** The health of its offer has not been told yet: that is done when the answer has ended. */
-  readonly untold: boolean;
-  /** Whose fault its error answer is; null: it is none. */
+  /** The health of its offer has not been updated yet: that is done when the answer has ended. */
+  readonly unreported: boolean;
+  /** Whose fault its error answer is; null: it is not an error. */
   readonly fault: Fault | null;
-  /** Why it failed, where that is a fault of this machine; null: it is none. */
+  /** Why it failed, if that is a fault of this machine; null: it is not. */
   readonly shortage: Error | null;
 }
 
 /** Bytes of first events that are held at most (contract: routing/begun). */
 const HELD_BYTES = 64 * 1024;
 
-/** Sends one attempt. A failure is told to the health of its offer; an answer is when it has ended. */
+/** Sends one attempt. A failure is reported to the health of its offer at once, an answer when it has ended. */
 export function openAttempt(deps: AttemptDeps, request: AttemptRequest): OpenAttempt {
   const beganMono = deps.clock.mono();
   let reading: Reading | null = null;
@@ -152,8 +152,8 @@ async function awaitAnswer(
   }
   const reading = readingNow();
   if (error === 'error_in_answer') fault = request.faultOf(null, errorBody(reading));
-  const untold = verdict === 'answer' && exchange.status < 300;
-  if (!untold) tell(deps, request, exchange, { error, verdict, fault, shortage });
+  const unreported = verdict === 'answer' && exchange.status < 300;
+  if (!unreported) reportHealth(deps, request, exchange, { error, verdict, fault, shortage });
   const endMono = deps.clock.mono();
   const { target, startMono } = request;
   const record: AttemptRecord = {
@@ -170,10 +170,10 @@ async function awaitAnswer(
     ...providerError(fault),
   };
   const passes = error === null || passesOn(exchange, reading, error);
-  return { record, tookMs: endMono - beganMono, verdict, passes, reading, untold, fault, shortage };
+  return { record, tookMs: endMono - beganMono, verdict, passes, reading, unreported, fault, shortage };
 }
 
-function tell(
+function reportHealth(
   deps: AttemptDeps,
   { running, stream }: AttemptRequest,
   exchange: Exchange,
@@ -184,12 +184,12 @@ function tell(
   const ours = error === 'client_gone' || shortage !== null;
   if (ours || verdict === 'again') running.abandoned(nowMs);
   else if (verdict === 'answer') running.succeeded(null, stream, nowMs);
-  else if (fault !== null) tellFault(running, fault, exchange, nowMs);
+  else if (fault !== null) reportFault(running, fault, exchange, nowMs);
   else running.failed(null, nowMs);
 }
 
-/** Tells the health of an offer of an error; one that the client caused says nothing against the offer. */
-export function tellFault(
+/** Reports an error to the health of an offer; one that the client caused says nothing against the offer. */
+export function reportFault(
   running: AttemptReport,
   fault: Fault,
   { status, headers }: Exchange,
@@ -208,7 +208,7 @@ export function errorBody(reading: Reading | null): unknown {
   return { error: reading?.meter.error };
 }
 
-/** Feeds the meter, and learns from it what says something. */
+/** Feeds the meter, which shows whether a piece says something. */
 function observerOf({ meter, framing }: Reading, running: AttemptReport): ExchangeObserver {
   let said = 0;
   return {
@@ -225,8 +225,8 @@ function observerOf({ meter, framing }: Reading, running: AttemptReport): Exchan
 }
 
 /**
- * Whether a 2xx is the answer (contract: routing/begun, routing/unusable-answer). Waits for the whole of a whole answer,
- * up to 1 MiB; of a stream, while another target is left, for its first word.
+ * Whether a 2xx is the answer (contract: routing/begun, routing/unusable-answer). Waits for the whole of a whole
+ * answer, up to 1 MiB; of a stream, while another target is left, for its first word.
  * @throws UnreadableAnswer, UnusableAnswer; whatever broke the exchange before it said something.
  */
 async function judge(
@@ -258,8 +258,8 @@ async function judge(
 }
 
 /**
- * Whether an answer that failed may still go to the client when no target is left: a stream as it came; of a whole one
- * only what shows more than an error, such as usage.
+ * Whether an answer that failed may still go to the client when no target is left: a stream as it came; of a whole
+ * answer only one that shows more than an error, such as usage.
  */
 function passesOn({ opening }: Exchange, reading: Reading | null, error: string): boolean {
   if (reading === null || opening.length === 0) return false;
@@ -271,7 +271,7 @@ function passesOn({ opening }: Exchange, reading: Reading | null, error: string)
   );
 }
 
-/** How soon a provider closes that had ended a kept connection before our request reached it, ms. */
+/** How soon the close arrives if a provider had ended a kept connection before our request reached it, ms. */
 const DROPPED_MS = 1_000;
 
 /** Whether a kept connection was dropped before our request reached it (contract: routing/pooled-connections). */
@@ -284,7 +284,7 @@ function isUnreadable({ headers, opening }: Exchange): boolean {
   return codingOf(headers) === '' && !opensLikeAnswer(opening);
 }
 
-/** Whose fault an error answer is, after its body; null: it is no error. */
+/** Whose fault an error answer is, according to its body; null: it is not an error. */
 async function faultOfStatus(request: AttemptRequest, exchange: Exchange): Promise<Fault | null> {
   const { status } = exchange;
   if (status < 400) return null;
@@ -298,7 +298,7 @@ function open(
   observe: (exchange: Exchange) => ExchangeObserver | null,
 ): Exchange {
   const limits = request.timeLimits;
-  // First of all: when this throws, there is no exchange yet whose timers would have to be stopped.
+  // First, because if this throws, there is no exchange yet whose timers would have to be stopped.
   const out = request.outgoing();
   const exchange = new Exchange(
     {

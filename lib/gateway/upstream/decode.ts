@@ -8,14 +8,14 @@ import {
 } from 'node:zlib';
 import type { HeaderBag } from '#lib/gateway/upstream/headers';
 
-/** As browsers and fetch read: a body whose coding lacks its end is still read as far as it goes. */
+/** As browsers and fetch do: a body whose coding lacks its end is still read as far as possible. */
 const gzip = { flush: zlib.Z_SYNC_FLUSH, finishFlush: zlib.Z_SYNC_FLUSH };
 const brotli = { flush: zlib.BROTLI_OPERATION_FLUSH, finishFlush: zlib.BROTLI_OPERATION_FLUSH };
 const zstd = { finishFlush: zlib.ZSTD_e_flush };
 
 /**
- * Undoes the coding of an answer that came compressed although `identity` was asked for: else nobody could
- * read its usage, and a host that frames answers itself would drop the one header that names it.
+ * Undoes the coding of an answer that came compressed although `identity` was requested: else its usage could not
+ * be read, and a host that frames answers itself would drop the one header that names it.
  * @returns null for an answer without content, a part of one, or one whose coding is unknown.
  */
 export function decoderOf(status: number, headers: HeaderBag): Transform | null {
@@ -35,7 +35,7 @@ export function decoderOf(status: number, headers: HeaderBag): Transform | null 
   }
 }
 
-/** The headers of a decoded answer: neither coding nor length are what they were. */
+/** The headers of a decoded answer, without those of its coding and its former length. */
 export function headersDecoded(headers: HeaderBag): HeaderBag {
   const { 'content-encoding': _coding, 'content-length': _length, ...rest } = headers;
   return rest;

@@ -1,13 +1,13 @@
 import type { Exchange } from '#lib/gateway/upstream/exchange';
 import { failureName } from '#lib/gateway/upstream/pure/classify';
 
-/** How long the body of an error is waited for whose status alone decides, ms. */
+/** How long to wait for the body of an error if the status already decides, ms. */
 const PATIENCE_MS = 1_000;
 
 /**
- * The body of an error, parsed, kept for the client as well; its text where it is no JSON.
- * @param decided its status alone tells that the next target is tried: a body that is late or torn counts as none.
- * @throws Error of an exchange that broke, where the body decides; that the client left, always.
+ * The body of an error, parsed, kept for the client as well; its text if it is not JSON.
+ * @param decided the status already decides that the next target is tried: a body that is late or torn counts as none.
+ * @throws Error of an exchange that broke, if the body decides; always if the client left.
  */
 export async function parsedBody(exchange: Exchange, decided: boolean): Promise<unknown> {
   if (!decided) return parsed(await exchange.peek());

@@ -17,7 +17,7 @@ export class UnreadableAnswer extends Error {
   readonly code = 'UNREADABLE_ANSWER';
 }
 
-/** A 2xx that is not the answer it should be, by what stands in it (contract: routing/unusable-answer). */
+/** A 2xx whose contents are not the answer that it should be (contract: routing/unusable-answer). */
 export class UnusableAnswer extends Error {
   readonly code: 'ERROR_IN_ANSWER' | 'EMPTY_ANSWER' | 'CUT_ANSWER';
   constructor(state: 'error' | 'empty' | 'cut') {

@@ -6,7 +6,7 @@ import type { HeaderBag } from '#lib/gateway/upstream/headers';
 import type { Connection, ConnectionUser } from '#lib/gateway/upstream/kept-connection';
 import { type Deadlines, type Due, processDeadlines } from '#lib/platform/deadlines';
 
-/** Bytes kept of an answer that nobody reads yet; beyond it the provider's socket is paused. */
+/** Bytes kept of an answer that is not being read yet; beyond it the provider's socket is paused. */
 const KEEP_BYTES = 1024 * 1024;
 
 export interface ExchangeTimes {
@@ -63,7 +63,7 @@ const nothing = Buffer.alloc(0);
 /**
  * One request to a provider and its answer. `ready` settles before a byte has gone to the client: with
  * a 2xx only once its first body byte, decoded, (or its end) is here, so that another target can still be
- * tried. What arrives before `read` is kept, at most 1 MiB. A body that comes compressed is handed out decoded.
+ * tried. What arrives before `read` is kept, at most 1 MiB. A compressed body is passed on decoded.
  */
 export class Exchange implements Dispatcher.DispatchHandler, ConnectionUser, Due {
   readonly ready: Promise<void>;
@@ -94,7 +94,7 @@ export class Exchange implements Dispatcher.DispatchHandler, ConnectionUser, Due
   #heard = false;
   /** When the first byte of a 2xx, or the headers of anything else, came; monotonic ms. */
   #readyMono: number | null = null;
-  /** Of an answer that came compressed though `identity` was asked for. */
+  /** For an answer that came compressed although `identity` was requested. */
   #decoder: Transform | null = null;
   /** Why the connection ended while its last bytes were being decoded. */
   #brokenBy: Error | null = null;
@@ -173,7 +173,7 @@ export class Exchange implements Dispatcher.DispatchHandler, ConnectionUser, Due
     return this.#kept[0] ?? nothing;
   }
 
-  /** Hands the body over: first what was kept, then what comes. */
+  /** Passes the body to a reader: first what was kept, then what arrives. */
   read(reader: ExchangeReader): void {
     this.#reader = reader;
     this.#waiter = null;
@@ -191,15 +191,15 @@ export class Exchange implements Dispatcher.DispatchHandler, ConnectionUser, Due
     return this.keep({ mostBytes: KEEP_BYTES, mostMs: null, until: () => false });
   }
 
-  /** The same, and gives what was kept. */
+  /** The same; returns what was kept. */
   async peek(): Promise<Uint8Array> {
     await this.keepWhole();
     return Buffer.concat(this.#kept);
   }
 
   /**
-   * Waits, before `read`, until the kept body is enough: `until` says so, it has ended, it has more than `mostBytes`, or
-   * `mostMs` are over (null: no such limit). Rejects when the answer breaks off first.
+   * Waits, before `read`, until the kept body is enough: `until` says so, it has ended, it has more than `mostBytes`,
+   * or `mostMs` are over (null: no such limit). Rejects when the answer breaks off first.
    */
   async keep({ mostBytes, mostMs, until }: Keeping): Promise<void> {
     const enough = () => this.#ended || this.#keptBytes > mostBytes || until();
@@ -353,7 +353,7 @@ export class Exchange implements Dispatcher.DispatchHandler, ConnectionUser, Due
     this.#nextMono = this.#heard ? this.#deadlines.now() + this.#times.idleMs : this.#firstWordMono;
   }
 
-  /** Suspends the idle limit while nobody reads. */
+  /** Suspends the idle limit while the answer is not being read. */
   #waitForNothing(): void {
     this.#nextMono = Number.POSITIVE_INFINITY;
   }

@@ -18,16 +18,16 @@ export interface Followed {
   underway(exchange: Exchange): void;
 }
 
-/** The provider sends the gateway where it may not go, or too often. */
+/** The provider redirects the gateway to a forbidden address, or too often. */
 class RedirectRefused extends Error {
   readonly code = 'REDIRECT_REFUSED';
 }
 
 /**
  * The answer behind a provider's redirects of a download (contract: jobs/downloads, request/redirects): within its
- * origin with the credential; elsewhere without it, over https and to public addresses alone, unless the provider
+ * origin with the credential; elsewhere without it, only over https and to public addresses, unless the provider
  * itself is at a private one. Once it has left the origin, the credential is not sent again.
- * @returns the exchange as it was when it is no redirect.
+ * @returns the same exchange if it is not a redirect.
  * @throws Error of the connection; `REDIRECT_REFUSED`.
  */
 export async function follow(pools: Pools, first: Exchange, run: Followed): Promise<Exchange> {

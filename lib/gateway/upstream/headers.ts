@@ -26,7 +26,7 @@ const clientHeaders = new Set([
   'content-type',
   'content-disposition',
   'content-length',
-  // Identity was asked for; who answers otherwise must at least be readable.
+  // `identity` was requested; any other answer must at least be readable.
   'content-encoding',
   'cache-control',
   'retry-after',
@@ -55,13 +55,13 @@ export function headerText(headers: HeaderBag, name: string): string {
   return typeof value === 'string' ? value : (value?.[0] ?? '');
 }
 
-/** What decides the headers of an attempt beside those of the client. */
+/** What decides the headers of an attempt in addition to those of the client. */
 interface AttemptFacts {
   /** Name and value of the header by which the operator pays. */
   readonly credential: readonly [string, string];
   /**
-   * JSON goes up as JSON whatever the client called it, a form under the client's own boundary
-   * (contract: body/content-type); of what asks for content, the client's conditions and ranges go up too.
+   * JSON is sent as JSON whatever the client called it, a form with the client's own boundary
+   * (contract: body/content-type); with requests for content, the client's conditions and ranges are sent too.
    */
   readonly body: 'json' | 'form' | 'none' | 'content';
   /** Values of `anthropic-beta` that stay here. */
@@ -91,7 +91,7 @@ export function headersToProvider(
       if (more && room-- > 0) list.push(name, value);
       continue;
     }
-    // A range is asked of content alone (contract: body/headers).
+    // Only content can be asked for in ranges (contract: body/headers).
     if (body !== 'content' && name === 'range') continue;
     if (body !== 'form' && name === 'content-type') continue;
     if (name === 'idempotency-key') {
@@ -109,7 +109,7 @@ export function headersToProvider(
   return list;
 }
 
-/** Of these headers, what may go to another origin than the provider's: no credential, nothing of an account. */
+/** The headers that may be sent to an origin other than the provider's: no credential, nothing about an account. */
 export function headersElsewhere(list: readonly string[]): string[] {
   const kept: string[] = [];
   for (let at = 0; at + 1 < list.length; at += 2) {
@@ -120,10 +120,10 @@ export function headersElsewhere(list: readonly string[]): string[] {
 }
 
 /**
- * What of a provider's answer headers goes to the client, as a flat list.
+ * The provider's answer headers that are sent to the client, as a flat list.
  * @param streamed its length is not known before the end then, since an event may be removed and an error
- * may be added; and how it is buffered is for the gateway to say.
- * @param credential that was sent: overwritten wherever a value holds it.
+ * may be added; and the gateway decides how it is buffered.
+ * @param credential that was sent: overwritten wherever a value contains it.
  */
 export function headersToClient(provider: HeaderBag, streamed: boolean, credential: string): string[] {
   const kept: string[] = [];

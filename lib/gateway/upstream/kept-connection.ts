@@ -5,17 +5,17 @@ import { type buildConnector, Client, type Dispatcher } from 'undici';
 export interface Connection {
   /** An earlier request was answered on it. */
   readonly reused: boolean;
-  /** Whether a byte has come on it since this request began. */
+  /** Whether a byte has arrived on it since this request began. */
   heard(): boolean;
 }
 
 /** A handler of a request that wants to know its connection. */
 export interface ConnectionUser {
-  /** Set before the request is written; tells when it is, and counts it. */
+  /** Set before the request is written; called when it is written, and counts it. */
   takeConnection: (() => Connection) | null;
 }
 
-/** A client of a pool: one connection, of which it tells its handlers. */
+/** A client of a pool: one connection, which it reports to its handlers. */
 export class TelltaleClient extends Client {
   readonly #use: () => Connection;
 

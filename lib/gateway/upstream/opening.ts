@@ -3,7 +3,7 @@ const byteOrderMark = [0xef, 0xbb, 0xbf];
 
 /**
  * Whether the first chunk of a 2xx answer can start a JSON object or array, or an event stream
- * (contract: routing/unreadable-answer). The bytes decide, not the Content-Type. White space alone passes, because
+ * (contract: routing/unreadable-answer). The bytes decide, not the Content-Type. Only white space passes too, because
  * providers send it to keep the connection alive before a whole answer. An empty body does not pass.
  */
 export function opensLikeAnswer(chunk: Uint8Array): boolean {

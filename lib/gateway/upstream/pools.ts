@@ -10,7 +10,7 @@ export interface Pools {
   for(origin: string, connectMs: number): Dispatcher;
   /** For one request, on a connection that no other has used. */
   fresh(origin: string, connectMs: number): Dispatcher;
-  /** For one request to an origin that nobody configured: a private address is refused as it is connected to. */
+  /** For one request to an origin that is not configured: a private address is refused when it is connected to. */
   stranger(origin: string, connectMs: number): Dispatcher;
   close(): Promise<void>;
 }
@@ -85,7 +85,7 @@ function proxied(origin: string, wish: Wish, { http, https, none }: Proxies): Di
     connectTimeout: connectMs,
     // To the proxy: it must open the tunnel in the time of a connection.
     clientFactory: (proxy, given) => new Pool(proxy, { ...given, headersTimeout: connectMs }),
-    // To the origin. The connector is given where there is a proxy.
+    // To the origin. The connector is given if there is a proxy.
     factory: (to, given: Pool.Options) =>
       typeof given.connect === 'function'
         ? new Pool(to, { ...settings, ...(connections && { connections }), connect: given.connect })

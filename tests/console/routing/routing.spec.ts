@@ -97,7 +97,7 @@ test('a pasted request is explained with the draft, which survives a reload, and
   await panel.getByRole('button', { name: 'In effect' }).click();
   await expect(panel.getByRole('list', { name: 'Candidates' })).not.toContainText('sandbox/mini');
   await page.getByRole('textbox', { name: 'Connect' }).fill('5');
-  await expect(page.getByText('This is at least 10 ms: leave it out for the default.')).toBeVisible();
+  await expect(page.getByText('This must be at least 10 ms: leave it out for the default.')).toBeVisible();
   await expect(page.getByRole('button', { name: 'Publish…' })).toBeDisabled();
   await page.reload();
   await expect(page.getByText('Your unsaved changes were restored.')).toBeVisible();

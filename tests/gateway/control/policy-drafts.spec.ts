@@ -140,7 +140,7 @@ describe('a draft of a policy (contract: routing/drafts)', () => {
       path: '/v1/messages',
     });
     expect(messages.skipped).toEqual([
-      { provider: 'two', model: 'a/first', why: 'does not speak the messages family' },
+      { provider: 'two', model: 'a/first', why: 'does not support the messages family' },
     ]);
     const lost = as(ann, explainRoute, { path: '/v1/nothing', model: 'a/first' });
     await expect(lost).rejects.toMatchObject({ code: 'invalid_body', field: 'path' });

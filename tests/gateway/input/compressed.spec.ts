@@ -89,7 +89,7 @@ describe.each(['node', 'web'] as const)(
     });
 
     it.each([
-      ['gzip, br', 'several codings'],
+      ['gzip, br', 'more than one Content-Encoding'],
       ['compress', 'unknown'],
     ])('in %s is refused and says what is read', async (coding, message) => {
       const answer = await post('/v1/chat/completions', coding, gzipSync('{}'));

@@ -133,7 +133,7 @@ describe.each(['node', 'web'] as const)('a large body over the %s lane', (lane) 
       drip(declaring(mebibyte), Buffer.from('')),
       drip(declaring(141), Buffer.from('a')),
     ]);
-    expect(slow).toMatch(/came at less than \d+ KiB\/s over 0\.3 s; send large bodies/);
+    expect(slow).toMatch(/arrived at less than \d+ KiB\/s over 0\.3 s; send large bodies/);
     expect(small).toBe('141 whole');
   });
 

@@ -106,7 +106,7 @@ describe('a policy in force', () => {
     const { answer } = await askChat(stack.url, key, { model: 'policy/own' });
     expect(answer.status).toBe(502);
     expect(answer.body.toString()).toContain('"missing_upstream_base_url"');
-    expect(answer.body.toString()).toContain('over price');
+    expect(answer.body.toString()).toContain('too expensive');
   });
 });
 
@@ -213,7 +213,7 @@ describe('route explain', () => {
     const body = file(JSON.stringify({ messages: [{ role: 'user', content: parts }] }));
     const told = await explain(slug, 'policy/own', '--body', body);
     expect(told.skipped).toEqual([
-      { provider: '*', model: 'policy/other', why: expect.stringContaining('reads no images') },
+      { provider: '*', model: 'policy/other', why: expect.stringContaining('cannot read images') },
     ]);
   });
 

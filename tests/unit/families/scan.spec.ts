@@ -155,9 +155,9 @@ describe('a body that is not strict JSON is refused with the place (contract: bo
     ['{"a":"\\x"}', 'byte 6; this escape'],
     ['{"a":"\\u12g4"}', 'byte 6; this escape'],
     ['{"a":"\n"}', 'byte 6; a control character'],
-    ['{"a":"b', 'ends at byte 7 too early'],
-    ['{"a":"b\\', 'ends at byte 8 too early'],
-    ['{"a":1', 'ends at byte 6 too early'],
+    ['{"a":"b', 'ends too early, at byte 7'],
+    ['{"a":"b\\', 'ends too early, at byte 8'],
+    ['{"a":1', 'ends too early, at byte 6'],
     ['{"a":/**/1}', 'byte 5; a value'],
     ['{"a":1}\u00a0', 'byte 7; nothing may follow'],
   ])('%j', (body, expected) => expect(faultOf(body)).toContain(expected));

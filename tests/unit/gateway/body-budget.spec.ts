@@ -186,7 +186,7 @@ describe('the pace of a body (contract: body/pace)', () => {
     expect(pacer.dueMono).toBe(1_200);
     expect(pacer.check(1_200)).toBeNull();
     pacer.came(999, 1_250);
-    expect(pacer.check(1_300)?.message).toMatch(/came at less than 10 KiB\/s over 0\.1 s/);
+    expect(pacer.check(1_300)?.message).toMatch(/arrived at less than 10 KiB\/s over 0\.1 s/);
   });
 
   it('takes no minimum rate from the time in which reading is paused, when the body turns out large then', () => {

@@ -59,7 +59,7 @@ describe('an API key on the management API (contract: control-plane/api-keys)', 
       'There is no GET /api/v1/chat/completions; use /v1/chat/completions.',
     ],
     ['POST', '/api/v1/completions', 'use /v1/chat/completions.'],
-    ['GET', '/api/v1/nothing', 'GET /v1/models lists what this gateway serves.'],
+    ['GET', '/api/v1/nothing', 'GET /v1/models lists the models of this gateway.'],
   ])('%s %s is 404 and names what is near', async (method, target, message) => {
     for (const headers of [
       { authorization: `Bearer ${key}` },

@@ -43,10 +43,10 @@ describe('explaining a route (contract: routing/explain)', () => {
     const why = new Map(found.skipped.map((one) => [`${one.provider} ${one.model}`, one.why]));
     expect(Object.fromEntries(why)).toEqual({
       'ignored m': "in the policy's ignore",
-      'dear m': 'over price: input costs $7 a million tokens, maxPrice is $5',
+      'dear m': 'too expensive: input costs $7 per million tokens, maxPrice is $5',
       'unpriced m': 'has no price',
       'keyless m': 'has no credential (KEYLESS is not set)',
-      'other m': 'does not speak the chat family',
+      'other m': 'does not support the chat family',
       'late m': 'after the one attempt that a call may make',
       'open m': `set aside by the breaker until ${new Date(nowMs + 5_000).toISOString()}, so after the one attempt that a call may make`,
       '* small': 'too small for the request: its context is 5 tokens',

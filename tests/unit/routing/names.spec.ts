@@ -68,7 +68,7 @@ describe('a model is named (contract: families/names)', () => {
   it('by the part after the slash only where that is one model in the scope of the key', () => {
     expect(resolved('mini')).toMatchObject({
       code: 'model_not_allowed',
-      message: 'Model "mini" may be any of a/mini, b/mini; name one of them in full.',
+      message: 'Model "mini" could be any of a/mini, b/mini; use the full name of one of them.',
     });
     expect(resolved('mini', {}, ['b/mini', 'a/opus'])).toEqual({ slug: 'b/mini' });
     expect(resolved('opus', {}, ['a/mini'])).toEqual({ slug: 'a/opus' });

@@ -47,7 +47,7 @@ describe('without a policy (contract: routing/plan)', () => {
       'of another family',
       { families: new Set(['messages'] as const) },
       'missing_upstream_base_url',
-      'does not speak the chat family',
+      'does not support the chat family',
     ],
   ])('an offer %s is never routed to', (_, part, code, why) => {
     const catalogue = catalogueOf(modelOf('m', [offerAt('a', 'm', part)]));
@@ -108,7 +108,7 @@ describe('step 1 leaves out (contract: routing/available-offers, routing/max-pri
     const policy = { maxPrice: { input: '5' } };
     const long = askOf({ messages: [{ role: 'user', content: 'word '.repeat(200) }] });
     expect(order(inputOf({ catalogue, policy }))).toEqual(['m@a']);
-    expect(plan(inputOf({ catalogue, policy, ask: long })).failure?.message).toContain('over price');
+    expect(plan(inputOf({ catalogue, policy, ask: long })).failure?.message).toContain('too expensive');
   });
 });
 

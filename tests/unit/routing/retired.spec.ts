@@ -54,7 +54,7 @@ describe('an offer that its provider stops serving (contract: routing/retired)',
     const { failure } = plan(inputOf({ catalogue: alone, nowMs: midnightMs }));
     expect(failure).toMatchObject({
       code: 'model_not_allowed',
-      message: 'Model m is retired (a retired on 2026-10-23); choose another one of GET /v1/models.',
+      message: 'Model m is retired (a retired on 2026-10-23); choose another model from GET /v1/models.',
     });
   });
 

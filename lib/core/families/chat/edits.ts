@@ -6,7 +6,7 @@ import type { Scan } from '#lib/core/families/scan';
 type BudgetField = NonNullable<OfferFacts['outputBudgetField']>;
 
 /**
- * Whether the provider must be told to report usage in a stream that did not ask for it
+ * Whether the provider must be asked to report usage in a stream that did not ask for it
  * (contract: body/include-usage).
  */
 export function injectsUsage(ask: Ask, offer: OfferFacts): boolean {

@@ -10,8 +10,8 @@ const path = 'messages[].audio.id';
 const MOST_SPOKEN = 1_000;
 
 /**
- * Earlier answers that were spoken: a request repeats them by their ids alone, so they must be the
- * workspace's own (contract: jobs/pinning). Each once, in the order in which they stand.
+ * Earlier answers that were spoken: a request only repeats their ids, so they must be the
+ * workspace's own (contract: jobs/pinning). Each once, in the order of the body.
  * @returns null where none is named; `invalid_body` for an id of another type, or for more than
  * `MOST_SPOKEN` ids.
  */
@@ -25,7 +25,7 @@ export function readSpoken({ collected }: Scan): readonly ResourceReference[] | 
   }
   if (ids === null) return null;
   if (ids.size > MOST_SPOKEN) {
-    return refusal('invalid_body', `The messages repeat over ${MOST_SPOKEN} spoken answers; send fewer.`);
+    return refusal('invalid_body', `The messages refer to over ${MOST_SPOKEN} spoken answers; send fewer.`);
   }
   return [...ids].map((id) => ({ kind: 'item', id, required: true }));
 }

@@ -61,7 +61,7 @@ function usageFrom(usage: JsonObject, figures: Figures, hidden: boolean): Usage 
     figures,
     hidden,
   );
-  // One dialect counts audio apart from the prompt even where it tells no total.
+  // One dialect counts audio separately from the prompt even if it reports no total.
   const audioBeside = beside.audio || (audio > prompt ? audio : 0);
   const rest =
     prompt + beside.cached + beside.written + audioBeside + beside.toolUse - cachedInput - cacheWrite5m;

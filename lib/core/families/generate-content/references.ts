@@ -41,7 +41,7 @@ const cachePath = /(^|\.)cachedContent$/;
  * Files of the provider's own store and context caches that a body names (contract: jobs/references): they belong to
  * the operator's account, so that only what an operation of the workspace made may be named; addresses elsewhere
  * pass. No cache can be the workspace's, since none is made here.
- * @returns `invalid_body` for a name that is not a string, and for more names than anybody needs.
+ * @returns `invalid_body` for a name that is not a string, and for too many names.
  */
 export function readReferences(scan: Scan): readonly ResourceReference[] | Refusal {
   const references = new Map<string, ResourceReference>();
@@ -52,15 +52,18 @@ export function readReferences(scan: Scan): readonly ResourceReference[] | Refus
     const id = cache ? found.value : nameIn(found.value);
     if (id !== null) references.set(id, { kind: 'file', id, required: true });
     if (references.size > MOST_FILES) {
-      return refusal('invalid_body', `The body names over ${MOST_FILES} files of the provider; send fewer.`);
+      return refusal(
+        'invalid_body',
+        `The body refers to over ${MOST_FILES} files stored at the provider; send fewer.`,
+      );
     }
   }
   return [...references.values()];
 }
 
 /**
- * What of the store an address names: a file, or its own text where that is all that can be told of it,
- * which nobody owns; null: nothing, it leads elsewhere.
+ * What an address names in the store: a file's id, or the address itself if it names no file, which then belongs to
+ * no workspace; null: nothing, it points elsewhere.
  */
 function nameIn(text: string): string | null {
   return fileIdIn(text) ?? (storePath(text.trim()) ? text : null);
@@ -75,7 +78,7 @@ export function fileIdIn(text: string): string | null {
   return /^\/?(?:download\/)?(?:v\d\w*\/)?files\/([^/:?#]+)/.exec(name ?? '')?.[1] ?? null;
 }
 
-/** What stands after the store's host, escapes decoded; null: another host. */
+/** The path after the store's host, escapes decoded; null: another host. */
 function storePath(text: string): string | null {
   if (!/^[a-z][a-z0-9+.-]*:/i.test(text)) return decoded(text);
   if (!URL.canParse(text)) return null;

@@ -6,8 +6,8 @@ import { type JsonObject, listIn, objectIn, parseJson } from '#lib/core/families
 import type { UsageReport } from '#lib/core/metering/usage';
 
 /**
- * Reads a stream of either framing, chunk by chunk. Almost every chunk has the usage of the whole answer so far: the last
- * object replaces the earlier ones as a whole, because with server tools it can leave out what they had.
+ * Reads a stream of either framing, chunk by chunk. Almost every chunk has the usage of the whole answer so far: the
+ * last object replaces the earlier ones as a whole, because with server tools it can leave out what they had.
  */
 export class ContentStream extends EventReader {
   readonly #choices: number;

@@ -47,8 +47,8 @@ export function reportOf(usage: JsonObject, webSearches: number): UsageReport {
 }
 
 /**
- * Cached tokens are part of the prompt; thoughts and what tools put in front of the model stand beside
- * candidates and prompt. Details need not sum up: what they leave out is text.
+ * Cached tokens are part of the prompt; thoughts and the input from tools are counted in addition to
+ * candidates and prompt. Details need not add up: what they leave out is text.
  */
 function usageFrom(usage: JsonObject, figures: Figures): Usage {
   const prompt = figures.read(usage.promptTokenCount, 'input');
@@ -99,7 +99,7 @@ function tierOf(usage: JsonObject): string | null {
 
 /**
  * The web searches that the provider ran for an answer, by candidate and query: chunks of a stream may
- * repeat them, and empty ones stand for none.
+ * repeat them, and empty ones do not count.
  */
 export function searchesIn(chunk: JsonObject): readonly string[] {
   return listIn(chunk.candidates).flatMap((value) => {

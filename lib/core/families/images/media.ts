@@ -2,7 +2,7 @@ import type { Ask, AskedMedia } from '#lib/core/families/family';
 import { PARTIAL_TOKENS } from '#lib/core/families/images/output';
 import { outputTokensOf } from '#lib/core/families/images/tokens';
 
-/** Text that a model of images may write beside each of them. */
+/** Text that an image model may write with each image. */
 const BESIDE_TOKENS = 512;
 /** What a nested model writes to draw a vector graphic. */
 const NESTED_TOKENS = 8_192;
@@ -25,7 +25,7 @@ export function askedImages({ scan, choices, nested }: Pick<Ask, 'scan' | 'choic
   };
 }
 
-/** A quality that is left to the provider may be its best: then no entry fits, and the dearest one is held. */
+/** A quality that is left to the provider may be its best: then no entry fits, and the most expensive one is held. */
 function namesOf(size: string | null, quality: string | null): readonly string[] {
   if (size === null || quality === null) return [size ?? quality ?? ''];
   return [`${size}/${quality}`, size, quality];

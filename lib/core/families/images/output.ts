@@ -8,13 +8,13 @@ const BYTES_PER_TOKEN = 4;
 export const PARTIAL_TOKENS = 100;
 export const PARTIAL_BYTES = PARTIAL_TOKENS * BYTES_PER_TOKEN;
 
-/** Bytes that stand for the pictures of a whole answer, for an estimate. */
+/** Bytes that represent the pictures of a whole answer, for an estimate. */
 export function imagesOutputBytes(answer: unknown): number {
   const body = objectIn(answer);
   return body === null ? 0 : listIn(body.data).length * imageBytes(body, null);
 }
 
-/** Bytes that stand for one picture, by its size and quality. */
+/** Bytes that represent one picture, by its size and quality. */
 export function imageBytes(body: JsonObject, ask: Ask | null): number {
   const said = (name: 'size' | 'quality') => textIn(body[name]) ?? textIn(ask?.scan.found.get(name)?.value);
   return outputTokensOf(said('size'), said('quality')) * BYTES_PER_TOKEN;

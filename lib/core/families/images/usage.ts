@@ -54,7 +54,7 @@ export function tokensOf(body: JsonObject, figures: Figures): Usage {
   });
 }
 
-/** What the model that wrote a vector graphic used, beside the images' own. */
+/** What the model that wrote a vector graphic used, in addition to the images' own usage. */
 export function svgUsage(
   body: JsonObject,
   figures: Figures,

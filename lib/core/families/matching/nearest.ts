@@ -9,7 +9,7 @@ export function wrongMethod(route: Route, method: string, path: string): Refusal
   const allow = [...route.methods.keys()].join(', ');
   return refusal(
     'method_not_allowed',
-    `${shownMethod(method)} is not served on ${shownPath(path)}; use ${allow}.`,
+    `${shownMethod(method)} is not supported on ${shownPath(path)}; use ${allow}.`,
     {
       allow,
     },
@@ -19,14 +19,14 @@ export function wrongMethod(route: Route, method: string, path: string): Refusal
 /** 404 that names the path and the nearest one that exists. */
 export function noPath(table: RouteTable, method: string, path: string): Refusal {
   const near = nearest(table, path);
-  const advice = near ? `use ${near}` : 'GET /v1/models lists what this gateway serves';
+  const advice = near ? `use ${near}` : 'GET /v1/models lists the models of this gateway';
   return refusal('not_found', `There is no ${shownMethod(method)} ${shownPath(path)}; ${advice}.`);
 }
 
 /**
  * Whether a path that only looks like one of `route` names an operation that does not exist: a verb on a
- * model ("models/x:embedContent"), or a word where an id stands ("responses/compact").
- * @param last what stands for the last parameter of the route.
+ * model ("models/x:embedContent"), or a word in the place of an id ("responses/compact").
+ * @param last the value of the last parameter of the route.
  * @returns 404 that names what is missing; null when it is an id, so that only the method is wrong.
  */
 export function missingOperation(

@@ -2,7 +2,7 @@ import { type Refusal, refusal } from '#lib/core/errors';
 
 /**
  * Splits a request path at its slashes and decodes each segment.
- * @returns the segments after the leading slash; or why the path is none: percent signs that decode to
+ * @returns the segments after the leading slash; or why the path is invalid: percent signs that decode to
  * nothing, control characters, dot segments (which could climb at a provider): `invalid_body`; an empty
  * segment: `not_found` (contract: request/malformed-target).
  */

@@ -91,12 +91,12 @@ export function routeOf(
 }
 
 /**
- * The route of a verb on a slug with a slash that stands without "models/" before it: one client takes
+ * The route of a verb on a slug with a slash that lacks "models/" before it: one client takes
  * such a slug for the whole name of a resource (docs/decisions/generate-content.md). null: none.
  */
 export function verbRouteOf(table: RouteTable, segments: readonly string[]): ReturnType<typeof routeOf> {
   const [prefix = '', ...slug] = segments;
-  // Behind some other prefix ("v2/models/x"), "models" is no part of a slug.
+  // After some other prefix ("v2/models/x"), "models" is not part of a slug.
   if (slug.includes('models') || slug.length < 2 || !slug.at(-1)?.includes(':')) return null;
   const hit = routeOf(table, [prefix, 'models', ...slug]);
   return hit?.route.verb ? hit : null;

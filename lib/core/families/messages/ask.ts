@@ -17,7 +17,7 @@ import type { Scan } from '#lib/core/families/scan';
 /** Images and documents are blocks with a `source` that holds `data`; all else is text. */
 const mediaKeys: ReadonlySet<string> = new Set(['data']);
 
-/** Where further models stand: fallbacks that the provider tries itself, and advisor tools. */
+/** Where the body names further models: fallbacks that the provider tries itself, and advisor tools. */
 const nestedPaths = ['fallbacks[].model', 'tools[].model'];
 const nestedBudgets = ['fallbacks[].max_tokens', 'tools[].max_tokens'];
 
@@ -27,7 +27,7 @@ export const providerTool = /^(?!(custom|bash|text_editor|computer|memory)(_|$))
 /** What a messages body asks for (contract: admission/output-budget); a budget of 0 is legal and warms the cache. */
 export function readMessagesAsk(raw: RawAsk): Ask | Refusal {
   const { scan } = raw;
-  // A fallback at the provider may be asked to be fast by itself; a chosen region costs more, too.
+  // A fallback at the provider may have its own speed; a chosen region costs more, too.
   const speeds = scan.collected.filter(({ path }) => path === 'fallbacks[].speed');
   const read = takeAll({
     model: readModel(scan),

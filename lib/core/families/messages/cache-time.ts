@@ -1,11 +1,14 @@
 const TTL = Buffer.from('"ttl"');
-/** Requests may have four cache marks; at this many the scan stops, to save time, and the dearer lifetime is assumed. */
+/**
+ * Requests may have four cache marks; at this many the scan stops, to save time, and the more expensive lifetime is
+ * assumed.
+ */
 const MOST_LOOKS = 1_000;
 const MARK = Buffer.from('"cache_control"');
 
 /**
  * How long the request asks for its prompt to be cached: an hour only when every mark in it says so;
- * some answers tell how much was written to the cache, but not for how long. Quotes inside strings are
+ * some answers report how much was written to the cache, but not for how long. Quotes inside strings are
  * escaped, so only keys are found.
  */
 export function asksForHour(body: Uint8Array): boolean {

@@ -8,7 +8,7 @@ const shared = ['input', 'cachedInput', 'cacheWrite5m', 'cacheWrite1h', 'output'
 /**
  * Attributes the passes of a call to the models that made them. The totals count the passes of the
  * model itself and of a fallback that served, not those of a compaction or an advisor: a compaction is
- * added to `own`, an advisor's pass stands beside it under its own model, and what a fallback served
+ * added to `own`, an advisor's pass is counted separately under its own model, and what a fallback served
  * moves from `own` to the fallback.
  * @param read the figures of one pass.
  */

@@ -22,9 +22,9 @@ export function readMessageUsage(ask: Ask, answer: unknown): UsageReport | null 
 }
 
 /**
- * A usage object as the family's classes: input is uncached, cache reads and writes stand beside it,
+ * A usage object as the family's classes: input is uncached, cache reads and writes are counted next to it,
  * thinking is a part of output. What the list of iterations shows outside the totals is added.
- * @returns null for an object without any figure: it tells nothing, which is not zero.
+ * @returns null for an object without any figure: it reports nothing, which is not the same as zero.
  */
 export function reportOf(ask: Ask, usage: JsonObject): UsageReport | null {
   if (totals.every((name) => (usage[name] ?? null) === null)) return null;
@@ -68,7 +68,7 @@ function passOf(ask: Ask, pass: JsonObject, whole: Usage, figures: Figures): Usa
 function cacheWrites(ask: Ask, usage: JsonObject, figures: Figures) {
   const divided = objectIn(usage.cache_creation);
   const told = usage.cache_creation_input_tokens ?? null;
-  // Parts of what is told beside them, else all there is.
+  // Parts of the reported total, if there is one; else all there is.
   const side = told === null ? 'input' : undefined;
   const minutes = figures.read(divided?.ephemeral_5m_input_tokens, side);
   const hour = figures.read(divided?.ephemeral_1h_input_tokens, side);

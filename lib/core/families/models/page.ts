@@ -57,7 +57,7 @@ function countIn(query: URLSearchParams, names: readonly string[], least: number
   if (count >= least) return Math.min(count, MOST);
   return refusal(
     'invalid_body',
-    `The query's ${names[0]} must be a whole number from ${least} to ${MOST}; send one.`,
+    `The query parameter "${names[0]}" must be a whole number from ${least} to ${MOST}.`,
   );
 }
 
@@ -68,6 +68,6 @@ function placeOf(models: readonly ModelFacts[], id: string | null, name: string)
   if (at >= 0) return at;
   return refusal(
     'invalid_body',
-    `The query's ${name} matches no model of this list; omit it to start from the first page.`,
+    `The query parameter "${name}" matches no model of this list; omit it to start from the first page.`,
   );
 }

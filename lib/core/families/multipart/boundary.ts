@@ -20,11 +20,11 @@ export function isMultipart(contentType: string | undefined): boolean {
 export function readBoundary(contentType: string): string | ScanFault {
   const type = /^\s*multipart\/form-data\s*(?=;|$)/i.exec(contentType)?.[0];
   if (type === undefined) {
-    return { fault: 'This Content-Type cannot be read here; send application/json or multipart/form-data.' };
+    return { fault: 'This Content-Type is not supported; send application/json or multipart/form-data.' };
   }
   const parameters = readParameters(contentType.slice(type.length));
   if (parameters === null) {
-    return { fault: 'The Content-Type cannot be read; send multipart/form-data with one boundary.' };
+    return { fault: 'The Content-Type is malformed; send multipart/form-data with one boundary.' };
   }
   const named = parameters.filter(([name]) => name.startsWith('boundary'));
   const [only] = named;
@@ -37,7 +37,7 @@ export function readBoundary(contentType: string): string | ScanFault {
     ([name, text]) => name === 'charset' && plainCharsets.has(text.toLowerCase()),
   );
   if (!isPlain || charsets.length > 1) {
-    return { fault: 'The Content-Type names another charset than UTF-8; encode names and values as UTF-8.' };
+    return { fault: 'The Content-Type names a charset other than UTF-8; encode names and values as UTF-8.' };
   }
   return boundaryText.test(only[1])
     ? only[1]
@@ -46,7 +46,7 @@ export function readBoundary(contentType: string): string | ScanFault {
 
 /**
  * The parameters after a header's first value: names in lower case, values with their escapes.
- * @returns null when what follows is no list of parameters.
+ * @returns null if what follows is not a list of parameters.
  */
 export function readParameters(text: string): readonly (readonly [name: string, value: string])[] | null {
   const parameters: [string, string][] = [];

@@ -1,7 +1,7 @@
 import { type PartHead, readPartHead } from '#lib/core/families/multipart/part-head';
 import type { ScanFault } from '#lib/core/families/scan';
 
-/** One part and where its value stands, in bytes of the whole body; `end` is exclusive. */
+/** One part and the place of its value, in bytes of the whole body; `end` is exclusive. */
 export interface Part extends PartHead {
   readonly start: number;
   readonly end: number;
@@ -120,7 +120,7 @@ export class PartFinder {
     const line = data.toString('latin1', pos, pos + 2);
     if (line === '--') this.#state = 'epilogue';
     else if (line === '\r\n') this.#state = 'head';
-    else return broken(`at byte ${this.#base + pos}, a delimiter goes on as no delimiter may`);
+    else return broken(`the delimiter at byte ${this.#base + pos} is followed by unexpected characters`);
     return pos + 2;
   }
 
@@ -166,7 +166,7 @@ export class PartFinder {
       return keep;
     }
     if (at - this.#valueStart < 2 || data[found - 1] !== LF || data[found - 2] !== CR) {
-      return broken(`at byte ${at}, a line in a part starts as the delimiter does; use another boundary`);
+      return broken(`a line in a part (byte ${at}) starts like the delimiter; use another boundary`);
     }
     this.#take(data, pos, found - 2);
     this.#close(at - 2);
@@ -198,7 +198,7 @@ export class PartFinder {
       this.#epilogueBytes += 1;
       const isLineEnd = data[at] === CR || data[at] === LF;
       if (!isLineEnd || this.#epilogueBytes > MAX_EPILOGUE_BYTES) {
-        return broken(`something follows its closing delimiter (byte ${this.#base + at})`);
+        return broken(`data follows its closing delimiter (byte ${this.#base + at})`);
       }
     }
     return -data.length - 1;

@@ -21,7 +21,7 @@ export function fieldNamed(spec: FieldSpec, name: string): Rule | string | null 
   if (exact?.exact) return exact.rule;
   const likeness = exact ?? follow(root, segmentsOf(loosened(name)));
   if (likeness === null) return null;
-  return `has a name that is like "${bracketed(likeness.rule)}"; spell it so, once`;
+  return `has a name that resembles "${bracketed(likeness.rule)}"; spell it exactly so, and send it once`;
 }
 
 /** "svg[model]" as its steps; a list's empty brackets are a step of their own. */
@@ -38,7 +38,7 @@ function follow(root: Level, segments: readonly string[]): { rule: Rule; exact: 
   let exact = true;
   for (const segment of segments) {
     const spelling: Spelling | null = level && spellingNamed(level, segment);
-    // Behind a value that is no object, brackets are another way to write the value itself.
+    // After a value that is not an object, brackets are another way to write the value itself.
     if (!spelling) return rule !== null && level === null ? { rule, exact: false } : null;
     rule = spelling.rule;
     // Lists come as parts of their own, under names that decide nothing.

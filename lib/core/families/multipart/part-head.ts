@@ -48,8 +48,8 @@ function headOf(headers: ReadonlyMap<string, string>): PartHead | string {
     return 'needs exactly one name in its Content-Disposition';
   }
   // Some parsers unescape, some do not.
-  if (/[\\"]/.test(name) || name === '') return 'has a name that is empty or has quotes or backslashes in it';
-  if (files.length > 1) return 'names its file twice';
+  if (/[\\"]/.test(name) || name === '') return 'has a name that is empty or contains quotes or backslashes';
+  if (files.length > 1) return 'has two filenames';
   const filename = files[0] ?? valuesOf(parameters, 'filename*')[0] ?? null;
   const [mediaType = ''] = (headers.get('content-type') ?? '').split(';', 1);
   const typed = readParameters((headers.get('content-type') ?? '').slice(mediaType.length));
@@ -70,7 +70,7 @@ function valuesOf(parameters: readonly (readonly [string, string])[], wanted: st
   return parameters.flatMap(([name, value]) => (name === wanted ? [value] : []));
 }
 
-/** Tabs may stand in a header line; no other control character may. */
+/** A header line may contain tabs, but no other control characters. */
 function hasControls(line: string): boolean {
   for (let at = 0; at < line.length; at++) {
     const code = line.charCodeAt(at);

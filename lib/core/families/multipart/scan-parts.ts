@@ -60,11 +60,13 @@ export class PartScan {
 
 /** Why a part that the operation reads cannot be read; null: it can. */
 function unreadable({ name, filename, mediaType, plain, text }: Part, rule: Rule): string | null {
-  if (rule.part === 'file') return `("${name}") is no file; send one, or its members as "${name}[…]"`;
+  if (rule.part === 'file') return `("${name}") is not a file; send a file, or its members as "${name}[…]"`;
   if (filename !== null) return `is a file, but "${name}" is a text field; send it without a filename`;
   if (text === null) return `("${name}") is over ${MAX_TEXT_BYTES / 1024} KiB; send a shorter value`;
   const isText = mediaType === null || mediaType === 'application/json' || mediaType.startsWith('text/');
-  return isText && plain && isUtf8(text) ? null : `("${name}") is not plain UTF-8 text; send it as that`;
+  return isText && plain && isUtf8(text)
+    ? null
+    : `("${name}") is not plain UTF-8 text; send it as plain text`;
 }
 
 function foundIn({ name, text, start, end }: Part, rule: Rule): Found {

@@ -47,7 +47,7 @@ export function errorTexts(body: unknown): ErrorTexts {
 }
 
 function wordsOf(objects: readonly JsonObject[], body: unknown): ErrorWords {
-  // What an aggregator passes on says more than the aggregator, and an error more than what it stands in.
+  // What an aggregator passes on says more than the aggregator, and an error more than the object that contains it.
   const inner = objects.toReversed();
   const codes = inner.flatMap(codesOf).filter((code) => codeName.test(code));
   const messages = inner.flatMap((one) =>

@@ -1,7 +1,7 @@
 import type { StreamReader } from '#lib/core/families/family';
 import type { UsageReport } from '#lib/core/metering/usage';
 
-/** What every family's stream reader tells, as plain fields that `event` updates; by itself it reads nothing. */
+/** What every family's stream reader reports, as plain fields that `event` updates; by itself it reads nothing. */
 export class EventReader implements StreamReader {
   outputBytes = 0;
   said = 0;

@@ -22,7 +22,7 @@ export type FaultKind =
   | 'server'
   | 'unknown';
 
-/** What a provider says of itself or of the operator's account, whatever status it comes with. */
+/** What a provider says about itself or the operator's account, whatever the status. */
 export interface Saying {
   readonly whose: 'operator' | 'provider';
   readonly kind: FaultKind;
@@ -32,7 +32,7 @@ export interface Saying {
   readonly message?: RegExp;
 }
 
-/** A family's own words, beside those that most protocols share. */
+/** A family's own words, in addition to those that most protocols share. */
 export interface Dialect {
   readonly sayings: readonly Saying[];
   /** The code of a 404 on a path of the family that names nothing else than the model. */
@@ -82,7 +82,7 @@ const shared: readonly Saying[] = [
   },
 ];
 
-/** What the codes of errors mean as a status, where an error stands inside a 200. */
+/** What error codes mean as a status, if an error is inside a 200. */
 const impliedStatus: readonly (readonly [RegExp, number])[] = [
   [/^(authentication_error|unauthenticated)$/, 401],
   [/^(permission_error|permission_denied)$/, 403],
@@ -108,7 +108,7 @@ const things =
 const bareNotFound =
   /^(404 )?((the )?(requested )?(resource|page|path|route|url|endpoint) )?(was )?not found\.?$/;
 
-/** The statuses by which a provider, or what stands before it, speaks of itself, beside all from 500. */
+/** The statuses that a provider, or a proxy before it, uses for its own faults, in addition to all from 500. */
 const providerStatuses = new Set([408, 425, 499]);
 
 /** The check of one family. */

@@ -11,12 +11,12 @@ import { tierOf } from '#lib/core/metering/service-tier';
 export function readModel(scan: Scan): string | Refusal {
   const found = scan.found.get('model');
   if (found === undefined) {
-    return refusal('invalid_body', 'Field "model" is missing; name a model that GET /v1/models lists.');
+    return refusal('invalid_body', 'Field "model" is missing; set it to a model that GET /v1/models lists.');
   }
   return readSlug(found);
 }
 
-/** A slug where it stands: of the model or of a nested one. */
+/** The slug in a value of the body: of the model or of a nested model. */
 export function readSlug(found: Found): string | Refusal {
   return typeof found.value === 'string' ? found.value : wrongType(found, 'a string');
 }
@@ -53,14 +53,14 @@ export function readWhole(scan: Scan, path: string, least: 0 | 1): number | null
   return found === undefined ? null : readCount(found, least);
 }
 
-/** The same of a value that stands in an array. */
+/** The same for a value in an array. */
 export function readCount(found: Found, least: 0 | 1): number | Refusal {
   const { value } = found;
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= least) return value + 0;
   return wrongType(found, least === 0 ? 'a whole number, 0 or more' : 'a whole number, 1 or more');
 }
 
-/** An object whose inside the gateway reads. @returns null when it is absent. */
+/** An object whose members the gateway reads. @returns null when it is absent. */
 export function readObject(scan: Scan, path: string): Found | null | Refusal {
   const found = scan.found.get(path);
   if (found === undefined) return null;

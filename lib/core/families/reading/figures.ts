@@ -57,7 +57,7 @@ export function figureIn(value: unknown): number | null {
   return number === null || number < 0 ? null : Math.ceil(number);
 }
 
-/** The number that a value writes, 0 for an absent one; null for one that is none, or past what a number can hold. */
+/** The number in a value, 0 for an absent one; null if it is not a number, or exceeds what a number can represent. */
 function numberIn(value: unknown): number | null {
   if (value === undefined || value === null) return 0;
   const number = typeof value === 'string' && decimal.test(value) ? Number(value) : value;

@@ -7,7 +7,7 @@ export function objectIn(value: unknown): JsonObject | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? asObject(value) : null;
 }
 
-/** A non-null object that is no array can be read by any key. */
+/** A non-null object that is not an array can be read by any key. */
 function asObject(value: object): JsonObject {
   return value as JsonObject;
 }
@@ -36,7 +36,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Whether an event is an error: by its name, by its type, or because it is nothing but an `error` member. */
+/** Whether an event is an error: by its name, by its type, or because it has no type and an `error` member. */
 export function isError(name: string | null, event: JsonObject): boolean {
   if (name === 'error' || event.type === 'error') return true;
   return event.type === undefined && (event.error ?? null) !== null;

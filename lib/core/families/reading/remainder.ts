@@ -1,14 +1,14 @@
 import { type Figures, figureIn } from '#lib/core/families/reading/figures';
 
-/** Parts of a usage object that dialects count inside its two figures, or beside them in the total alone. */
+/** Parts of a usage object that dialects count inside its two figures, or only in the total. */
 export type Parts = Readonly<Record<'reasoning' | 'cached' | 'written' | 'audio' | 'toolUse', number>>;
 
 const nothing: Parts = { reasoning: 0, cached: 0, written: 0, audio: 0, toolUse: 0 };
 const names = ['reasoning', 'cached', 'written', 'audio', 'toolUse'] as const;
 
 /**
- * What of a total that exceeds input and output stands beside them (contract: money/unexplained-total). A rest that
- * nothing explains is flagged; where a figure is missing, its side is estimated.
+ * The part of a total that exceeds input and output (contract: money/unexplained-total). A rest that
+ * nothing explains is flagged; if a figure is missing, its side is estimated.
  * @param figures the three as they were reported.
  * @param hidden the dialect hides thinking from its output and reports no figure of it.
  * @returns tokens of each part that are not in the two figures.

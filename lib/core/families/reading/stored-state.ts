@@ -25,8 +25,8 @@ const named: FieldSpec = {
 };
 
 /**
- * The places of such fields besides the family's own ones: the top of the body, a vendor's object, and an `extra_body`
- * that a client sent as it is instead of merging it.
+ * The places of such fields in addition to the family's own ones: the top of the body, a vendor's object, and an
+ * `extra_body` that a client sent as it is instead of merging it.
  */
 export const stateFields: FieldSpec = {
   ...named,

@@ -41,9 +41,9 @@ export function secondsIn(value: unknown): number | null {
   return whole <= MOST_SECONDS ? whole : null;
 }
 
-/** A video whose length the request does not name: the longest that providers make unasked. */
+/** A video whose length the request does not name: the longest that providers make by default. */
 const SILENT_SECONDS = 12;
-/** A remix is as long as the video that it starts from, which the request does not tell. */
+/** A remix is as long as the video that it starts from, which the request does not say. */
 const REMIX_SECONDS = 20;
 
 /** The videos that a request asks for. @param remix it starts from another video. */
@@ -61,8 +61,8 @@ function unitsOf({ size, sound }: JobFacts): readonly string[] {
 
 /**
  * What a finished job is charged by (contract: families/video-lengths).
- * @param told the length of each as the answer tells it; undefined: that of the request, else `silent`.
- * @param silent seconds that the provider makes unasked; charging by them is flagged.
+ * @param told the length of each as the answer reports it; undefined: that of the request, else `silent`.
+ * @param silent seconds that the provider makes by default; charging by them is flagged.
  */
 export function videoReport(facts: JobFacts, told: unknown, samples: number, silent: number): UsageReport {
   const figures = new Figures();

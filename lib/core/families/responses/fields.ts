@@ -10,7 +10,7 @@ const unread = { guarded: true, unread: true } as const;
 
 const environment = { fields: { container_id: once } } as const;
 
-/** Tools stand in the request itself and in items that load more of them. */
+/** Tools are declared in the request itself and in items that load more of them. */
 const tool: FieldSpec = { type: { only: providerTool }, model: once, container: once, environment };
 
 /** What the gateway reads of a request that creates a response (contract: body/guarded-names). */

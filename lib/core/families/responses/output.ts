@@ -30,8 +30,8 @@ const silent =
 
 /**
  * Whether an event says something (contract: routing/begun). An item of the output does when it is no message or
- * reasoning, which begin empty and may end so; a delta does when it is not empty; of the rest, all that the family does not list as
- * announcements do, so that a kind of event that comes later extends the idle limit too.
+ * reasoning, which begin empty and may end so; a delta does when it is not empty; of the rest, all that the family does
+ * not list as announcements do, so that a kind of event that comes later extends the idle limit too.
  */
 export function eventSays(event: JsonObject): boolean {
   const { type } = event;

@@ -8,7 +8,7 @@ const responsePaths = ['previous_response_id', 'prompt_cache_options.comparison_
 
 /**
  * What the provider keeps and the request continues (contract: jobs/pinning): responses, a
- * conversation, items of the input that stand for something at the provider, and containers of tools.
+ * conversation, items of the input that refer to something at the provider, and containers of tools.
  * @returns `invalid_body` for a name of another type.
  */
 export function readReferences(scan: Scan): readonly ResourceReference[] | Refusal {
@@ -36,12 +36,12 @@ export function readReferences(scan: Scan): readonly ResourceReference[] | Refus
 const containerPath =
   /^(input\[\]\.)?tools\[\]\.(container|environment\.container_id)$|^input\[\]\.(environment\.)?container_id$/;
 
-/** Each is looked up: nobody continues more that are their own. */
+/** Each is looked up, so their number is limited; no real request continues more. */
 const MOST_ITEMS = 1_000;
 
 /**
- * Items and containers, each once, in the order in which they stand. Of those that may be unknown, what
- * is too many pins nothing. @returns null when too many must be known.
+ * Items and containers, each once, in the order of the body. Of those that may be unknown, any beyond the limit pin
+ * nothing. @returns null when too many must be known.
  */
 function itemsIn(scan: Scan): ResourceReference[] | null {
   const references = new Map<string, ResourceReference>();
@@ -66,7 +66,7 @@ function itemsIn(scan: Scan): ResourceReference[] | null {
   return [...sealed.slice(0, room), ...known];
 }
 
-/** The fields of an input item that tell whether it refers to state at the provider. */
+/** The fields of an input item that show whether it refers to state at the provider. */
 interface Item {
   id: string | null;
   type: string | null;
@@ -131,6 +131,6 @@ function referenceOf({ id, type, hasRole, hasResult, sealed }: Item): ResourceRe
 function tooMany(): Refusal {
   return refusal(
     'invalid_body',
-    `The input continues over ${MOST_ITEMS} items by their ids; send fewer, or send their content.`,
+    `The input refers to over ${MOST_ITEMS} items by their ids; send fewer, or send their content.`,
   );
 }

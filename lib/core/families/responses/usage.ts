@@ -10,7 +10,7 @@ const totals = ['input_tokens', 'output_tokens', 'total_tokens'] as const;
 
 /**
  * Usage of a response object; null while it has none. Cached and newly cached tokens are parts of the
- * input, reasoning is a part of the output; what tools used stands beside both.
+ * input, reasoning is a part of the output; what tools used is counted in addition to both.
  * @param imageModel what the request calls the model of its image tool; null: it names none.
  */
 export function usageOfResponse(answer: unknown, imageModel: string | null): UsageReport | null {

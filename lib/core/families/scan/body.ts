@@ -85,7 +85,7 @@ function closePass({ bytes, walk, reading, start }: Pass, body: Uint8Array, end:
 }
 
 function spacious(pos: number): ScanFault {
-  return { fault: `The body has over 1 MiB of white space at byte ${pos}; send the JSON object alone.` };
+  return { fault: `The body has over 1 MiB of white space at byte ${pos}; send only the JSON object.` };
 }
 
 /** The same memory as a Buffer: its decoders are native. */

@@ -24,7 +24,8 @@ export class Collection {
   }
 
   /**
-   * Called at the end of an element: reduces the values found in it, those from index `from` on, to what `keep` returns.
+   * Called at the end of an element: reduces the values found in it, those from index `from` on, to what `keep`
+   * returns.
    * @returns whether any is kept.
    */
   prune(from: number, keep: (found: readonly Found[]) => readonly Found[]): boolean {

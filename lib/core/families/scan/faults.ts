@@ -4,14 +4,14 @@ import { byteAt } from '#lib/core/families/scan/text';
 
 /** The body is not valid JSON at byte `pos`. @param what is expected there. */
 export function broken(body: Uint8Array, pos: number, what: string): ScanFault {
-  const where = pos >= body.length ? `it ends at byte ${body.length} too early` : `at byte ${pos}`;
+  const where = pos >= body.length ? `it ends too early, at byte ${body.length}` : `at byte ${pos}`;
   return { fault: `The body is not valid JSON: ${where}; ${what}.` };
 }
 
 export function brokenString(body: Uint8Array, pos: number): ScanFault {
   if (pos >= body.length) return broken(body, pos, 'a string is not closed');
   return byteAt(body, pos) === 0x5c
-    ? broken(body, pos, 'this escape does not exist')
+    ? broken(body, pos, 'this escape sequence is not valid')
     : broken(body, pos, 'a control character inside a string must be escaped');
 }
 
@@ -20,7 +20,7 @@ export function unfit(pos: number, what: string): ScanFault {
   return { fault: `In the body, at byte ${pos}, ${what}.` };
 }
 
-/** Why the body is no UTF-8 text without a byte order mark; null: it is. */
+/** Why the body is not UTF-8 text without a byte order mark; null: it is. */
 export function encodingFault(bytes: Buffer): ScanFault | null {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
     return { fault: 'The body starts with a byte order mark; send the JSON object without it.' };

@@ -6,7 +6,7 @@ export const LONG_STRING_BYTES = 1024;
 /** Longest key for which a long string is examined as media, bytes. */
 export const MAX_MEDIA_KEY_BYTES = 256;
 
-/** Keys beside a long string that name its media type. */
+/** Keys next to a long string that name its media type. */
 const mediaKeys = ['media_type', 'mime_type', 'mimeType', 'format'].map((key) => Buffer.from(key));
 
 /** Whether the key in bytes [start, end) names a media type. */
@@ -45,7 +45,7 @@ export function readBase64(body: Uint8Array, from: number, until: number): numbe
   }
 }
 
-/** A data URL's media type and where its data starts; null when the string is none. */
+/** A data URL's media type and where its data starts; null when the string is not a data URL. */
 export function dataUrl(
   body: Buffer,
   start: number,

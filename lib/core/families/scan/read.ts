@@ -75,7 +75,7 @@ export class Reading {
           phase = walk.frame.isObject ? MEMBER : VALUE;
         } else {
           if (c !== (walk.frame.isObject ? CLOSE_OBJECT : CLOSE_ARRAY)) {
-            return broken(body, pos, `a comma or "${walk.frame.isObject ? '}' : ']'}" must stand here`);
+            return broken(body, pos, `a comma or "${walk.frame.isObject ? '}' : ']'}" is expected here`);
           }
           const fault = walk.close(pos + 1, false);
           if (fault !== null) return unfit(pos, fault);
@@ -100,7 +100,7 @@ export class Reading {
       }
       if (phase === MEMBER) {
         if (token < 0) {
-          if (body[pos] !== QUOTE) return broken(body, pos, 'a quoted key must stand here');
+          if (body[pos] !== QUOTE) return broken(body, pos, 'a quoted key is expected here');
           token = pos++;
         }
         const end = stringEnd(body, pos, until);
@@ -147,7 +147,7 @@ export class Reading {
           pos = walk.longStrings.at(-1)?.dataStart ?? end;
           token = end;
           phase = BASE64;
-          // A string longer than a slice is read a second time in slices of its own.
+          // A string longer than a slice is read a second time in its own slices.
           if (end - pos > sliceBytes) until = pos;
           continue;
         }
@@ -189,7 +189,7 @@ function readPlain(walk: Walk, pos: number, c: number | undefined): number | Sca
   const { body } = walk;
   if (c === 0x2d || (c !== undefined && c >= 0x30 && c <= 0x39)) {
     const end = numberEnd(body, pos, pos + MAX_NUMBER_BYTES);
-    if (end < 0) return broken(body, ~end, 'a digit of the number must stand here');
+    if (end < 0) return broken(body, ~end, 'a digit of the number is expected here');
     if (end - pos >= MAX_NUMBER_BYTES) return unfit(pos, 'a number is over 64 KiB long; send fewer digits');
     const fault = walk.scalar('number', pos, end);
     return fault === null ? end : unfit(pos, fault);
@@ -203,5 +203,5 @@ function readPlain(walk: Walk, pos: number, c: number | undefined): number | Sca
     const fault = walk.scalar(type, pos, end);
     return fault === null ? end : unfit(pos, fault);
   }
-  return broken(body, pos, 'a value must stand here');
+  return broken(body, pos, 'a value is expected here');
 }

@@ -17,7 +17,9 @@ export interface FieldRule {
   readonly elements?: (found: readonly Found[]) => readonly Found[];
   /** Under `each`, collects only strings that match, because a body may hold millions of others. */
   readonly only?: RegExp;
-  /** Guards a name under `each` too: a nested model name may stand once in its element (contract: body/guarded-names). */
+  /**
+   * Guards a name under `each` too: a nested model name may occur once in its element (contract: body/guarded-names).
+   */
   readonly guarded?: boolean;
   /**
    * What the text of a multipart part of this name is read as; absent: a text. `file`: the object itself
@@ -30,7 +32,7 @@ export interface FieldRule {
 
 export type JsonType = 'string' | 'number' | 'object' | 'array' | 'boolean' | 'null';
 
-/** A value that stands in the body. Byte offsets; `end` is exclusive. */
+/** A value in the body. Byte offsets; `end` is exclusive. */
 export interface Found {
   /** Canonical path: "stream_options.include_usage"; inside arrays "tools[].type". */
   readonly path: string;
@@ -51,7 +53,7 @@ export interface Found {
 export interface LongString {
   readonly start: number;
   readonly end: number;
-  /** The key that it stands under, "" in an array. */
+  /** Its key, "" in an array. */
   readonly key: string;
   /** Media type: of its data URL, else what a sibling `media_type`, `mime_type`, `mimeType` or `format` says. */
   readonly mediaType: string | null;
@@ -59,7 +61,7 @@ export interface LongString {
   readonly base64: boolean;
 }
 
-/** A multipart body, which lies in a file; every position in its scan is an offset in that file. */
+/** A multipart body, which is in a file; every position in its scan is an offset in that file. */
 export interface Upload {
   readonly bytes: number;
   /** Bytes of its text parts, and what its files weigh. */
@@ -82,13 +84,13 @@ export interface Scan {
   readonly root: { readonly start: number; readonly end: number; readonly empty: boolean };
   /** Guarded values by canonical path; a value of `null` is left out (null is the same as absent). */
   readonly found: ReadonlyMap<string, Found>;
-  /** Guarded names that stand with an explicit null: replaced in place when something is injected. */
+  /** Guarded names with an explicit null: replaced in place when something is injected. */
   readonly nulls: ReadonlyMap<string, Found>;
   /** Values under `each`, in order, at most 50,000. Only `Family.readAsk` needs them. */
   collected: readonly Found[];
   /** All strings of over 1 KiB; only `Family.readAsk` needs them. */
   longStrings: readonly LongString[];
-  /** The body when it is multipart; absent: it is `body`. */
+  /** The body if it is multipart; absent: it is `body`. */
   readonly upload?: Upload;
 }
 

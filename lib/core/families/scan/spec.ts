@@ -9,7 +9,7 @@ export interface Rule {
   /** One bit of an object's mask of names already seen. */
   readonly bit: number;
   readonly guarded: boolean;
-  /** Stands under `each`: every one is kept, in order. */
+  /** It is under `each`: every value is kept, in order. */
   readonly collected: boolean;
   /** Of collected fields, only strings that match are kept; null: all. */
   readonly only: RegExp | null;
@@ -21,7 +21,7 @@ export interface Rule {
   readonly members: Level | null;
   /** Names inside its elements when it is an array. */
   readonly elements: Level | null;
-  /** What each of its elements is collected as; null: only what stands in them. */
+  /** What each of its elements is collected as; null: only their contents are. */
   readonly element: Spelling | null;
   /** Of an element: selects what to keep of the values found in it; null: not an element. */
   readonly keep: ((found: readonly Found[]) => readonly Found[]) | null;
@@ -65,7 +65,7 @@ export function compileSpec(spec: FieldSpec): Level {
   return level;
 }
 
-/** Where names stand: the path before them, and whether they stand under `each`. */
+/** The place of names: the path before them, and whether they are under `each`. */
 interface Within {
   readonly prefix: string;
   readonly collected: boolean;
@@ -133,7 +133,7 @@ function fold(text: string): string {
 }
 
 /**
- * The spelling that the key in bytes [start, end) is, compared after unescaping; `exact` tells whether
+ * The spelling that the key in bytes [start, end) is, compared after unescaping; `exact` is false if
  * only case differs. Null when the level does not know it.
  */
 export function spellingOf(level: Level, body: Buffer, start: number, end: number): Spelling | null {

@@ -10,7 +10,7 @@ const stops = new Uint8Array(256).fill(1, 0, 0x20);
 stops[0x22] = 1;
 stops[0x5c] = 1;
 
-/** 1 for the letters that may stand after a backslash, `u` apart. */
+/** 1 for the letters that may follow a backslash, except `u`. */
 const escapes = new Uint8Array(256);
 for (const letter of '"\\/bfnrt') escapes[letter.charCodeAt(0)] = 1;
 
@@ -47,7 +47,7 @@ export function stringEnd(body: Uint8Array, from: number, until: number): number
   }
 }
 
-/** @returns the first offset from `from` on, before `until`, that is no JSON white space; else `until`. */
+/** @returns the first offset from `from` on, before `until`, that is not JSON white space; else `until`. */
 export function skipSpace(body: Uint8Array, from: number, until: number): number {
   let i = from;
   while (i < until) {

@@ -43,7 +43,7 @@ export const videoJobs: JobReader = {
   read(facts, answer) {
     const video = videoIn(answer);
     if (video === null) return null;
-    // A word that nobody knows is no end.
+    // An unknown word is not an end.
     const status = textIn(video.status) ?? '';
     const state = Object.hasOwn(states, status) ? (states[status] ?? 'running') : 'running';
     const report =
@@ -52,7 +52,7 @@ export const videoJobs: JobReader = {
   },
 };
 
-/** The video that an answer shows; none for a deletion's, which shows its id alone. */
+/** The video that an answer shows; none for the answer to a deletion, which only shows its id. */
 export function shownVideos(answer: unknown): readonly ShownResource[] {
   const video = videoIn(answer);
   const id = video && textIn(video.id);

@@ -4,9 +4,9 @@ import type { PlannedCall } from '#lib/gateway/flow/call/call';
 import type { Target } from '#lib/gateway/routing/pure/target';
 
 /**
- * Whose fault an error answer of a call is (contract: families/faults): its family's judgement, but that what is kept
- * may well be missing at its provider, and that some servers cannot count. Its message is masked, so that it may be kept
- * (contract: call-log/provider-error).
+ * Whose fault an error answer of a call is (contract: families/faults): its family's judgement, except that what is
+ * stored may well be missing at its provider, and that some servers cannot count. Its message is masked, so that it may
+ * be kept (contract: call-log/provider-error).
  */
 export function faultOf(
   { family, operation, ask }: Pick<PlannedCall, 'family' | 'operation' | 'ask'>,

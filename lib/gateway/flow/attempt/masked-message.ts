@@ -8,21 +8,21 @@ const MOST_CHARS = 600;
 const masked = '…';
 
 const quotes = '"“”„«»`\'‘’';
-/** A quotation begins behind no letter, so that an apostrophe is none. */
+/** A quotation does not begin after a letter, so that an apostrophe is not taken for one. */
 const opening = new RegExp(`(?<![\\p{L}\\p{N}])[${quotes}]`, 'gu');
 /** What may be quoted: the name of a field, a model or a value. */
 const quotedName = new RegExp(`^[\\w.:/@$[\\]-]{1,100}[${quotes}](?![\\p{L}\\p{N}])`, 'u');
 const lastQuote = new RegExp(`^.*[${quotes}]`, 'su');
-/** Where a request is repeated as data, as JSON or as Python prints it. */
+/** Where a request is repeated as data, in JSON or as printed by Python. */
 const data = /(\{|\[(?=[\s"'{[])|\b(input|input_value)=).*/su;
 
 const secrets: readonly RegExp[] = [
-  // Keys of known forms, and what a provider has masked itself.
+  // Keys of known forms, and what a provider has already masked.
   /\b(sk|pk|rk|mg|mgk|gsk|xai|hf|key|token)[-_][\w-]{8,}/gi,
   /\bBearer\s+\S+/gi,
   /[\w-]*\*{2,}[\w*-]*/g,
   /[^\s@"'<>()]+@[^\s@"'<>()]+\.\w+/g,
-  // Long tokens: letters and digits mixed, or digits alone.
+  // Long tokens: letters and digits mixed, or only digits.
   /[\w+/=-]*(?=[A-Za-z\d]{16})(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z\d]{16,}[\w+/=-]*/g,
   /\d{16,}/g,
 ];
@@ -31,7 +31,7 @@ const address = /\b(https?:\/\/)(?:[^\s/@]*@)?([^\s?#"'<>]*)(?:[?#][^\s"'<>]*)?/
 /** What a message of a provider must not repeat. */
 export interface Unrepeatable {
   readonly credential: string;
-  /** The client's body; empty where it is not in memory. */
+  /** The client's body; empty if it is not in memory. */
   readonly request: Uint8Array;
 }
 
@@ -43,14 +43,16 @@ export function maskedMessage(message: string, { credential, request }: Unrepeat
   const bytes = Buffer.from(message);
   const mask = createCredentialMask(credential);
   let text = (mask ? Buffer.concat([...mask.push(bytes), ...mask.flush()]) : bytes).toString();
-  // Before quotations are cut, which would leave the ends of what is repeated.
+  // Before quotations are cut, because cutting them would leave the ends of repeated text.
   text = withoutEcho(clipped(text.replace(data, masked)), request, masked);
   text = withoutQuotation(text).replace(address, '$1$2');
   for (const secret of secrets) text = text.replace(secret, masked);
   return firstBytes(text.replace(/\s+/g, ' ').trim());
 }
 
-/** Cuts from the first quotation that is no name to the last quotation mark: what is inside may hold more of them. */
+/**
+ * Cuts from the first quotation that is not a name to the last quotation mark: what is inside may contain more of them.
+ */
 function withoutQuotation(text: string): string {
   for (const { index } of text.matchAll(opening)) {
     const inside = text.slice(index + 1);
@@ -61,7 +63,7 @@ function withoutQuotation(text: string): string {
   return text;
 }
 
-/** Ends with a whole word, lest half a key be no key any more. */
+/** Ends with a whole word, because half a key could no longer be recognized as one. */
 function clipped(text: string): string {
   return text.length <= MOST_CHARS ? text : text.slice(0, MOST_CHARS).replace(/\s\S*$/, ' ') + masked;
 }

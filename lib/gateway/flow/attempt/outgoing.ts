@@ -8,7 +8,7 @@ import type { Target } from '#lib/gateway/routing/pure/target';
 import type { Outgoing } from '#lib/gateway/upstream/attempt';
 import { headersToProvider } from '#lib/gateway/upstream/headers';
 
-/** What one target gets of a call: the client's own bytes but for what must differ (contract: body/replaced). */
+/** What is sent to one target: the client's own bytes except for what must differ (contract: body/replaced). */
 export function outgoing(call: PlannedCall, target: Target): Outgoing {
   const { ask, family } = call;
   const { body, contentLength } = editedBody(ask.scan, editsOf(ask, family, target));

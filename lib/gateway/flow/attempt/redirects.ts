@@ -42,7 +42,7 @@ export async function followRedirects(
     throw new Refused(
       refusal(
         'upstream_request_failed',
-        `The provider's redirects of this file could not be followed (${name}); retry with backoff.`,
+        `The provider's redirects for this file could not be followed (${name}); retry with backoff.`,
       ),
     );
   }

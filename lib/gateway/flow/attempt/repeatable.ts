@@ -16,7 +16,7 @@ export function isRepeatable({
   return ask.shows === false || isUnkept(ask);
 }
 
-/** The request says that its answer is not kept, and continues nothing that would be added to. */
+/** The request says that its answer is not stored, and continues nothing that it would extend. */
 function isUnkept({ unkept, references = [] }: Ask): boolean {
   return unkept === true && references.length === 0;
 }

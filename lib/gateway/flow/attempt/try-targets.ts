@@ -14,7 +14,7 @@ import { codingOf } from '#lib/gateway/upstream/decode';
 import type { Exchange } from '#lib/gateway/upstream/exchange';
 import { headerText } from '#lib/gateway/upstream/headers';
 
-/** What attempts need, and where the operator learns of what offers fail with. */
+/** What attempts need, and where faults of offers are reported to the operator. */
 export interface TryDeps extends AttemptDeps {
   readonly offerFaults: OfferFaults;
 }
@@ -24,16 +24,16 @@ export interface Tries {
   readonly answer: Answer | null;
   /** The newest attempt; null: none was made. */
   readonly last: { readonly target: Target; readonly exchange: Exchange } | null;
-  /** Why the newest attempt failed, where that is a fault of this machine; null: it is none. */
+  /** Why the newest attempt failed, if that is a fault of this machine; null: it is not. */
   readonly shortage: Error | null;
 }
 
 /**
- * Tries the targets in order until one gives an answer that is the client's to see (contract: routing/next-target);
- * each attempt goes into `call.outcome.attempts`. A target that the breaker has set aside since the plan was made waits until
- * the others were tried; one whose retry budget is used up is left out. When the chain is used up, the last attempt
- * that got an HTTP answer is the answer (contract: routing/chain-used-up, routing/not-after-first-byte). A fault of this
- * machine ends it: another target would meet the same (contract: call-log/machine-faults).
+ * Tries the targets in order until one gives an answer that the client should get (contract: routing/next-target);
+ * each attempt goes into `call.outcome.attempts`. A target that the breaker has set aside since the plan was made waits
+ * until the others were tried; one whose retry budget is used up is left out. When the chain is used up, the last
+ * attempt that got an HTTP answer is the answer (contract: routing/chain-used-up, routing/not-after-first-byte). A
+ * fault of this machine ends it: another target would meet the same (contract: call-log/machine-faults).
  */
 export async function tryTargets(
   deps: TryDeps,
@@ -84,9 +84,9 @@ export async function tryTargets(
     });
     last = { target, exchange };
     client.underway(exchange, target.offer.provider.onDisconnect);
-    const { record, tookMs, verdict, passes, reading, untold, fault, shortage } = await tried;
+    const { record, tookMs, verdict, passes, reading, unreported, fault, shortage } = await tried;
     call.outcome.attempts.push(record);
-    if (!untold) tellOperator(deps, call.id, record, fault);
+    if (!unreported) informOperator(deps, call.id, record, fault);
     if (record.error === 'client_gone') {
       answer?.exchange.abort(new Error('the client left'));
       return { answer: null, last, shortage: null };
@@ -98,7 +98,7 @@ export async function tryTargets(
         target,
         exchange,
         reading,
-        running: untold ? running : null,
+        running: unreported ? running : null,
         place,
         beganMono,
         failedMs,
@@ -117,7 +117,7 @@ export async function tryTargets(
 }
 
 /** Tells the operator of an error that is not the client's (contract: routing/faults-shown). */
-function tellOperator(
+function informOperator(
   { offerFaults }: TryDeps,
   callId: string,
   record: AttemptRecord,
@@ -139,7 +139,7 @@ function othersLeft(deps: AttemptDeps, targets: readonly Target[], at: number, n
 }
 
 /**
- * How the answer of an attempt is read, once its headers are here; null: nobody reads it, because it is no 2xx, or a
+ * How the answer of an attempt is read, once its headers are here; null: it is not read, because it is not a 2xx, or a
  * file. A coding that cannot be undone here leaves only its bytes to count.
  */
 function readingOf({ family, ask, operation }: PlannedCall, { status, headers }: Exchange): Reading | null {

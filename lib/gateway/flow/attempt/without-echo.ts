@@ -1,16 +1,16 @@
 import { asciiJson } from '#lib/gateway/settlement/pure/record/storable';
 
-/** So many bytes in a row that the request holds as well are the client's. */
+/** A run of so many bytes that the request also contains is the client's. */
 const ECHO_BYTES = 32;
 /** Every place of the request that is a multiple of this is looked up: a run of 32 bytes covers one whole. */
 const STEP = 16;
-/** A text and a request of one and the same letter would otherwise be compared at every place. */
+/** A text and a request that repeat one letter would otherwise be compared at every place. */
 const MOST_COMPARED = 1_000_000;
 
 /**
- * Ends a text where it begins to repeat a JSON request, whichever way that writes other letters
+ * Cuts a text where it begins to repeat a JSON request, whichever way the request escapes other letters
  * (contract: call-log/provider-error). Reads the request once, some 3 ms for a megabyte.
- * @param end stands for what is left out.
+ * @param end takes the place of what is left out.
  */
 export function withoutEcho(text: string, request: Uint8Array, end: string): string {
   const json = JSON.stringify(text).slice(1, -1);
@@ -38,7 +38,7 @@ function textOf(bytes: Buffer): string {
   return '';
 }
 
-/** @returns where the first run of 32 bytes begins that both have; null: there is none. */
+/** @returns where the first run of 32 bytes that both contain begins; null: there is none. */
 function startOfEcho(text: Buffer, request: Uint8Array): number | null {
   const places = new Map<number, number[]>();
   for (let at = 0; at + 4 <= text.length; at += 1) {

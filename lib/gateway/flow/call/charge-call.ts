@@ -41,7 +41,7 @@ function chargeOf(
 ): Charge {
   const { ask, target } = call;
   const nothing = flags.length === 0 ? noCharge : { ...noCharge, flags };
-  // A job is charged when it ends, whatever its create answer already tells.
+  // A job is charged when it ends, whatever its create answer already reports.
   if (ask.operation.steps !== 'generate' || call.outcome.jobOpened) return nothing;
   const report = meter?.report() ?? null;
   const workedTokens = seen.end === 'closed' ? seen.workedTokens : 0;
@@ -50,7 +50,7 @@ function chargeOf(
     return chargeReport(call, report, 'reported', flags);
   }
   const outputBytes = meter?.outputBytes ?? 0;
-  // Usage that was told badly was told all the same (contract: money/unreadable-usage).
+  // Usage that cannot be read was still reported (contract: money/unreadable-usage).
   const owed = report?.unread !== undefined || isOwed(call, seen, outputBytes, meter?.failed ?? false);
   if (!owed) return nothing;
   const estimate = estimateUsage(ask, report, outputBytes, workedTokens);

@@ -16,7 +16,7 @@ export type CallEnd =
 
 /**
  * Writes how a call ended (contract: call-log/end-reason); the only place that does. A refusal that follows from how
- * an attempt or an answer ended leaves that standing.
+ * an attempt or an answer ended does not change that.
  */
 export function endCall(call: Call, end: CallEnd): void {
   if (end.by === 'refusal' && call.outcome.endReason !== null && call.outcome.endReason !== 'completed')

@@ -8,7 +8,7 @@ export interface Outcome {
   status: number;
   refusal: Refusal | null;
   readonly attempts: AttemptRecord[];
-  /** The hold as it stands: it grows with a stream that passes it (contract: money/hold-grows), nano-dollars. */
+  /** The current hold: it grows with a stream that exceeds it (contract: money/hold-grows), nano-dollars. */
   holdNano: bigint;
   charge: Charge;
   /** A job that is charged when it completes: this call costs nothing. */
@@ -22,7 +22,7 @@ export interface Outcome {
   gone: boolean;
   /** All of the answer that matters was relayed before that: its family's own end (contract: routing/own-end). */
   delivered: boolean;
-  /** Written by `endCall` alone; null while the call runs. */
+  /** Written only by `endCall`; null while the call runs. */
   endReason: EndReason | null;
 }
 

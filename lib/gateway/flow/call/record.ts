@@ -8,7 +8,7 @@ export const CLIENT_GONE = 499;
 /** Operation in log and metrics of a call to an address that is not served. */
 export const unserved = { family: 'unknown', name: 'unknown' } as const;
 
-/** The row of the call log as things stand now (contract: call-log/row). */
+/** The row of the call log at this moment (contract: call-log/row). */
 export function recordOf(call: Call, nowMono: number): CallRecord {
   const latency = nowMono - call.startMono;
   const { charge } = call.outcome;

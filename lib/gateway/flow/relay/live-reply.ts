@@ -14,7 +14,7 @@ export interface SignOfLife {
 
 /** What a stream needs to show signs of life. */
 export interface Signs extends SignOfLife {
-  /** The family's event that says nothing. */
+  /** The family's event without any content. */
   readonly frame: string;
   /** Headers of a stream that begins with a sign, before it is known who answers it. */
   readonly headers: HeaderList;
@@ -26,8 +26,8 @@ const TAIL_BYTES = 4;
 
 /**
  * The reply of a call. While a stream is silent, its client gets signs of life: between two events of the answer, and
- * before it, once a provider has sent the headers of a 2xx. A sign is no part of the answer, so another target can still
- * be tried after it; a call that is refused then ends with its family's error event.
+ * before it, once a provider has sent the headers of a 2xx. A sign is not part of the answer, so another target can
+ * still be tried after it; a call that is refused then ends with its family's error event.
  */
 export class LiveReply implements Reply, Due {
   place = -1;
@@ -47,7 +47,7 @@ export class LiveReply implements Reply, Due {
     this.#deadlines = deadlines;
   }
 
-  /** Headers have gone out with a sign of life: the status can no longer change. */
+  /** Headers have been sent with a sign of life: the status can no longer change. */
   get opened(): boolean {
     return this.#opened;
   }

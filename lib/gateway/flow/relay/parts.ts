@@ -10,7 +10,7 @@ import { observeAnswer } from '#lib/gateway/flow/observe-answer';
 import { NotKept, type Recorder } from '#lib/gateway/flow/relay/recorder';
 import { closedEarly } from '#lib/gateway/flow/relay/unread';
 import type { Runtime } from '#lib/gateway/flow/runtime';
-import { type Answer, errorBody, providerError, tellFault } from '#lib/gateway/upstream/attempt';
+import { type Answer, errorBody, providerError, reportFault } from '#lib/gateway/upstream/attempt';
 import type { Exchange } from '#lib/gateway/upstream/exchange';
 import { UnusableAnswer } from '#lib/gateway/upstream/exchange-faults';
 import { failureName, isOwnClosing } from '#lib/gateway/upstream/pure/classify';
@@ -48,7 +48,7 @@ export function sendPiece({ reply, exchange }: RelayParts, piece: Uint8Array): b
 }
 
 /**
- * The answer has ended: the call learns how, and what it costs.
+ * The answer has ended: writes into the call how, and what it costs.
  * @param error why it broke off; null: the provider ended it.
  */
 export function settleCall(parts: RelayParts, error: Error | null): void {
@@ -56,7 +56,7 @@ export function settleCall(parts: RelayParts, error: Error | null): void {
   const failure = failureOf(parts, error);
   if (error === null) endCall(call, { by: 'answer', failed: failure !== null || isTheirFault(answer) });
   else endCall(call, { by: 'failure', name: failure ?? '' });
-  tellEnd(parts, error, failure);
+  reportEnd(parts, error, failure);
   call.outcome.upstreamMs = runtime.clock.mono() - call.startMono - call.outcome.leadMs;
   chargeCall(call, meter, seenOf(parts, error));
   if (error === null) observeAnswer(runtime, call, exchange);
@@ -70,17 +70,17 @@ function isTheirFault({ fault }: Answer): boolean {
 /** Why an answer failed, as the attempts in the call log name it; null: it did not. */
 function failureOf({ call, answer: { reading } }: RelayParts, error: Error | null): string | null {
   if (error !== null) return failureName(error);
-  // What a provider keeps may be a job or a response that failed: to read that is no failure.
+  // What a provider keeps may be a job or a response that failed: to read that is not a failure.
   const judged = call.operation.steps === 'generate' || reading?.framing === 'events';
   const state = judged ? reading?.meter.state() : undefined;
   return state === 'empty' || state === 'error' ? failureName(new UnusableAnswer(state)) : null;
 }
 
 /**
- * Tells the health of the offer how its answer ended, and the call's record of the attempt
- * (contract: routing/health-at-the-end). What the client or the gateway itself ended tells nothing.
+ * Reports to the health of the offer and to the call's record of the attempt how the answer ended
+ * (contract: routing/health-at-the-end). What the client or the gateway itself ended says nothing about the offer.
  */
-function tellEnd(
+function reportEnd(
   { runtime, call, answer, exchange }: RelayParts,
   error: Error | null,
   failure: string | null,
@@ -102,7 +102,7 @@ function tellEnd(
     running.succeeded(firstByteMs, call.ask.stream, nowMs);
     offerFaults.answered(offer.provider, offer.model);
   } else if (fault !== null) {
-    tellFault(running, fault, exchange, nowMs);
+    reportFault(running, fault, exchange, nowMs);
     offerFaults.failed({ ...offer, callId: call.id, status: exchange.status, fault });
   } else running.failed(null, nowMs);
 }
@@ -114,7 +114,7 @@ function seenOf(parts: RelayParts, error: Error | null): AnswerSeen {
   return own ? closedEarly(runtime, call, exchange) : { end: 'broken' };
 }
 
-/** The client gets a refusal instead of the answer: what was not given is not charged. */
+/** The client gets a refusal instead of the answer: what was not delivered is not charged. */
 export function withhold(parts: RelayParts, error: Refused): void {
   parts.answer.running?.abandoned(parts.runtime.clock.now());
   chargeNothing(parts.call);

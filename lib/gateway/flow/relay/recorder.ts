@@ -11,7 +11,7 @@ import { nestedFacts } from '#lib/gateway/jobs/nested-facts';
 /** What an answer shows could not be kept: the client must not see it. */
 export class NotKept extends Refused {
   constructor() {
-    super(unaccountable('could not keep what the answer shows, so it is withheld'));
+    super(unaccountable('could not save the ids that the answer shows, so it is withheld'));
   }
 }
 
@@ -54,7 +54,7 @@ export class Recorder {
   }
 
   /** Records what the call used, for later calls that continue it; null: already recorded. */
-  tellUsed(): Promise<void> | null {
+  recordUsed(): Promise<void> | null {
     const tokens = usedTokens(meteredUsage(this.#call.outcome.charge));
     if (this.#continued.length === 0 || tokens <= this.#toldTokens) return null;
     return this.#keepResources(this.#continued);
@@ -144,7 +144,7 @@ export class Recorder {
     }
   }
 
-  /** @returns what of `fresh` is the job, now open; null: the answer shows none. */
+  /** @returns the one of `fresh` that is the job, now open; null: the answer shows none. */
   async #openJob(fresh: readonly ShownResource[]): Promise<ShownResource | null> {
     const { family, snapshot, ask, target, id: callId } = this.#call;
     const { model, offer, price } = target;
@@ -153,7 +153,7 @@ export class Recorder {
     const shown = fresh.find(({ kind }) => kind === reader?.kind);
     const sight = reader && facts && shown ? reader.read(facts, this.#meter.answer) : null;
     if (!facts || !shown || !sight) return null;
-    // Before the first checkpoint: what is opened is not charged here, however soon the process dies.
+    // Before the first checkpoint, so that an opened job is not charged here even if the process dies right away.
     this.#call.outcome.jobOpened = true;
     try {
       if (!this.#runtime.jobs) throw new Error('this process keeps no jobs');
@@ -203,7 +203,7 @@ export class Recorder {
     };
   }
 
-  /** What the path names is kept already. */
+  /** What the path names is recorded already. */
   #isOwn({ kind, id }: ShownResource): boolean {
     const { resource } = this.#call;
     return resource !== null && resource.kind === kind && resource.id === id;

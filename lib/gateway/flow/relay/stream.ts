@@ -20,7 +20,7 @@ const CHECKPOINT_MS = 1_000;
 const MOST_GATED_BYTES = 1024 * 1024;
 
 /**
- * Relays a stream as it comes; what tells its end, or shows what must be kept, waits for the disk. Ends
+ * Relays a stream as it comes; what reports its end, or shows what must be kept, waits for the disk. Ends
  * exactly once.
  */
 export class StreamRelay implements ExchangeReader {
@@ -52,7 +52,7 @@ export class StreamRelay implements ExchangeReader {
     for (const piece of pieces) this.#send(piece);
   }
 
-  /** The journal learns what the stream would cost now; before its own end goes out, it must have. */
+  /** Writes to the journal what the stream would cost now; before the stream's own end is sent, it must be written. */
   #checkpoint(nowMono: number, terminal: boolean): void {
     const { call, runtime, meter, recorder } = this.#p;
     this.#checkpointMono = nowMono;
@@ -66,13 +66,13 @@ export class StreamRelay implements ExchangeReader {
     void this.#growHold();
     if (!written) return;
     if (!terminal) {
-      // A failed write stops admission by itself; this stream may run on.
+      // A failed write already stops admission; this stream may continue.
       written.catch(() => {});
       return;
     }
     this.#waitFor(written);
     // The client may send a call that continues this one before the stream has ended.
-    const told = recorder === null ? null : recorder.tellUsed();
+    const told = recorder === null ? null : recorder.recordUsed();
     if (told) this.#waitFor(told);
   }
 
@@ -139,7 +139,7 @@ export class StreamRelay implements ExchangeReader {
       return;
     }
     const { meter, recorder } = this.#p;
-    // What an answer says at its very end is read only now.
+    // The very end of an answer is read only now.
     meter?.end();
     const kept = recorder === null ? null : recorder.keepNew();
     if (kept) {
@@ -164,9 +164,9 @@ export class StreamRelay implements ExchangeReader {
     return call.target.offer.streamEnd !== 'none' || meter.said === 0;
   }
 
-  /** What the stream has shown learns what it used: without that, a later hold is too small, no more. */
+  /** Records with the shown resources what the call used; if that fails, a later hold is only too small. */
   async #tell(recorder: Recorder): Promise<void> {
-    await recorder.tellUsed()?.catch(() => {});
+    await recorder.recordUsed()?.catch(() => {});
     await recorder.settleStored()?.catch(() => {});
     await recorder.over();
   }
@@ -186,7 +186,7 @@ export class StreamRelay implements ExchangeReader {
     if (this.#done) return;
     const unkept = error instanceof NotKept;
     if (this.#gate && !unkept) {
-      // What waits may go out only when it is written, also if nothing comes behind it.
+      // What waits may be sent only when it is written, also if nothing follows it.
       const gate = this.#gate;
       this.#gate = null;
       void gate.then(() => this.fail(error));
@@ -196,7 +196,7 @@ export class StreamRelay implements ExchangeReader {
     const { call, meter, tap, recorder, headers, exchange } = this.#p;
     const held = unkept ? [] : (this.#gated ?? []);
     this.#gated = null;
-    // Should a later gate still open, nothing goes out any more.
+    // If a later gate still opens, nothing more is sent.
     this.#gate = null;
     if (unkept) exchange.abort(error);
     if (unkept && !this.#started) {

@@ -33,7 +33,7 @@ export class WholeRelay implements ExchangeReader {
     call.outcome.firstByteMono ??= runtime.clock.mono();
     for (const piece of tap.push(chunk)) {
       this.#heldBytes += piece.length;
-      // What is longer than anybody reads shows nothing that could be kept.
+      // An answer that is too long to be read shows nothing that could be kept.
       if (recorder === null || this.#heldBytes > MAX_ANSWER_BYTES) this.#release();
       this.#held.push(piece);
     }
@@ -57,7 +57,7 @@ export class WholeRelay implements ExchangeReader {
     if (this.#done) return;
     this.#done = true;
     const { call, meter, recorder } = this.#p;
-    // What an answer says at its very end, and a whole one at all, is read only now.
+    // The very end of an answer, and all of a whole answer, is read only now.
     meter?.end();
     if (call.operation.steps === 'generate' && meter?.state() === 'cut') {
       this.#done = false;
@@ -75,11 +75,11 @@ export class WholeRelay implements ExchangeReader {
   async #keep(recorder: Recorder): Promise<void> {
     const { ask } = this.#p.call;
     try {
-      // A job that is open costs its call nothing; of the rest, what the call used is kept with it.
+      // A job that is open costs its call nothing; other resources are kept together with what the call used.
       if (ask.job) await recorder.keepNew();
       settleCall(this.#p, null);
       await recorder.keepNew();
-      await recorder.tellUsed();
+      await recorder.recordUsed();
       await recorder.settleStored();
     } catch (error) {
       withhold(this.#p, error instanceof NotKept ? error : new NotKept());
@@ -105,7 +105,7 @@ export class WholeRelay implements ExchangeReader {
     });
   }
 
-  /** The provider, a time limit or the client ended it: what was not kept is not shown either. */
+  /** The provider, a time limit or the client ended it: what could not be recorded is not shown either. */
   fail(error: Error): void {
     if (this.#done) return;
     this.#done = true;
@@ -113,7 +113,7 @@ export class WholeRelay implements ExchangeReader {
     meter?.end();
     settleCall(this.#p, error);
     if (recorder !== null && !this.#started && !call.outcome.gone) {
-      // Its client has seen nothing yet, so it can still be told.
+      // The client has seen nothing yet, so it can still get an error.
       const { code, message } = brokenNotice(error);
       withhold(this.#p, new Refused(refusal(code, message)));
       return;

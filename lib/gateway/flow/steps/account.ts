@@ -61,8 +61,8 @@ export async function account(runtime: Runtime, call: Call, reply: Reply): Promi
 }
 
 /**
- * A name in the path of a call that was refused before it was looked up stands in the row only where a model has it:
- * others would make rows of usage without end (contract: call-log/unknown-models).
+ * A name in the path of a call that was refused before it was looked up is in the row only if a model has it:
+ * others would make an unlimited number of usage rows (contract: call-log/unknown-models).
  */
 function rowOf({ clock, catalogue }: Runtime, call: Call): CallRecord {
   const record = recordOf(call, clock.mono());

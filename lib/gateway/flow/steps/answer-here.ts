@@ -61,7 +61,7 @@ export async function answerJobList(runtime: Runtime, call: FamilyCall): Promise
     });
   } catch (error) {
     runtime.report(error, call.id);
-    throw new Refused(unaccountable('cannot list jobs now'));
+    throw new Refused(unaccountable('cannot list jobs right now'));
   }
 }
 
@@ -71,14 +71,14 @@ function limitIn(query: URLSearchParams): number {
   const limit = /^\d{1,3}$/.test(given) ? Number(given) : Number.NaN;
   if (limit <= MOST_JOBS) return limit;
   throw new Refused(
-    refusal('invalid_body', `The query's limit must be a whole number from 0 to ${MOST_JOBS}.`),
+    refusal('invalid_body', `The query parameter "limit" must be a whole number from 0 to ${MOST_JOBS}.`),
   );
 }
 
 function orderIn(query: URLSearchParams): 'asc' | 'desc' {
   const given = query.get('order') ?? '';
   if (given === '' || given === 'desc' || given === 'asc') return given === 'asc' ? 'asc' : 'desc';
-  throw new Refused(refusal('invalid_body', 'The query\'s order must be "asc" or "desc".'));
+  throw new Refused(refusal('invalid_body', 'The query parameter "order" must be "asc" or "desc".'));
 }
 
 function answerWith(call: AuthenticatedCall, answer: object): SendLastByte {

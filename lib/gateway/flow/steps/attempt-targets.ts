@@ -37,7 +37,7 @@ function outOf(call: ClaimedCall, shortage: Error): Refused {
   return new Refused(unaccountable('cannot reach providers', shortage));
 }
 
-/** No attempt got an answer: how the call ends, and what its client is told. */
+/** No attempt got an answer: how the call ends, and what its client gets. */
 function noAnswer(runtime: Runtime, call: ClaimedCall, last: Tries['last']): Refused {
   call.outcome.upstreamMs = call.outcome.attempts.reduce((sum, one) => sum + one.durationMs, 0);
   const failure = call.outcome.attempts.at(-1)?.error ?? '';

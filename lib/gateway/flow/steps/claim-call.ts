@@ -26,7 +26,7 @@ export function claimCall(runtime: Runtime, call: PlannedCall): ClaimedCall | Pr
     runtime,
     call.operation.steps === 'generate' ? fundsFor(call) : rateFor(call, 'rate'),
   );
-  // Without a promise the answer came out of a lease, or is none about funds.
+  // Without a promise the answer came from a lease, or is not about funds.
   if (!(claimed instanceof Promise)) return admit(call, claimed);
   return claimed.then(async (late) => {
     const narrowed = isRefusal(late) && late.code === 'insufficient_balance' && leaveReal(call);
@@ -49,7 +49,7 @@ function isSimulated({ offer }: Target): boolean {
   return offer.provider.id === simulatedProvider;
 }
 
-/** Claims what a call takes that the gateway answers by itself: no plan, and nothing to pay. */
+/** Claims what a call takes that the gateway answers itself: no plan, and nothing to pay. */
 export async function claimRate(
   runtime: Runtime,
   call: AuthenticatedCall,
@@ -59,7 +59,7 @@ export async function claimRate(
 }
 
 function claim({ coordinator, journal }: Runtime, request: ClaimRequest): ReturnType<Coordinator['claim']> {
-  if (!coordinator || !journal) throw new Refused(unaccountable('cannot account for calls now'));
+  if (!coordinator || !journal) throw new Refused(unaccountable('cannot account for calls right now'));
   return coordinator.claim(request);
 }
 

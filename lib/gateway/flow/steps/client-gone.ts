@@ -22,10 +22,10 @@ class ClientGone extends Error {
 }
 
 /**
- * Watches the client of one call. When it leaves, its concurrency slots are freed and its answer is drained: read to its
- * end for the exact usage. The connection is closed instead if the provider stops working then (`onDisconnect: abort`),
- * the request was not sent completely, or too many drains are running. Calls that create or end something at the provider
- * are always drained: otherwise the gateway would not learn of a new job, or that one has ended.
+ * Watches the client of one call. When it leaves, its concurrency slots are freed and its answer is drained: read to
+ * its end for the exact usage. The connection is closed instead if the provider stops working then (`onDisconnect:
+ * abort`), the request was not sent completely, or too many drains are running. Calls that create or end something at
+ * the provider are always drained: otherwise the gateway would not learn of a new job, or that one has ended.
  */
 export class GoneWatch {
   readonly #runtime: Runtime;
@@ -100,7 +100,7 @@ export class GoneWatch {
   /** @returns null when the answer is not worth draining, or too many drains are running. */
   #beginDrain(): (() => void) | null {
     const { ask, operation, resource, snapshot } = this.#call;
-    // The usage stands at the end of a stored response, whose text the client may have read already.
+    // The usage comes at the end of a stored response, whose text the client may have read already.
     const tells = operation?.steps === 'stored' && ask?.stream === true && resource?.kind === 'response';
     const must = ask?.job !== undefined || operation?.resourceEffect !== undefined || tells;
     // Token counts and reads cost nothing, so there is no usage to wait for.

@@ -13,7 +13,7 @@ export function matchOperation(call: Call & { readonly idFailed: boolean }): Mat
     throw new Refused(
       refusal(
         'identifier_generation_failed',
-        "The gateway's clock is outside 2025 to 2100, so no request id can be made; its operator must set the clock.",
+        "The gateway's clock is not between 2025 and 2100, so no request id can be made; its operator must set the clock.",
       ),
     );
   }
@@ -37,7 +37,7 @@ function asksForSocket({ arrival }: Call, { code }: Refusal): boolean {
 
 /** 426 instead of 405: clients that prefer WebSockets then fall back to HTTP at once, while 405 makes them retry. */
 function noSocket({ allow }: Refusal): Refusal {
-  return refusal('method_not_allowed', 'WebSockets are not served here; send the request by HTTP POST.', {
+  return refusal('method_not_allowed', 'WebSockets are not supported; send the request by HTTP POST.', {
     status: 426,
     ...(allow === undefined ? {} : { allow }),
   });

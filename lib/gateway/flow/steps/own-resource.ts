@@ -67,7 +67,7 @@ export async function findOwned(
     return await runtime.resources.find(call.snapshot.workspace.id, kind, id);
   } catch (error) {
     runtime.report(error, call.id);
-    throw new Refused(unaccountable('cannot look up what providers keep for the workspace now'));
+    throw new Refused(unaccountable('cannot look up stored resources right now'));
   }
 }
 
@@ -75,7 +75,7 @@ export async function findOwned(
 export function unknown(kind: ResourceKind): Refusal {
   return refusal(
     'not_found',
-    `This workspace has no ${kind} with that id; use one that appeared in an answer of the last 30 days and was not deleted.`,
+    `This workspace has no ${kind} with that id; use one that appeared in an answer in the last 30 days and has not been deleted.`,
   );
 }
 

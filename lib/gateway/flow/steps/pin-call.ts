@@ -6,7 +6,7 @@ import { findOwned, unknown } from '#lib/gateway/flow/steps/own-resource';
 
 /**
  * What the body continues must be the workspace's own, and one provider must keep all of it: the call
- * goes there (contract: jobs/pinning). What the continued call read is read again, so it adds to the hold.
+ * goes there (contract: jobs/pinning). The continued call's input is read again, so it adds to the hold.
  * @throws Refused `not_found`; `model_not_allowed` when two providers keep it.
  */
 export async function pinCall(runtime: Runtime, call: AskedCall): Promise<void> {
@@ -21,7 +21,7 @@ export async function pinCall(runtime: Runtime, call: AskedCall): Promise<void> 
     }
     if (pinned !== null && pinned !== resource.providerId) throw new Refused(apart(pinned, resource));
     pinned = resource.providerId;
-    // Items are named beside the response that they came with: its total counts once.
+    // Items are named together with the response that they came with: its total counts once.
     if (resource.kind === 'response' || resource.kind === 'conversation') {
       previousTokens = Math.max(previousTokens, resource.tokens);
     }
@@ -35,13 +35,13 @@ async function find(
   reference: ResourceReference,
 ): Promise<Resource | null> {
   const found = findOwned(runtime, call, reference.kind, reference.id);
-  // Without a look-up, what carries its own state can still be sent.
+  // Without a look-up, content that carries its own state can still be sent.
   return reference.required ? found : found.catch(() => null);
 }
 
 function apart(pinned: string, { kind, providerId }: Resource): Refusal {
   return refusal(
     'model_not_allowed',
-    `The request continues state of two providers (${pinned} and, for its ${kind}, ${providerId}); continue what one of them keeps.`,
+    `The request continues state stored at two providers (${pinned} and, for its ${kind}, ${providerId}); continue state of only one of them.`,
   );
 }

@@ -3,8 +3,8 @@ import { extendCall, type StoredCall } from '#lib/gateway/flow/call/call';
 import type { Runtime } from '#lib/gateway/flow/runtime';
 
 /**
- * Before a job is deleted or cancelled its state is read, and settled at an end: afterwards nobody could
- * tell what it cost (contract: jobs/removal).
+ * Before a job is deleted or cancelled its state is read, and settled if it has ended: afterwards its cost could no
+ * longer be determined (contract: jobs/removal).
  * @throws Refused `local_quota_not_configured` when its account cannot be read; nothing was ended then.
  */
 export async function readJob(runtime: Runtime, call: StoredCall): Promise<void> {
@@ -14,6 +14,6 @@ export async function readJob(runtime: Runtime, call: StoredCall): Promise<void>
     extendCall(call, { jobBefore: await runtime.jobs.readFirst(call.resource.callId) });
   } catch (error) {
     runtime.report(error, call.id);
-    throw new Refused(unaccountable('cannot account for the job now, so it was not ended'));
+    throw new Refused(unaccountable('cannot account for the job right now, so it was not ended'));
   }
 }

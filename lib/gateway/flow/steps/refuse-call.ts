@@ -64,7 +64,7 @@ function refusalHeaders(refused: Refusal): HeaderList {
   return headers;
 }
 
-/** A fault of ours: told to the operator's log, never to the client. */
+/** A fault of the gateway: written to the operator's log, never sent to the client. */
 function unexpected(runtime: Runtime, call: Call, error: unknown): Refusal {
   runtime.report(error, call.id);
   endCall(call, { by: 'fault' });

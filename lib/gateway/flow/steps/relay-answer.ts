@@ -62,7 +62,7 @@ function answerHeaders(call: AnsweredCall, { exchange, target }: Answer, streame
   return headers;
 }
 
-/** A file, or an answer that is no 2xx. In a coding that cannot be undone here, nothing may be put into it. */
+/** A file, or an answer that is not a 2xx. If its coding cannot be undone here, nothing may be inserted. */
 function unreadFraming({ headers }: Exchange): Framing {
   return codingOf(headers) === '' ? framingOf(headerText(headers, 'content-type'), false) : 'whole';
 }

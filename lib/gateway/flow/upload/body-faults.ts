@@ -22,7 +22,7 @@ export function tooSlow({ windowBytes, windowMs }: { windowBytes: number; window
   const seconds = windowMs / 1000;
   const rate = Math.round(windowBytes / 1024 / seconds);
   return invalidBody(
-    `The request body came at less than ${rate} KiB/s over ${seconds} s; send large bodies on a faster connection.`,
+    `The request body arrived at less than ${rate} KiB/s over ${seconds} s; send large bodies on a faster connection.`,
   );
 }
 

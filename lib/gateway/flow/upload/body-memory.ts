@@ -9,7 +9,7 @@ const QUICK_BYTES = 1024 * 1024;
 
 /**
  * Collects a body in memory. Up to 256 KiB its chunks are kept as they arrive; a larger body is copied into one buffer
- * that at most doubles as bytes arrive, so that a large Content-Length alone reserves no memory.
+ * that at most doubles as bytes arrive, so that a large Content-Length by itself reserves no memory.
  */
 export class BodyMemory {
   readonly #budget: BodyBudget;
@@ -24,7 +24,7 @@ export class BodyMemory {
 
   /**
    * @param mostBytes the announced Content-Length, else the size limit.
-   * @param besideBytes what a decoder keeps of the last bytes that it has given: it counts until the body is complete.
+   * @param besideBytes how many of the last decoded bytes a decoder keeps: it counts until the body is complete.
    */
   constructor(budget: BodyBudget, keyId: string, mostBytes: number, besideBytes = 0) {
     this.#budget = budget;

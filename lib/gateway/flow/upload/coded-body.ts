@@ -5,7 +5,7 @@ import { type Coding, Decoder, readCoding, windowBytes } from '#lib/gateway/flow
 import { type BodyPace, Pacer } from '#lib/gateway/flow/upload/pace';
 
 /**
- * The body of a request as its reader sees it: decoded where it is compressed (contract: body/compressed). Both lanes
+ * The body of a request as its reader sees it: decoded if it is compressed (contract: body/compressed). Both lanes
  * wrap theirs with it.
  * @param header the Content-Encoding. A coding that is not read leaves the body as it is; `readBody` refuses it.
  */
@@ -46,7 +46,7 @@ class CodedBody implements BodySource {
     return memory.whole();
   }
 
-  /** What is poured goes to a disk: the decoder's window alone takes memory, all of it reserved before. */
+  /** What is poured goes to disk: only the decoder's window takes memory, all of it reserved in advance. */
   async pour(limit: number, take: (chunk: Uint8Array) => Promise<void>, keyId: string): Promise<void> {
     const bytes = windowBytes[this.#coding];
     const share = this.#budget.open(keyId, bytes);
@@ -87,7 +87,7 @@ class CodedBody implements BodySource {
           pacer.pause(performance.now());
           const before = decoder.bytes;
           await decoder.push(chunk);
-          // What a few bytes keep occupied must not last longer than the same body would uncompressed.
+          // A few compressed bytes must not occupy memory for longer than the same body would uncompressed.
           if (decoder.bytes > FREE_BYTES) pacer.hurry(performance.now());
           pacer.came(decoder.bytes - before, performance.now());
           pacer.resume(performance.now());

@@ -12,9 +12,9 @@ import { invalidBody, tooLargeDecoded } from '#lib/gateway/flow/upload/body-faul
 /** How the bytes of a body are compressed (contract: body/compressed). */
 export type Coding = 'gzip' | 'deflate' | 'br' | 'zstd';
 
-/** Decoded bytes that are handed on at once; a decoder never holds more than two such pieces. */
+/** Decoded bytes that are passed on at once; a decoder never keeps more than two such pieces. */
 const PIECE_BYTES = 64 * 1024;
-/** A zstd body may be a row of frames; each one takes a decoder of its own. */
+/** A zstd body may be a sequence of frames; each takes its own decoder. */
 const MOST_FRAMES = 100;
 /** 8 MiB: the largest window that zstd may have over HTTP (RFC 9659). */
 const ZSTD_WINDOW_LOG = 23;
@@ -46,12 +46,12 @@ export function readCoding(header: string | undefined): Coding | null | Refused 
   if (Object.hasOwn(decoders, coding)) return coding as Coding;
   return invalidBody(
     coding.includes(',')
-      ? 'The request body has several codings; send it with one Content-Encoding or none.'
-      : 'The Content-Encoding of the request body is unknown; send gzip, deflate, br, zstd or none.',
+      ? 'The request body has more than one Content-Encoding; use one or none.'
+      : 'The Content-Encoding of the request body is not supported; use gzip, deflate, br, zstd or none.',
   );
 }
 
-/** Decodes one body as it arrives; what it decodes to is counted before it is handed on. */
+/** Decodes one body as it arrives; decoded bytes are counted before they are passed on. */
 export class Decoder {
   /** Decoded bytes so far. */
   bytes = 0;
@@ -89,7 +89,7 @@ export class Decoder {
     return this.#frame.end();
   }
 
-  /** Frees the decoder's memory, also amid a body. */
+  /** Frees the decoder's memory, also in the middle of a body. */
   close(): void {
     this.#frame.close();
   }
@@ -106,7 +106,9 @@ export class Decoder {
 /** One stream of node:zlib. */
 class Frame {
   readonly #stream: Transform & { readonly bytesWritten: number };
-  /** Resolves when its last piece was given; rejects with what `give` threw, or a refusal of what cannot be decoded. */
+  /**
+   * Resolves when its last piece was passed on; rejects with what `give` threw, or a refusal if it cannot be decoded.
+   */
   readonly #ended: Promise<void>;
   #sent = 0;
 
@@ -128,15 +130,15 @@ class Frame {
           },
         );
       });
-      // A stream ends when its last piece is read, not when what took it is done.
+      // A stream ends when its last piece is read, not when its consumer is done with it.
       stream.on('end', () => given.then(() => resolve()));
       stream.on('error', (error) => reject(undecodable(coding, error)));
     });
-    // A body that is given up amid its data never asks for the end.
+    // If a body is abandoned in the middle, nothing waits for its end.
     this.#ended.catch(() => undefined);
   }
 
-  /** @returns how many bytes at the end of the chunk lie behind the end of the frame. */
+  /** @returns how many bytes at the end of the chunk come after the end of the frame. */
   async push(chunk: Uint8Array): Promise<number> {
     this.#sent += chunk.length;
     const written = new Promise<void>((resolve) => this.#stream.write(chunk, () => resolve()));
@@ -158,13 +160,15 @@ class Frame {
 
 function surplus(coding: Coding): Refused {
   return invalidBody(
-    `The request body goes on behind the end of its ${coding} data; send the compressed data alone.`,
+    `The request body continues after the end of its ${coding} data; send only the compressed data.`,
   );
 }
 
 function undecodable(coding: Coding, error: NodeJS.ErrnoException): Refused {
   if (error.code === 'ZSTD_error_frameParameter_windowTooLarge') {
-    return invalidBody('The zstd window of the request body is over 8 MiB; compress it with a smaller one.');
+    return invalidBody(
+      'The zstd window of the request body is larger than 8 MiB; compress it with a smaller one.',
+    );
   }
   if (error.code === 'Z_BUF_ERROR') {
     return invalidBody(`The ${coding} data of the request body ends early; send all of it.`);

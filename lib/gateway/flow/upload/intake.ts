@@ -6,9 +6,9 @@ import { type Due, processDeadlines } from '#lib/platform/deadlines';
 export type TakePiece = (chunk: Uint8Array) => Promise<void> | null;
 
 /**
- * Passes a body to `take`, chunk by chunk, within its size limit and its pace (contract: body/pace). While `take` waits,
- * the source is paused, so that memory holds no more than one chunk and what the connection has read ahead. A lane's own
- * intake reports to it what its source does.
+ * Passes a body to `take`, chunk by chunk, within its size limit and its pace (contract: body/pace). While `take`
+ * waits, the source is paused, so that memory contains no more than one chunk and what the connection has read ahead. A
+ * lane's own intake reports to it what its source does.
  */
 export abstract class Intake implements Due {
   place = -1;

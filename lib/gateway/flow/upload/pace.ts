@@ -14,8 +14,8 @@ export interface BodyPace {
 export const bodyPace: BodyPace = { stallMs: 30_000, windowMs: 10_000, windowBytes: 10 * 64 * 1024 };
 
 /**
- * Enforces the pace of one body that is being received. A small body has no minimum rate, since it holds nothing that
- * others wait for. Times are monotonic ms; time during which the gateway itself has paused reading does not count.
+ * Enforces the pace of one body that is being received. A small body has no minimum rate, since it occupies nothing
+ * that others wait for. Times are monotonic ms; time during which the gateway itself has paused reading does not count.
  */
 export class Pacer {
   /** When `check` is due; Infinity while reading is paused. */

@@ -11,7 +11,7 @@ import { readUpload, type UploadFacts } from '#lib/gateway/flow/upload/read-uplo
 import { takeTurn } from '#lib/gateway/flow/upload/turns';
 
 /**
- * Reads the body of a call, JSON or, where the operation accepts it, multipart; families see the same
+ * Reads the body of a call, JSON or, if the operation accepts it, multipart; families see the same
  * scan for both (contract: body/one-pass). An upload stays on disk until the call is over.
  * @param keyId the key whose share of the body budget a large body counts against.
  * @throws Refused `invalid_body`.
@@ -28,7 +28,8 @@ export function readBody(
   if (coding instanceof Refused) throw coding;
   const contentType = headers['content-type'];
   if (contentType !== undefined && isMultipart(contentType)) {
-    if (!operation.multipart) throw invalidBody('This path takes no multipart body; send a JSON object.');
+    if (!operation.multipart)
+      throw invalidBody('This path does not accept multipart bodies; send a JSON object.');
     const length = coding === null ? (headers['content-length'] ?? '') : '';
     const announced = /^\d{1,15}$/.test(length) ? Number(length) : null;
     return readForm(runtime, body, { contentType, fields, keyId, announced });
@@ -45,7 +46,8 @@ function sound(scanned: Scan | ScanFault): Scan {
 }
 
 async function readForm(runtime: Runtime, body: BodySource, form: Omit<UploadFacts, 'limit'>): Promise<Scan> {
-  if (!runtime.uploads) throw invalidBody('This process takes no multipart bodies; send a JSON object.');
+  if (!runtime.uploads)
+    throw invalidBody('This gateway process does not accept multipart bodies; send a JSON object.');
   const upload = await readUpload(body, { ...form, limit: runtime.limits.maxUploadBytes }, runtime.uploads);
   body.onRelease(() => {
     upload.remove().catch((error: unknown) => runtime.report(error, null));

@@ -77,7 +77,7 @@ class UploadReading {
   }
 
   async take(chunk: Uint8Array): Promise<void> {
-    // A chunk may hold hundreds of parts: one chunk of all uploads is read in a round of the event loop.
+    // A chunk may contain hundreds of parts, so only one chunk of all uploads is read in a round of the event loop.
     await takeTurn(this.#mostBytes - this.#bytes);
     this.#bytes += chunk.length;
     const fault = this.#finder.push(chunk) ?? this.#fault;
@@ -111,6 +111,6 @@ async function onDisk<Done>(work: Promise<Done>): Promise<Done> {
     return await work;
   } catch (error) {
     if (error instanceof Refused) throw error;
-    throw new Refused(unaccountable('cannot write the upload to its disk', error));
+    throw new Refused(unaccountable('cannot write the upload to disk', error));
   }
 }

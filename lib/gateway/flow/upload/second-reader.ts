@@ -11,7 +11,7 @@ interface Head {
 
 interface Value {
   readonly name: string;
-  /** null: too long to be kept; undefined: in a charset of its own, not to be compared. */
+  /** null: too long to be kept; undefined: in another charset, not to be compared. */
   readonly text: string | null | undefined;
 }
 

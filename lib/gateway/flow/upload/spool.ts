@@ -32,7 +32,7 @@ export interface Spool {
 }
 
 /**
- * @param folder of this process alone.
+ * @param folder that only this process uses.
  * @param totalBytes limit of all files together, so that uploads cannot fill the disk that the journal needs.
  */
 export function openSpoolRoom(folder: string, totalBytes: number, waitMs?: number): SpoolRoom {

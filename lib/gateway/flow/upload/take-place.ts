@@ -6,7 +6,8 @@ import type { Runtime } from '#lib/gateway/flow/runtime';
  * Takes the RPM unit and the concurrency slots of a call before a body of over 256 KiB is read: the checks of limits
  * without TPM come before it (contract: body/large-first). A call that exceeds these limits then costs no memory and
  * no scan. The claim takes the place over; a call that is refused before its claim gives it back.
- * @returns a promise while the size of a body of unknown length is found out, or limits are asked of their store.
+ * @returns a promise while the size of a body of unknown length is being determined, or while the limits' store is
+ * asked.
  */
 export function takePlace(runtime: Runtime, call: AuthenticatedCall): Promise<void> | undefined {
   if (!call.operation.fields) return undefined;
@@ -18,7 +19,7 @@ export function takePlace(runtime: Runtime, call: AuthenticatedCall): Promise<vo
 function take(runtime: Runtime, call: AuthenticatedCall, large: boolean): Promise<void> | undefined {
   if (!large) return undefined;
   if (!runtime.coordinator || !runtime.journal) {
-    throw new Refused(unaccountable('cannot account for calls now'));
+    throw new Refused(unaccountable('cannot account for calls right now'));
   }
   const refused = runtime.coordinator.place(call.id, call.snapshot);
   if (refused instanceof Promise) return refused.then((late) => placed(call, late));

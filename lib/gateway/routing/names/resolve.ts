@@ -26,7 +26,7 @@ const known = new WeakMap<Catalogue, OtherNames>();
  * of the catalogue, or the part after the slash where that is one model in the key's scope; in this order.
  * Of a chain, the first model that the key allows and the family serves. Pure.
  * @param family null: any.
- * @returns the name itself as slug when it stands for nothing; `model_not_allowed` when it is ambiguous.
+ * @returns the name itself as slug when it means nothing; `model_not_allowed` when it is ambiguous.
  */
 export function resolveName(
   name: string,
@@ -48,7 +48,7 @@ export function resolveName(
   if (allowed.length > 1) {
     return refusal(
       'model_not_allowed',
-      `Model ${JSON.stringify(name)} may be any of ${allowed.join(', ')}; name one of them in full.`,
+      `Model ${JSON.stringify(name)} could be any of ${allowed.join(', ')}; use the full name of one of them.`,
     );
   }
   return { slug: allowed[0] ?? tails[0] ?? name };

@@ -9,7 +9,7 @@ export interface Arranging {
   readonly callId: string;
   readonly nowMs: number;
   readonly stream: boolean;
-  /** Estimates, tokens: what a price is worked out for. */
+  /** Estimates, tokens: the price is calculated for them. */
   readonly inputTokens: number;
   readonly outputTokens: number;
   /** The service tier that is asked for, as `tierOf` names it; null: none. */
@@ -18,14 +18,14 @@ export interface Arranging {
   readonly holder: string | null;
 }
 
-/** A smoothed figure is worth nothing after this long: the offer is measured again. */
+/** A smoothed figure expires after this long: the offer is then measured again. */
 const FIGURE_LIVES_MS = 300_000;
 /** Sorts before every measured figure, so that the next call measures the offer. */
 const UNSEEN = Number.NEGATIVE_INFINITY;
 
 /**
  * Steps 2 to 4 of a plan (contract: routing/plan): the offers of one model in the order of trying. Those that
- * `order` names come first, in its order; the rest is drawn by `weights`, else sorted. Where the policy
+ * `order` names come first, in its order; the rest is drawn by `weights`, else sorted. If the policy
  * leaves the choice open, the provider that holds the call's prompt cache goes first.
  */
 export function arrange(offers: readonly OfferFacts[], rules: Rules, call: Arranging): readonly OfferFacts[] {
@@ -52,7 +52,7 @@ function arrangeRest(offers: readonly OfferFacts[], rules: Rules, call: Arrangin
   return sorted;
 }
 
-/** Lower goes first. */
+/** The lowest goes first. */
 function scoreOf(offer: OfferFacts, rules: Rules, call: Arranging): number {
   if (rules.weights !== null) {
     return drawScore(call.callId, offer.provider.id, rules.weights.get(offer.provider.id) ?? 1);

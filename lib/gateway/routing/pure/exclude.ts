@@ -31,7 +31,7 @@ export interface OfferNeeds {
   readonly inputTokens: number;
   /** The service tier that is asked for, as `tierOf` names it; null: none. */
   readonly tier: string | null;
-  /** ms since the epoch: what has retired by then is left out. */
+  /** ms since the epoch: offers that have retired by then are left out. */
   readonly nowMs: number;
 }
 
@@ -87,7 +87,7 @@ function overPrice(offer: OfferFacts, { rules, inputTokens, tier }: OfferNeeds):
 }
 
 /** The code in words, for messages and `route explain`. */
-export function tellOffer(why: WhyOffer, offer: OfferFacts, wanted: OfferNeeds): string {
+export function describeOffer(why: WhyOffer, offer: OfferFacts, wanted: OfferNeeds): string {
   const { family, rules, inputTokens, tier } = wanted;
   const { credentialEnv, families } = offer.provider;
   const address = families.get(family);
@@ -100,7 +100,7 @@ export function tellOffer(why: WhyOffer, offer: OfferFacts, wanted: OfferNeeds):
     case 'ignore':
       return "in the policy's ignore";
     case 'family':
-      return `does not speak the ${family} family`;
+      return `does not support the ${family} family`;
     case 'unpriced':
       return 'has no price';
     case 'credential':
@@ -111,11 +111,11 @@ export function tellOffer(why: WhyOffer, offer: OfferFacts, wanted: OfferNeeds):
     case 'invalid_address':
       return address && address.state !== 'ready' ? address.why : 'has no usable address';
     case 'input_price':
-      return `over price: input costs $${dollars(rates?.input)} a million tokens, maxPrice is $${rules.policy.maxPrice?.input}`;
+      return `too expensive: input costs $${dollars(rates?.input)} per million tokens, maxPrice is $${rules.policy.maxPrice?.input}`;
     case 'output_price':
-      return `over price: output costs $${dollars(rates?.output)} a million tokens, maxPrice is $${rules.policy.maxPrice?.output}`;
+      return `too expensive: output costs $${dollars(rates?.output)} per million tokens, maxPrice is $${rules.policy.maxPrice?.output}`;
     case 'pinned':
-      return 'the call is bound to another provider, which holds its state';
+      return 'the call is bound to another provider, which stores its state';
     case 'nested':
       return 'does not offer every model that the request names inside its body';
     case 'tier':

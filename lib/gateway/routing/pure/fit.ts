@@ -15,7 +15,7 @@ interface FallbackNeeds {
 }
 
 /**
- * Whether a fallback model can take the request: in the key's scope, spoken in the family, large enough
+ * Whether a fallback model can take the request: in the key's scope, offered in the family, large enough
  * for input and budget, and able to read what the request carries.
  * @returns null when it can.
  */
@@ -27,8 +27,8 @@ export function misfit(
   if (!model) return 'unknown';
   if (scope !== null && !scope.has(slug)) return 'scope';
   if (!model.offers.some((offer) => offer.families.has(family))) return 'family';
-  // A catalogue that gives no size (0) sets no bound; of a model of films or pictures, it is that of the
-  // prompt alone, and what else the request carries is no part of it.
+  // A catalogue that gives no size (0) sets no bound; of a model of videos or pictures, it is only
+  // that of the prompt, and what else the request carries is not part of it.
   if (model.contextTokens > 0 && model.output.includes('text')) {
     if (estimateInput(ask.weight) + (ask.budget ?? 0) > model.contextTokens) return 'context';
   }
@@ -37,24 +37,24 @@ export function misfit(
 }
 
 /** The code in words, for `route explain`. */
-export function tellModel(why: WhyModel, family: FamilyId, model: ModelFacts | undefined): string {
+export function describeModel(why: WhyModel, family: FamilyId, model: ModelFacts | undefined): string {
   switch (why) {
     case 'unknown':
       return 'not in the catalogue';
     case 'scope':
       return 'not in the scope of the key';
     case 'family':
-      return `no offer speaks the ${family} family`;
+      return `no offer supports the ${family} family`;
     case 'context':
       return `too small for the request: its context is ${model?.contextTokens} tokens`;
     case 'budget':
       return `too small for the request: it makes at most ${model?.maxOutputTokens} output tokens`;
     case 'image':
-      return 'lacks a capability: it reads no images';
+      return 'lacks a capability: it cannot read images';
     case 'sound':
-      return 'lacks a capability: it reads no audio or video';
+      return 'lacks a capability: it cannot read audio or video';
     case 'file':
-      return 'lacks a capability: it reads no files';
+      return 'lacks a capability: it cannot read files';
   }
 }
 

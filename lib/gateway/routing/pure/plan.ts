@@ -7,10 +7,10 @@ import { coversTier, tierOf } from '#lib/core/metering/service-tier';
 import type { OfferHealth } from '#lib/gateway/routing/health';
 import { arrange } from '#lib/gateway/routing/pure/arrange';
 import {
+  describeOffer,
   exclude,
   noOfferAtTier,
   type OfferNeeds,
-  tellOffer,
   type WhyOffer,
 } from '#lib/gateway/routing/pure/exclude';
 import { misfit, type WhyModel } from '#lib/gateway/routing/pure/fit';
@@ -19,7 +19,7 @@ import { type Rules, rulesFor } from '#lib/gateway/routing/pure/rules';
 import type { Plan, Target } from '#lib/gateway/routing/pure/target';
 import { timeLimitsOf } from '#lib/gateway/routing/pure/time-limits';
 
-/** Output that a price is worked out for: what the request allows, up to a usual answer; tokens. */
+/** Output for which a price is calculated: what the request allows, up to a usual answer; tokens. */
 const USUAL_OUTPUT = 1_000;
 
 export interface PlanInput {
@@ -39,7 +39,7 @@ export interface PlanInput {
   readonly noFallback?: boolean;
 }
 
-/** Hears of what a plan leaves out; made for explanations, absent on the path of calls. */
+/** Called for what a plan leaves out; made for explanations, absent on the path of calls. */
 export interface Leftovers {
   offer(why: WhyOffer, model: ModelFacts, offer: OfferFacts): void;
   model(why: WhyModel, slug: string, model: ModelFacts | undefined): void;
@@ -125,7 +125,9 @@ function fromModel(
   });
 }
 
-/** What the request itself rules out: another provider keeps its state, or lacks a nested model or the tier. */
+/**
+ * What the request itself rules out: its state is at another provider, or this one lacks a nested model or the tier.
+ */
 function outOfReach(
   { pinned, ask, catalogue, nowMs }: PlanInput,
   { tier }: OfferNeeds,
@@ -188,7 +190,7 @@ export function noTarget(input: PlanInput, rules: Rules): Refusal {
       broken ||= why === 'invalid_address' && model.id === slug;
       lacksNested ||= why === 'nested' && model.id === slug;
       keeperOffers ||= offer.provider.id === input.pinned && why !== 'family';
-      reasons.push(`${offer.provider.id} ${tellOffer(why, offer, wanted)}`);
+      reasons.push(`${offer.provider.id} ${describeOffer(why, offer, wanted)}`);
     },
     model: () => {},
   });
@@ -203,7 +205,7 @@ export function noTarget(input: PlanInput, rules: Rules): Refusal {
   if (typeof input.pinned === 'string' && !keeperOffers) {
     return refusal(
       'model_not_allowed',
-      `Model ${slug} is not offered where the state that this request continues is kept; use the model that made it.`,
+      `Model ${slug} is not offered by the provider that stores the state that this request continues; use the model that made it.`,
     );
   }
   if (
@@ -212,7 +214,7 @@ export function noTarget(input: PlanInput, rules: Rules): Refusal {
   ) {
     return refusal(
       'model_not_allowed',
-      `Model ${slug} is retired (${told}); choose another one of GET /v1/models.`,
+      `Model ${slug} is retired (${told}); choose another model from GET /v1/models.`,
     );
   }
   if (lacksNested) return noProviderOfAll(input.ask);
@@ -220,11 +222,11 @@ export function noTarget(input: PlanInput, rules: Rules): Refusal {
   if (unpriced > 0 && others === 0) {
     return refusal(
       'model_not_allowed',
-      `Model ${slug} has no price at this gateway (${told}); choose another model of GET /v1/models, or ask the operator of the gateway to price it.`,
+      `Model ${slug} has no price at this gateway (${told}); choose another model from GET /v1/models, or ask the gateway's operator to set a price.`,
     );
   }
   return refusal(
     'missing_upstream_base_url',
-    `No provider of ${slug} can be routed to (${told || 'it has no offers'}); choose another model, change the workspace's routing policy, or ask the operator of the gateway.`,
+    `No provider of ${slug} is available (${told || 'it has no offers'}); choose another model, change the workspace's routing policy, or ask the gateway's operator.`,
   );
 }

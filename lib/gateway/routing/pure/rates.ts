@@ -4,7 +4,7 @@ import { contextTier, priceOfTier } from '#lib/core/metering/service-tier';
 /** What planning reads of a price, nano-dollars per million units; a class without a price costs 0. */
 export interface PlainRates {
   readonly input: number;
-  /** Cached input; `input` where it has no price of its own. */
+  /** Cached input; `input` if it has no price of its own. */
   readonly cached: number;
   readonly output: number;
   /** One image, one second of video and the request fee, each at its cheapest. */
@@ -14,8 +14,8 @@ export interface PlainRates {
 const plain = new WeakMap<Rates, PlainRates>();
 
 /**
- * The rates that a call is expected to be charged at: those of the service tier that it asks for and of
- * the context tier that its input reaches, with the base where they are silent (contract: money/context-tiers).
+ * The rates that a call is expected to be charged at: those of the service tier that it asks for and of the context
+ * tier that its input reaches, with the base for classes that they do not price (contract: money/context-tiers).
  * @param tier as `tierOf` names it; null: the standard service.
  */
 export function ratesAt(price: Price, inputTokens: number, tier: string | null): PlainRates {

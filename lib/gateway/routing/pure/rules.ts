@@ -1,7 +1,7 @@
 import type { Policy } from '#lib/core/facts/snapshot';
 import { parseUsd } from '#lib/core/money';
 
-/** Attempts of a call, at the most, whatever a policy says (contract: routing/plan). */
+/** Most attempts of a call, whatever a policy says (contract: routing/plan). */
 const MOST_ATTEMPTS = 4;
 
 /** A policy made ready for planning: sets and numbers instead of lists and strings. */

@@ -44,7 +44,7 @@ export interface Skipped {
   readonly why: string;
 }
 
-/** Where a call goes, in order; or why nowhere, kept until steps 11 to 14 have passed. */
+/** Where a call goes, in order; or why it goes nowhere, kept until steps 11 to 14 have passed. */
 export interface Plan {
   readonly targets: readonly Target[];
   readonly timeLimits: TimeLimits;

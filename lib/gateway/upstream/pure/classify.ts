@@ -3,7 +3,7 @@ import { machineFaultOf } from '#lib/core/machine-fault';
 /** Statuses of 4xx that are never the client's fault (contract: families/faults). */
 const never = new Set([401, 402, 403, 408, 425, 429, 499]);
 
-/** Whether an error is not the client's whatever its body says. */
+/** Whether an error is not the client's fault, whatever its body says. */
 export function isDecided(status: number): boolean {
   return status >= 500 || never.has(status);
 }
@@ -25,7 +25,7 @@ const unreadableCode = /^(HPE_|Z_|ZSTD_|ERR_BROTLI_|ERR__ERROR_)/;
 /** The error name of an attempt that got no HTTP answer, for the call log. */
 export function failureName(error: unknown): string {
   const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
-  // Most of what undici's parser refuses carries no code.
+  // Most errors of undici's parser have no code.
   if (name === 'HTTPParserError') return 'bad_answer';
   if (typeof code !== 'string') return 'connection_failed';
   const known: Record<string, string> = {

@@ -129,7 +129,9 @@ describe('a form', () => {
     const ask = videos.readAsk({ operation: videoOperation('create'), params: {}, scan: named });
     expect(!isRefusal(ask) && ask.references).toEqual([{ kind: 'file', id: 'file-1', required: true }]);
     const text = scanForm([...parts.slice(2), { name: 'input_reference', value: '{"file_id":"file-1"}' }]);
-    expect(text.scanned).toMatchObject({ fault: expect.stringContaining('"input_reference") is no file') });
+    expect(text.scanned).toMatchObject({
+      fault: expect.stringContaining('"input_reference") is not a file'),
+    });
   });
 });
 

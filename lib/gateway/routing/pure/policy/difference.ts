@@ -1,4 +1,4 @@
-/** A policy as JSON: what the operator wrote by hand may be none. */
+/** A policy as JSON: what the operator wrote by hand may not be a valid one. */
 type Stored = Readonly<Record<string, unknown>>;
 
 const labels: Readonly<Record<string, string>> = {

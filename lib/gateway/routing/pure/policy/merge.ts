@@ -3,15 +3,16 @@ type Stored = Readonly<Record<string, unknown>>;
 /** Two changes of one policy, joined. */
 export interface Merged {
   readonly policy: Stored;
-  /** Keys that both changed, and differently: mine stand. */
+  /** Keys that both changed, and differently: mine win. */
   readonly both: readonly string[];
 }
 
 const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
 /**
- * Joins what two people made of one policy, key by key: what one of them left alone is the other's. Pure.
- * @param base what both began with.
+ * Joins two people's changes of one policy, key by key: if one of them left a key unchanged, the other's value is
+ * taken. Pure.
+ * @param base what both started from.
  */
 export function mergeChanges(base: Stored, mine: Stored, theirs: Stored): Merged {
   const policy: Record<string, unknown> = {};

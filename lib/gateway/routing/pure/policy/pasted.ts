@@ -3,7 +3,7 @@ export interface Pasted {
   /** "/v1/messages"; null: none was found. */
   readonly path: string | null;
   readonly body: Readonly<Record<string, unknown>> | null;
-  /** The text alone, where it is a name. */
+  /** The text itself, if it is a name. */
   readonly model: string | null;
   /** Why the body cannot be read; null: it can, or there is none. */
   readonly fault: string | null;
@@ -12,7 +12,7 @@ export interface Pasted {
 const pathShape = /\/v1(?:beta|alpha)?\/[^\s"'?]*/;
 
 /**
- * Reads what people have at hand: the name of a model, the JSON of a body, a request line with a body below, or a whole
+ * Reads what people paste: the name of a model, the JSON of a body, a request line with a body below, or a whole
  * curl command. Pure.
  */
 export function readPasted(text: string): Pasted {
@@ -31,12 +31,12 @@ export function readPasted(text: string): Pasted {
     const body: unknown = JSON.parse(json);
     if (typeof body === 'object' && body !== null && !Array.isArray(body))
       return { ...none, path, body: { ...body } };
-    return { ...none, path, fault: 'The body is no JSON object.' };
+    return { ...none, path, fault: 'The body is not a JSON object.' };
   } catch (error) {
     return {
       ...none,
       path,
-      fault: `The body is no JSON: ${error instanceof Error ? error.message : 'unreadable'}`,
+      fault: `The body is not valid JSON: ${error instanceof Error ? error.message : 'unreadable'}`,
     };
   }
 }

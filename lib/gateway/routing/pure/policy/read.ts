@@ -1,4 +1,4 @@
-/** Parts of a draft, which may be anything: what is not of the wanted shape reads as empty. */
+/** Parts of a draft, which may be anything: values of the wrong shape are read as empty. */
 
 export type DraftPolicy = Readonly<Record<string, unknown>>;
 
@@ -15,7 +15,7 @@ export function textOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
 
-/** What a box holds, as JSON: a number where it is one, so that what is none is told at its place. */
+/** The contents of a box, as JSON: a number if it is one, else the text, so that the error is shown at its place. */
 export function numberOf(text: string): number | string | undefined {
   const trimmed = text.trim();
   if (trimmed === '') return undefined;
