@@ -74,7 +74,7 @@ export class Coordinator {
   constructor(parts: CoordinatorParts) {
     const { clock, money, shared = null, byRows, outage } = parts;
     const leases = new LeaseBook();
-    const calls = new OpenCalls(leases, shared);
+    const calls = new OpenCalls(leases);
     const owner = new Owner(clock, money, leases);
     this.#parts = parts;
     this.#gate = new LimitGate(clock, this.#limits, calls, shared);

@@ -1,5 +1,5 @@
 import { isRefusal, type Refusal } from '#lib/core/errors';
-import type { KeySnapshot } from '#lib/core/facts/snapshot';
+import type { KeySnapshot, StoredLimits } from '#lib/core/facts/snapshot';
 import type { Claim, ClaimRequest } from '#lib/gateway/admission/claim';
 import type { Lease } from '#lib/gateway/admission/lease-book';
 import type { OpenCalls, ShareUse } from '#lib/gateway/admission/open-calls';
@@ -51,11 +51,11 @@ export class LimitGate {
     const asked = this.#shared.claim(weightToCheck(request), snapshot.key, snapshot.workspace);
     return after(asked, (shared) => {
       const decided = decide({ ...request, shared });
-      if (!(decided instanceof Promise)) return this.#kept(shared, decided);
+      if (!(decided instanceof Promise)) return kept(shared, decided);
       return decided.then(
-        (late) => this.#kept(shared, late),
+        (late) => kept(shared, late),
         (error: unknown) => {
-          this.#shared?.end(shared, 0, true);
+          shared.end(0, true);
           throw error;
         },
       );
@@ -67,7 +67,7 @@ export class LimitGate {
     const wrong = checkLimits(snapshot);
     if (wrong || !this.#shared) return wrong ?? this.#place(callId, snapshot);
     const asked = this.#shared.claim(placeWeight, snapshot.key, snapshot.workspace);
-    return after(asked, (shared) => this.#kept(shared, this.#place(callId, snapshot, shared)));
+    return after(asked, (shared) => kept(shared, this.#place(callId, snapshot, shared)));
   }
 
   #place(callId: string, snapshot: KeySnapshot, shared?: SharedClaim): Refusal | null {
@@ -76,7 +76,7 @@ export class LimitGate {
     const counters = this.#countersOf(snapshot, shared);
     const refused = check(counters, placeWeight, this.#clock.mono());
     if (refused) return refused;
-    if (shared) this.#shared?.place(shared);
+    shared?.place();
     this.#calls.place(callId, { counters, shared: shared ?? null });
     return null;
   }
@@ -91,8 +91,8 @@ export class LimitGate {
     const refused = check(counters, weightToCheck(request), nowMono);
     if (refused) return refused;
     const placed = request.placed ? this.#calls.takeOver(request.callId) : null;
-    if (shared) this.#shared?.admit(shared);
-    if (placed) this.#shared?.takeOver(placed);
+    shared?.admit();
+    placed?.takeOver();
     const weight = weightOf(request);
     const [key, workspace] = counters;
     const counted = [key.book(weight, nowMono), workspace.book(weight, nowMono)];
@@ -105,10 +105,7 @@ export class LimitGate {
       tokens: request.tokens,
       funding: means.funding,
       simulated: request.simulated === true,
-      numbers:
-        shared && this.#shared
-          ? this.#shared.numbers(shared)
-          : tighter(key.numbers(nowMono), workspace.numbers(nowMono)),
+      numbers: shared ? shared.numbers() : tighter(key.numbers(nowMono), workspace.numbers(nowMono)),
     };
     this.#calls.open(
       {
@@ -129,16 +126,18 @@ export class LimitGate {
 
   /** With the limits that bind this process: all, unless a store decides by them. */
   #countersOf({ key, workspace }: KeySnapshot, shared?: SharedClaim): readonly [Counters, Counters] {
-    const bounds = ({ limits }: KeySnapshot['key' | 'workspace']) =>
-      shared && this.#shared ? this.#shared.bounds(shared, limits) : limits;
-    return [this.#limits.of(key.id, bounds(key)), this.#limits.of(workspace.id, bounds(workspace))];
+    const bounds = (limits: StoredLimits) => shared?.bounds(limits) ?? limits;
+    return [
+      this.#limits.of(key.id, bounds(key.limits)),
+      this.#limits.of(workspace.id, bounds(workspace.limits)),
+    ];
   }
+}
 
-  /** Gives back what the shared limits gave to a call that is refused. */
-  #kept<Decided extends Claim | Refusal | null>(shared: SharedClaim, decided: Decided): Decided {
-    if (isRefusal(decided)) this.#shared?.end(shared, 0, true);
-    return decided;
-  }
+/** Gives back what the shared limits gave to a call that is refused. */
+function kept<Decided extends Claim | Refusal | null>(shared: SharedClaim, decided: Decided): Decided {
+  if (isRefusal(decided)) shared.end(0, true);
+  return decided;
 }
 
 const none: readonly never[] = [];

@@ -3,7 +3,7 @@ import type { Claim, ClaimEnd, Posted } from '#lib/gateway/admission/claim';
 import type { Lease, LeaseBook } from '#lib/gateway/admission/lease-book';
 import type { Counted, Counters } from '#lib/gateway/limits/pure/limit-book';
 import type { CallWeight } from '#lib/gateway/limits/pure/limits';
-import type { SharedClaim, SharedLimits } from '#lib/gateway/limits/shared-limits';
+import type { SharedClaim } from '#lib/gateway/limits/shared-limits';
 import { CallTable } from '#lib/platform/call-table';
 
 /** Every counter and lease that an admitted call is booked in, so that its end undoes exactly that. */
@@ -53,12 +53,9 @@ export class OpenCalls {
   readonly #running = new CallTable<AdmittedCall>();
   readonly #debts = new CallTable<Debt>();
   readonly #places = new CallTable<Place>();
-  readonly #shared: SharedLimits | null;
 
-  /** @param shared limits that other processes share; null: this process counts alone. */
-  constructor(leases: LeaseBook, shared: SharedLimits | null = null) {
+  constructor(leases: LeaseBook) {
     this.#leases = leases;
-    this.#shared = shared;
   }
 
   /** How many have been admitted and not released. */
@@ -73,8 +70,7 @@ export class OpenCalls {
 
   /** Gives up the place of a call that has ended without a claim. */
   vacate(callId: string): void {
-    const shared = this.takeOver(callId);
-    if (shared) this.#shared?.end(shared, 0, true);
+    this.takeOver(callId)?.end(0, true);
   }
 
   /** The claim of a call takes its place over. @returns its part in shared limits. */
@@ -149,7 +145,7 @@ export class OpenCalls {
     if (call.left) return;
     call.left = true;
     if (call.weight.slot) for (const { counters } of call.counted) counters.freeSlot();
-    for (const shared of call.shared) this.#shared?.leave(shared);
+    for (const shared of call.shared) shared.leave();
   }
 
   /** Ends a call once: slot and tokens are free, its hold becomes a debt. @returns the call; null the second time. */
@@ -162,7 +158,7 @@ export class OpenCalls {
     const actual = undone ? 0 : (outcome.tokens ?? claim.tokens);
     this.#free(call);
     for (const counted of call.counted) counted.counters.end(counted, { weight, actual, undone }, nowMono);
-    for (const shared of call.shared) this.#shared?.end(shared, actual, undone);
+    for (const shared of call.shared) shared.end(actual, undone);
     const owed = claim.funding !== 'none' && !call.posted && chargeNano > 0n;
     for (const lease of leases) {
       lease.heldNano -= call.holdNano;

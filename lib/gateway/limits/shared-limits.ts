@@ -17,12 +17,7 @@ import {
   tighter,
 } from '#lib/gateway/limits/pure/limits';
 import type { LimitStore } from '#lib/gateway/limits/pure/permit-request';
-
-/** The part of a claim that is counted in shared limits: what they said to the call, and what it has of them. */
-export interface SharedClaim extends LimitRequest {
-  readonly queue: LimitQueue;
-  answer: SharedAnswer;
-}
+import type { Clock } from '#lib/platform/clock';
 
 /** A key or workspace with its limits. */
 interface Subject {
@@ -51,27 +46,134 @@ export function processName(ownerId: string): string {
   return ownerId.slice(-12);
 }
 
+/** The part of a claim that is counted in shared limits: what they said to the call, and what it has of them. */
+export class SharedClaim {
+  readonly #limits: SharedLimits;
+  readonly #queue: LimitQueue;
+  readonly #request: LimitRequest;
+  answer: SharedAnswer = { kind: 'alone' };
+
+  constructor(limits: SharedLimits, queue: LimitQueue, request: LimitRequest) {
+    this.#limits = limits;
+    this.#queue = queue;
+    this.#request = request;
+  }
+
+  /** Asks permits at hand, then the store. @returns a promise only if permits at hand cannot decide. */
+  ask(): this | Promise<this> {
+    const { weight, key, workspace } = this.#request;
+    const nowMono = this.#limits.clock.mono();
+    const queue = this.#queue;
+    const both = [key, workspace];
+    for (const permits of both) permits.demand.note(weight.tokens ?? 0, nowMono);
+    if (queue.mode(nowMono) === 'alone') return this;
+    if (both.every((permits) => permits.covers(weight, nowMono))) {
+      this.admit();
+      if (both.some((permits) => permits.low(nowMono))) queue.advance(nowMono);
+      return this;
+    }
+    if (
+      both.some((permits) => permits.refuses(weight, queue.retriesFull, nowMono)) &&
+      !both.some((permits) => permits.vague(weight, nowMono))
+    ) {
+      this.answer = {
+        kind: 'refused',
+        waits: [key.waits(weight, nowMono), workspace.waits(weight, nowMono)],
+      };
+      return this;
+    }
+    return queue.ask(this.#request).then((answer) => {
+      this.answer = answer;
+      return this;
+    });
+  }
+
+  /** What the counters of this process may admit by themselves: everything, while the store decides. */
+  bounds(limits: StoredLimits): StoredLimits {
+    const shared = this.#queue.mode(this.#limits.clock.mono()) === 'shared';
+    return shared ? noLimits : this.#limits.shareOf(limits);
+  }
+
+  /** The call is admitted: if by the share of this process, it counts too, and the store will hear of it. */
+  admit(): void {
+    if (this.answer.kind === 'held') return;
+    const { weight, key, workspace } = this.#request;
+    const nowMono = this.#limits.clock.mono();
+    this.answer = { kind: 'held', held: [key.take(weight, nowMono), workspace.take(weight, nowMono)] };
+  }
+
+  numbers(): LimitNumbers {
+    const { key, workspace } = this.#request;
+    const nowMono = this.#limits.clock.mono();
+    return tighter(key.numbers(nowMono), workspace.numbers(nowMono));
+  }
+
+  /** Its client has left, or it has ended. Idempotent. */
+  leave(): void {
+    if (this.answer.kind !== 'held') return;
+    for (const held of this.answer.held) {
+      const withinMs = held.permits.freeSlot(held);
+      if (withinMs !== null) this.#queue.reportWithin(withinMs);
+    }
+  }
+
+  /** The call has ended: `actual` tokens replace its estimate; `undone`: it never started. */
+  end(actual: number, undone: boolean): void {
+    this.leave();
+    this.#limits.placed.delete(this);
+    if (this.answer.kind !== 'held') return;
+    const { weight } = this.#request;
+    const nowMono = this.#limits.clock.mono();
+    for (const held of this.answer.held) {
+      if (held.permits.end(held, { weight, actual, undone }, nowMono)) this.#queue.reportWithin(0);
+    }
+  }
+
+  /** The call waits for its body with a request in hand, which counts as admitted now until then. */
+  place(): void {
+    this.admit();
+    this.#limits.placed.add(this);
+  }
+
+  /** The call, which waited for its body, is admitted now. */
+  takeOver(): void {
+    this.#limits.placed.delete(this);
+    this.renew(STALE_MS);
+  }
+
+  /** Takes its request again if it was taken more than `staleMs` ago. */
+  renew(staleMs: number): void {
+    if (this.answer.kind !== 'held') return;
+    const nowMono = this.#limits.clock.mono();
+    for (const held of this.answer.held) held.permits.renewRequest(held, staleMs, nowMono);
+  }
+}
+
 /**
  * Limits that several processes share (contract: limits/stores): permits in memory, requested from the store before
  * they run out; each permit request is about one workspace.
  */
 export class SharedLimits {
   readonly #parts: LimitQueueParts;
-  readonly #breaker = new Breaker();
   readonly #queues = new Map<string, LimitQueue>();
-  readonly #placed = new Set<SharedClaim>();
-  readonly #bounds = new WeakMap<StoredLimits, { readonly of: Fleet; readonly share: StoredLimits }>();
+  /** Those of calls that wait for their bodies. */
+  readonly placed = new Set<SharedClaim>();
+  readonly #shares = new WeakMap<StoredLimits, { readonly of: Fleet; readonly share: StoredLimits }>();
   #timer: NodeJS.Timeout | null = null;
   #sweptMono = Number.NEGATIVE_INFINITY;
 
   constructor(parts: SharedLimitParts) {
     let count = 0;
-    this.#parts = { later: usualTimer, ...parts, breaker: this.#breaker, next: () => ++count };
+    this.#parts = { later: usualTimer, ...parts, breaker: new Breaker(), next: () => ++count };
+  }
+
+  get clock(): Clock {
+    return this.#parts.clock;
   }
 
   /** Whether the store answered when it was last asked. */
   get storeAnswers(): boolean {
-    return this.#breaker.mode(this.#parts.clock.mono()) !== 'alone';
+    return this.#parts.breaker.mode(this.clock.mono()) !== 'alone';
   }
 
   /** Starts reporting to the store what no call asks it. */
@@ -83,95 +185,34 @@ export class SharedLimits {
 
   /** @returns what the limits say to a call; a promise only if permits at hand cannot decide. */
   claim(weight: CallWeight, key: Subject, workspace: Subject): SharedClaim | Promise<SharedClaim> {
-    const nowMono = this.#parts.clock.mono();
-    const queue = this.#queueOf(workspace.id);
-    const claim: SharedClaim = {
-      queue,
+    const nowMono = this.clock.mono();
+    let queue = this.#queues.get(workspace.id);
+    if (!queue) {
+      queue = new LimitQueue(workspace.id, this.#parts);
+      this.#queues.set(workspace.id, queue);
+    }
+    const claim = new SharedClaim(this, queue, {
       weight,
-      answer: { kind: 'alone' },
       key: queue.permitsOf(key.id, key.limits, nowMono),
       workspace: queue.permitsOf(workspace.id, workspace.limits, nowMono),
-    };
-    const both = [claim.key, claim.workspace];
-    for (const permits of both) permits.demand.note(weight.tokens ?? 0, nowMono);
-    if (queue.mode(nowMono) === 'alone') return claim;
-    if (both.every((permits) => permits.covers(weight, nowMono))) {
-      hold(claim, nowMono);
-      if (both.some((permits) => permits.low(nowMono))) queue.advance(nowMono);
-      return claim;
-    }
-    if (
-      both.some((permits) => permits.refuses(weight, queue.retriesFull, nowMono)) &&
-      !both.some((permits) => permits.vague(weight, nowMono))
-    ) {
-      const waits = [claim.key.waits(weight, nowMono), claim.workspace.waits(weight, nowMono)] as const;
-      claim.answer = { kind: 'refused', waits };
-      return claim;
-    }
-    return queue.ask(claim).then((answer) => {
-      claim.answer = answer;
-      return claim;
     });
+    return claim.ask();
   }
 
-  /** What the counters of this process may admit by themselves: everything, while the store decides. */
-  bounds({ queue }: SharedClaim, limits: StoredLimits): StoredLimits {
-    if (queue.mode(this.#parts.clock.mono()) === 'shared') return noLimits;
+  /** The same object for the same limits and fleet, so that counters see when their limits change. */
+  shareOf(limits: StoredLimits): StoredLimits {
     const fleet = this.#parts.fleet.now();
-    const known = this.#bounds.get(limits);
+    const known = this.#shares.get(limits);
     if (known?.of.processes === fleet.processes && known.of.rank === fleet.rank) return known.share;
     const share = shareOf(limits, fleet);
-    this.#bounds.set(limits, { of: fleet, share });
+    this.#shares.set(limits, { of: fleet, share });
     return share;
-  }
-
-  /** A call that this process admitted by its share counts, and the store will hear of it. */
-  admit(claim: SharedClaim): void {
-    if (claim.answer.kind !== 'held') hold(claim, this.#parts.clock.mono());
-  }
-
-  numbers({ key, workspace }: SharedClaim): LimitNumbers {
-    const nowMono = this.#parts.clock.mono();
-    return tighter(key.numbers(nowMono), workspace.numbers(nowMono));
-  }
-
-  /** Its client has left, or it has ended. Idempotent. */
-  leave({ queue, answer }: SharedClaim): void {
-    if (answer.kind !== 'held') return;
-    for (const held of answer.held) {
-      const withinMs = held.permits.freeSlot(held);
-      if (withinMs !== null) queue.reportWithin(withinMs);
-    }
-  }
-
-  /** A call has ended: `actual` tokens replace its estimate; `undone`: it never started. */
-  end(claim: SharedClaim, actual: number, undone: boolean): void {
-    this.leave(claim);
-    this.#placed.delete(claim);
-    const { answer, weight, queue } = claim;
-    if (answer.kind !== 'held') return;
-    const nowMono = this.#parts.clock.mono();
-    for (const held of answer.held) {
-      if (held.permits.end(held, { weight, actual, undone }, nowMono)) queue.reportWithin(0);
-    }
-  }
-
-  /** The call waits for its body with a request in hand, which counts as admitted now until then. */
-  place(claim: SharedClaim): void {
-    this.admit(claim);
-    this.#placed.add(claim);
-  }
-
-  /** A call that waited for its body is admitted now. */
-  takeOver(claim: SharedClaim): void {
-    this.#placed.delete(claim);
-    renew(claim, STALE_MS, this.#parts.clock.mono());
   }
 
   /** Reports to the store what is due. */
   tick(): void {
-    const nowMono = this.#parts.clock.mono();
-    for (const claim of this.#placed) renew(claim, PLACED_MS, nowMono);
+    const nowMono = this.clock.mono();
+    for (const claim of this.placed) claim.renew(PLACED_MS);
     for (const [id, queue] of this.#queues) if (!queue.tick(nowMono)) this.#queues.delete(id);
     if (nowMono - this.#sweptMono < SWEEP_MS) return;
     this.#sweptMono = nowMono;
@@ -190,25 +231,6 @@ export class SharedLimits {
     await Promise.all([...this.#queues.values()].map((queue) => queue.leave()));
     await this.#parts.store.close();
   }
-
-  #queueOf(workspaceId: string): LimitQueue {
-    let queue = this.#queues.get(workspaceId);
-    if (!queue) {
-      queue = new LimitQueue(workspaceId, this.#parts);
-      this.#queues.set(workspaceId, queue);
-    }
-    return queue;
-  }
-}
-
-function hold(claim: SharedClaim, nowMono: number): void {
-  const { key, workspace, weight } = claim;
-  claim.answer = { kind: 'held', held: [key.take(weight, nowMono), workspace.take(weight, nowMono)] };
-}
-
-function renew({ answer }: SharedClaim, staleMs: number, nowMono: number): void {
-  if (answer.kind !== 'held') return;
-  for (const held of answer.held) held.permits.renewRequest(held, staleMs, nowMono);
 }
 
 function usualTimer(ms: number, work: () => void): () => void {

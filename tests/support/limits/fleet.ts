@@ -61,7 +61,7 @@ export function startMember(
     report: (error) => lost.push(error),
     ...(simulation ? { later: (ms: number, work: () => void) => simulation.later(ms, work) } : {}),
   });
-  const calls = new OpenCalls(new LeaseBook(), shared);
+  const calls = new OpenCalls(new LeaseBook());
   const gate = new LimitGate(clock, new LimitBook(), calls, shared);
   const member: Member = {
     shared,
