@@ -1,7 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import type { JobSight, JobState, NewJob } from '#lib/core/facts/job';
 import type { ResourceKind } from '#lib/core/facts/resource';
-import type { FamilyId } from '#lib/core/families/ids';
 import { simulatedProvider } from '#lib/core/simulated';
 import type { Ending } from '#lib/gateway/jobs/end';
 import { jsonText } from '#lib/gateway/jobs/json-text';
@@ -24,48 +23,18 @@ export interface StoredJob
   readonly settled: boolean;
 }
 
-/** Columns of `StoredJob` in the table `job`. */
-const storedColumns = `call_id, family, kind, upstream_id, provider_id, model_id, upstream_model,
-  hold_nano::text AS hold_nano, facts, state, view, created_at, polls, misses, lost_at, settled_at`;
+/** `StoredJob` as the database answers it. */
+const storedColumns = `call_id AS "callId", family, kind, upstream_id AS id, provider_id AS "providerId",
+  model_id AS "modelId", upstream_model AS "upstreamModel", hold_nano::text AS "holdNano", facts, state, view,
+  created_at AS "createdAt", polls, misses, lost_at IS NOT NULL AS lost, settled_at IS NOT NULL AS settled`;
 
-interface StoredRow {
-  readonly call_id: string;
-  readonly family: FamilyId;
-  readonly kind: ResourceKind;
-  readonly upstream_id: string;
-  readonly provider_id: string;
-  readonly model_id: string;
-  readonly upstream_model: string;
-  readonly hold_nano: string;
-  readonly facts: NewJob['facts'];
-  readonly state: JobState;
-  readonly view: JobSight['view'];
-  readonly created_at: Date;
-  readonly polls: number;
-  readonly misses: number;
-  readonly lost_at: Date | null;
-  readonly settled_at: Date | null;
-}
+type StoredRow = Omit<StoredJob, 'holdNano' | 'createdAtMs'> & {
+  readonly holdNano: string;
+  readonly createdAt: Date;
+};
 
-function storedJob(row: StoredRow): StoredJob {
-  return {
-    callId: row.call_id,
-    family: row.family,
-    kind: row.kind,
-    id: row.upstream_id,
-    providerId: row.provider_id,
-    modelId: row.model_id,
-    upstreamModel: row.upstream_model,
-    holdNano: BigInt(row.hold_nano),
-    facts: row.facts,
-    state: row.state,
-    view: row.view,
-    createdAtMs: row.created_at.getTime(),
-    polls: row.polls,
-    misses: row.misses,
-    lost: row.lost_at !== null,
-    settled: row.settled_at !== null,
-  };
+function storedJob({ holdNano, createdAt, ...row }: StoredRow): StoredJob {
+  return { ...row, holdNano: BigInt(holdNano), createdAtMs: createdAt.getTime() };
 }
 
 /** The rows of one poll round are taken by one process: others pass over what is locked. */

@@ -1,6 +1,5 @@
 import type { JobSight, Jobs } from '#lib/core/facts/job';
 import { familyOf } from '#lib/core/families/index';
-import type { JobCounts } from '#lib/gateway/jobs/counts';
 import { isEnd } from '#lib/gateway/jobs/end';
 import type { JobStore, StoredJob } from '#lib/gateway/jobs/job-store';
 import type { Poll, Polled } from '#lib/gateway/jobs/poll';
@@ -8,7 +7,7 @@ import type { Settled } from '#lib/gateway/jobs/settle-job';
 import { patienceWith, pauseAfter } from '#lib/gateway/jobs/timing';
 import type { Clock } from '#lib/platform/clock';
 
-export interface JobsParts {
+interface JobsParts {
   readonly clock: Pick<Clock, 'now'>;
   readonly store: JobStore;
   readonly poll: Poll;
@@ -152,4 +151,12 @@ export function createJobs(parts: JobsParts): RunningJobs {
 /** null: the answer is none of this job. */
 function sightOf(job: StoredJob, answer: unknown): JobSight | null {
   return familyOf(job.family)?.jobs?.read(job.facts, answer) ?? null;
+}
+
+/** How jobs went in one process since its start; for metrics. */
+export interface JobCounts {
+  opened: number;
+  charged: number;
+  released: number;
+  lost: number;
 }

@@ -1,5 +1,5 @@
 import type { LeaseTotals } from '#lib/gateway/admission/lease-book';
-import type { JobCounts } from '#lib/gateway/jobs/counts';
+import type { JobCounts } from '#lib/gateway/jobs/jobs';
 import type { OfferStatus } from '#lib/gateway/metrics/offers';
 
 /** How a gateway process stands, read when it is asked for. */

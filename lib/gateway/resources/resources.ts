@@ -1,6 +1,5 @@
-import type { Resource, Resources } from '#lib/core/facts/resource';
-import { createLookUp, type ReadResources } from '#lib/gateway/resources/look-up';
-import { createResourceMemory, keptMs, nameOf, type Remembered } from '#lib/gateway/resources/memory';
+import pTimeout from 'p-timeout';
+import type { Resource, ResourceKind, Resources } from '#lib/core/facts/resource';
 import { isStorable } from '#lib/gateway/resources/row';
 import type { Journal } from '#lib/gateway/settlement/pure/entry';
 import type { Clock } from '#lib/platform/clock';
@@ -21,7 +20,7 @@ export interface LiveResources extends Resources {
   clear(): void;
 }
 
-export interface ResourcesOptions {
+interface ResourcesOptions {
   readonly clock: Clock;
   readonly journal: Pick<Journal, 'append'>;
   readonly read: ReadResources;
@@ -105,5 +104,145 @@ export function createResources(options: ResourcesOptions): LiveResources {
       drops += 1;
       memory.clear();
     },
+  };
+}
+
+/** How long a resource can be named after it was made (contract: jobs/lifetime), ms. */
+export const keptMs = 30 * 24 * 3_600_000;
+
+/** The name of a resource in memory and in the change feed. */
+export function nameOf(workspaceId: string, kind: ResourceKind, id: string): string {
+  return `${workspaceId} ${kind} ${id}`;
+}
+
+interface Remembered {
+  resource: Resource;
+  /** When it was last in the database, or kept here; monotonic ms. */
+  readMono: number;
+  /** A SIGKILL can no longer lose it. */
+  safe: boolean;
+}
+
+/** The resources that this process has met last, and those that it has seen deleted. */
+interface ResourceMemory {
+  find(name: string): Remembered | null;
+  put(name: string, remembered: Remembered): void;
+  /** Another process may know better: the next look-up asks the database. */
+  drop(name: string): void;
+  /** Deleted at the provider: unknown from now on. */
+  bury(name: string): void;
+  isBuried(name: string): boolean;
+  clear(): void;
+}
+
+/** Bounded: what was not asked for longest goes first, of both kinds. */
+function createResourceMemory(most: number): ResourceMemory {
+  const known = new Map<string, Remembered>();
+  const buried = new Set<string>();
+  return {
+    find: (name) => {
+      const found = known.get(name);
+      if (found === undefined) return null;
+      known.delete(name);
+      known.set(name, found);
+      return found;
+    },
+    put: (name, remembered) => {
+      known.delete(name);
+      known.set(name, remembered);
+      if (known.size > most) dropFirst(known);
+    },
+    drop: (name) => {
+      known.delete(name);
+    },
+    bury: (name) => {
+      known.delete(name);
+      buried.add(name);
+      if (buried.size > most) dropFirst(buried);
+    },
+    isBuried: (name) => buried.has(name),
+    clear: () => known.clear(),
+  };
+}
+
+function dropFirst(entries: { keys(): IterableIterator<string>; delete(name: string): boolean }): void {
+  for (const first of entries.keys()) {
+    entries.delete(first);
+    return;
+  }
+}
+
+/** A resource that somebody asks for. */
+export interface ResourceName {
+  readonly workspaceId: string;
+  readonly kind: ResourceKind;
+  readonly id: string;
+}
+
+/** Those of `names` that the database has: not deleted, not too old. */
+type ReadResources = (names: readonly ResourceName[]) => Promise<readonly Resource[]>;
+
+/** Longest that a look-up waits for the database, ms. */
+const timeoutMs = 2_000;
+/** Another process may have kept it a moment ago: its drain runs every 200 ms. */
+const retryMs = 300;
+
+interface Waiting extends PromiseWithResolvers<Resource | null> {
+  readonly name: ResourceName;
+}
+
+/**
+ * Looks up in the database what memory does not have: look-ups of one turn share a statement, those of one
+ * resource an answer; what is missing is asked for once more after 300 ms.
+ */
+function createLookUp(read: ReadResources): (name: ResourceName) => Promise<Resource | null> {
+  const running = new Map<string, Waiting>();
+  let next: Waiting[] = [];
+
+  const ask = async (batch: readonly Waiting[]): Promise<readonly Waiting[]> => {
+    const found = await pTimeout(read(batch.map(({ name }) => name)), {
+      milliseconds: timeoutMs,
+      message: `the database did not answer within ${timeoutMs} ms`,
+    });
+    const byName = new Map(found.map((one) => [nameOf(one.workspaceId, one.kind, one.id), one]));
+    return batch.filter((waiting) => {
+      const { workspaceId, kind, id } = waiting.name;
+      const resource = byName.get(nameOf(workspaceId, kind, id));
+      if (resource) end(waiting, resource);
+      return resource === undefined;
+    });
+  };
+
+  const end = (waiting: Waiting, resource: Resource | null) => {
+    const { workspaceId, kind, id } = waiting.name;
+    running.delete(nameOf(workspaceId, kind, id));
+    waiting.resolve(resource);
+  };
+
+  const run = async () => {
+    const batch = next;
+    next = [];
+    try {
+      const missing = await ask(batch);
+      if (missing.length === 0) return;
+      await new Promise((resolve) => setTimeout(resolve, retryMs));
+      for (const waiting of await ask(missing)) end(waiting, null);
+    } catch (error) {
+      for (const { name, reject } of batch) {
+        running.delete(nameOf(name.workspaceId, name.kind, name.id));
+        reject(error);
+      }
+    }
+  };
+
+  return (name) => {
+    const key = nameOf(name.workspaceId, name.kind, name.id);
+    const known = running.get(key);
+    if (known) return known.promise;
+    const waiting: Waiting = { name, ...Promise.withResolvers<Resource | null>() };
+    running.set(key, waiting);
+    if (next.length === 0) setImmediate(run);
+    next.push(waiting);
+    return waiting.promise;
   };
 }

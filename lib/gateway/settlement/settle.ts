@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import { postUsage } from '#lib/gateway/ledger/post-usage';
-import { keepResources } from '#lib/gateway/resources/insert';
+import { keepResources } from '#lib/gateway/resources/database/stored';
 import { takeTokens } from '#lib/gateway/settlement/by-database/open-calls';
 import { advance, claimApart, unpostedOf } from '#lib/gateway/settlement/once';
 import { apply, type Effects } from '#lib/gateway/settlement/pure/apply';

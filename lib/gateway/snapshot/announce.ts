@@ -2,6 +2,7 @@ import { closeSync, openSync, readdirSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { join, relative } from 'node:path';
+import type { LimitUse } from '#lib/gateway/limits/pure/limit-book';
 
 /** A Unix socket's address holds at most 103 bytes on some systems, 107 on Linux. */
 const longestPath = 103;
@@ -135,4 +136,20 @@ function shortPlace(dir: string, name: string): { path: string; release(): void 
   if (process.platform !== 'linux') return null;
   const descriptor = openSync(dir, 'r');
   return { path: `/proc/self/fd/${descriptor}/${name}`, release: () => closeSync(descriptor) };
+}
+
+const nothing: LimitUse = { requests: 0, tokens: 0, atOnce: 0 };
+
+/** What counts against the limits of a key in the processes that run on this data directory, one entry a process. */
+export async function readLimitUse(dataDir: string, keyId: string): Promise<readonly LimitUse[]> {
+  return (await askProcesses(dataDir, `use ${keyId}`)).map(reported);
+}
+
+/** A process of this very program answers with what `LimitBook.usageOf` gives. */
+function reported(answer: string): LimitUse {
+  try {
+    return JSON.parse(answer) ?? nothing;
+  } catch {
+    return nothing;
+  }
 }

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { Change } from '#lib/platform/data/change';
+import { queryWithin } from '#lib/platform/data/query-within';
 
 /**
  * Follows the table `change`, so that snapshots of every process stay in force (contract: durability/change-feed).
@@ -59,15 +60,7 @@ export function createChangeFeed(options: ChangeFeedOptions): ChangeFeed {
   let closed = false;
   let away = false;
   let tidiedMono = mono();
-
-  function query<R extends object>(text: string, values: unknown[]): Promise<{ rows: R[] }> {
-    // pg takes `query_timeout` with each query, though its types know it on the client alone.
-    const timed: { text: string; values: unknown[] } = Object.assign(
-      { text, values },
-      { query_timeout: timeoutMs },
-    );
-    return pool.query<R>(timed);
-  }
+  const query = queryWithin(pool, timeoutMs);
 
   async function page(): Promise<boolean> {
     const { rows } = await query<Row>(statement, [String(cursor ?? -1), cursor === null ? 1 : pageSize]);

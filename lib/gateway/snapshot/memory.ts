@@ -1,7 +1,7 @@
 import type { KeySnapshot } from '#lib/core/facts/snapshot';
 
 /** A snapshot in memory, and when it was last known to be in force (monotonic ms). */
-export interface Remembered {
+interface Remembered {
   readonly snapshot: KeySnapshot;
   readonly loadedMono: number;
   /** Read since the last sweep: it gets a second chance when room is needed. */
@@ -9,7 +9,7 @@ export interface Remembered {
 }
 
 /** Snapshots by the hash of the secret, at most `most`; those not read go first. */
-export interface Memory {
+interface Memory {
   find(hash: string): Remembered | undefined;
   put(hash: string, snapshot: KeySnapshot, loadedMono: number): void;
   /** @returns whether anything was remembered of that key or workspace. */
@@ -77,5 +77,37 @@ export function createMemory(most: number): Memory {
       entries.clear();
       hashesOf.clear();
     },
+  };
+}
+
+/** Hashes that no key has, remembered for a moment so that a flood of them costs no look-ups. */
+interface UnknownKeys {
+  has(hash: string, nowMono: number): boolean;
+  add(hash: string, nowMono: number): void;
+  clear(): void;
+}
+
+/**
+ * @param options at most `most` hashes, each kept `keepMs`; the oldest goes first
+ * (contract: authentication/unknown-keys).
+ */
+export function createUnknownKeys(options: { most: number; keepMs: number }): UnknownKeys {
+  const untilMono = new Map<string, number>();
+  return {
+    has: (hash, nowMono) => {
+      const until = untilMono.get(hash);
+      if (until === undefined) return false;
+      if (nowMono < until) return true;
+      untilMono.delete(hash);
+      return false;
+    },
+    add: (hash, nowMono) => {
+      untilMono.delete(hash);
+      untilMono.set(hash, nowMono + options.keepMs);
+      if (untilMono.size <= options.most) return;
+      const oldest = untilMono.keys().next();
+      if (!oldest.done) untilMono.delete(oldest.value);
+    },
+    clear: () => untilMono.clear(),
   };
 }

@@ -1,17 +1,8 @@
 import pTimeout from 'p-timeout';
-import type { Refusal } from '#lib/core/errors';
+import { type Refusal, refusal, retryIn } from '#lib/core/errors';
 import type { KeySnapshot } from '#lib/core/facts/snapshot';
 import { createLookUpThrottle } from '#lib/gateway/snapshot/look-up-throttle';
-import { createMemory } from '#lib/gateway/snapshot/memory';
-import {
-  coolingDown,
-  malformed,
-  notFound,
-  revoked,
-  rotatedOut,
-  unresolved,
-} from '#lib/gateway/snapshot/refusals';
-import { createUnknownKeys } from '#lib/gateway/snapshot/unknown-keys';
+import { createMemory, createUnknownKeys } from '#lib/gateway/snapshot/memory';
 import type { Clock } from '#lib/platform/clock';
 import { fingerprint, isWellFormedKey } from '#lib/platform/secrets';
 
@@ -31,12 +22,12 @@ export interface KeyReader {
 }
 
 /** A reader that learns from the change feed how fresh its memory is. */
-export interface LiveKeyReader extends KeyReader {
+interface LiveKeyReader extends KeyReader {
   /** All changes up to this moment (monotonic ms) were delivered: what is in memory was in force then. */
   confirm(atMono: number): void;
 }
 
-export interface KeyReaderOptions {
+interface KeyReaderOptions {
   readonly clock: Clock;
   /** HMAC of a secret under the server's pepper. */
   readonly hash: (secret: string) => Buffer;
@@ -210,4 +201,31 @@ function usable(snapshot: KeySnapshot, clock: Clock): KeySnapshot | Refusal {
   if (snapshot.key.status === 'revoked') return revoked;
   if (snapshot.secretUntilMs !== null && clock.now() >= snapshot.secretUntilMs) return rotatedOut;
   return snapshot;
+}
+
+const malformed = refusal(
+  'invalid_api_key',
+  'The API key is not a key of this gateway; copy all of it, as it was shown when it was created.',
+);
+const notFound = refusal('invalid_api_key', 'The API key is unknown; create one in the workspace console.');
+const revoked = refusal(
+  'invalid_api_key',
+  'The API key was revoked; create a new one in the workspace console.',
+);
+const rotatedOut = refusal(
+  'invalid_api_key',
+  'The API key was replaced by a rotation and its overlap has ended; use the new key.',
+);
+const unresolved = refusal(
+  'auth_resolve_failed',
+  'The API key could not be looked up, because the database did not answer; retry with backoff.',
+);
+
+/** @param waitSeconds whole seconds, 1 to 30. */
+function coolingDown(waitSeconds: number): Refusal {
+  return refusal(
+    'hydrate_cooldown',
+    `Look-ups of API keys are paused for a moment. ${retryIn(waitSeconds)}`,
+    { retryAfterSeconds: waitSeconds },
+  );
 }

@@ -1,5 +1,5 @@
 import { announce } from '#lib/gateway/snapshot/announce';
-import type { CatalogueSources } from '#lib/gateway/snapshot/provider';
+import type { CatalogueSources } from '#lib/gateway/snapshot/catalogue';
 import { awayOr } from '#lib/platform/data/database-errors';
 import { type Db, openDb } from '#lib/platform/data/db';
 import { openEmbedded } from '#lib/platform/data/embedded';

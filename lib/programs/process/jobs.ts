@@ -7,7 +7,7 @@ import { createJobs } from '#lib/gateway/jobs/jobs';
 import { createPoll } from '#lib/gateway/jobs/poll';
 import { startSweep } from '#lib/gateway/jobs/sweep';
 import type { FlaggedCharge } from '#lib/gateway/metrics/charge-flags';
-import { offeredPrices } from '#lib/gateway/snapshot/offered-prices';
+import { offeredPrices } from '#lib/gateway/snapshot/catalogue';
 import type { Pools } from '#lib/gateway/upstream/pools';
 import type { Clock } from '#lib/platform/clock';
 

@@ -8,7 +8,7 @@ import type { AnsweredCall, Call } from '#lib/gateway/flow/call/call';
 import { type Charge, noCharge } from '#lib/gateway/flow/call/charge';
 import type { Outcome } from '#lib/gateway/flow/call/outcome';
 import type { Target } from '#lib/gateway/routing/pure/target';
-import { offeredPrices } from '#lib/gateway/snapshot/offered-prices';
+import { offeredPrices } from '#lib/gateway/snapshot/catalogue';
 
 /**
  * How far an answer was seen. `open`: it goes on; `ended`: the provider ended it, successfully or with an error event;

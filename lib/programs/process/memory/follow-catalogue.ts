@@ -1,7 +1,6 @@
 import type { Pool } from 'pg';
 import type { Catalogue } from '#lib/core/facts/snapshot';
-import { loadCatalogue } from '#lib/gateway/snapshot/catalogue';
-import type { CatalogueSources } from '#lib/gateway/snapshot/provider';
+import { type CatalogueSources, loadCatalogue } from '#lib/gateway/snapshot/catalogue';
 
 /** How long a catalogue is used before it is read again, ms. */
 const longestMs = 60_000;
