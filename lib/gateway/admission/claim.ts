@@ -22,7 +22,7 @@ export interface ClaimRequest {
   readonly placed?: boolean;
   /** What the limits shared with other processes answered; set only by the coordinator. */
   readonly shared?: SharedClaim;
-  /** What recovery needs of the call where no journal has it, to be written with its hold; absent: nothing is to pay. */
+  /** What recovery needs of the call if no journal has it, to be written with its hold; absent: there is nothing to pay. */
   readonly open?: () => Uint8Array;
 }
 

@@ -31,7 +31,7 @@ export interface CoordinatorParts {
    * closed before. Rejects when the database is away.
    */
   flushSettlement(): Promise<void>;
-  /** Limits that other processes share; null or none: this process counts alone. */
+  /** Limits that other processes share; null or absent: only this process counts. */
   readonly shared?: SharedLimits | null;
   /** Settlement without a journal: nothing is leased, and each hold is a row, which the settlement of its call removes. */
   readonly byRows?: boolean;

@@ -19,7 +19,7 @@ export class Lease {
   heldNano = 0n;
   /** Charges of ended calls that are not posted yet. */
   debtNano = 0n;
-  /** Open calls that stand in it. */
+  /** Open calls whose holds are booked in it. */
   calls = 0;
   /** Ended calls of the workspace with a charge that is not posted, whatever funded them. */
   undrained = 0;
@@ -156,7 +156,7 @@ export class Lease {
   }
 }
 
-/** What the leases of one kind come to. */
+/** The totals of the leases of one kind. */
 export interface LeaseTotals {
   readonly kind: LeaseKind;
   readonly count: number;
@@ -187,7 +187,7 @@ export class LeaseBook {
     return [...this.#workspaces.values(), ...this.#keys.values()];
   }
 
-  /** One line a kind: a key's lease is a part of its caps, not money beside the workspace's. */
+  /** One line a kind: a key's lease is a part of its caps, not money in addition to the workspace's. */
   totals(): LeaseTotals[] {
     return (['workspace', 'key'] as const).map((kind) => {
       const leases = this.all().filter((lease) => lease.kind === kind);
@@ -203,7 +203,7 @@ export class LeaseBook {
     });
   }
 
-  /** Drops a lease that nothing stands in. */
+  /** Drops a lease that nothing is booked in. */
   drop(lease: Lease): void {
     const { heldNano, debtNano, calls, undrained, rowKept, asking } = lease;
     if (heldNano !== 0n || debtNano !== 0n || calls > 0 || undrained > 0 || rowKept || asking) return;

@@ -36,7 +36,7 @@ export class LimitGate {
   readonly #calls: OpenCalls;
   readonly #shared: SharedLimits | null;
 
-  /** @param shared limits that other processes share; null: this process counts alone. */
+  /** @param shared limits that other processes share; null: only this process counts. */
   constructor(clock: Clock, limits: LimitBook, calls: OpenCalls, shared: SharedLimits | null = null) {
     this.#clock = clock;
     this.#limits = limits;

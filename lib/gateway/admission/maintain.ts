@@ -18,7 +18,7 @@ export async function maintain(parts: MaintainParts): Promise<void> {
       limits.sweep(clock.mono());
       if (allowance.away) {
         // Leases may be spent by calls that were admitted without the database: none of them counts any more. And
-        // these calls have their rows or stand in the ledger before it is asked for more.
+        // these calls have their rows or are in the ledger before it is asked for more.
         await owner.startOver();
         await holdRunning(parts);
         await parts.flushSettlement().catch((error: unknown) => {

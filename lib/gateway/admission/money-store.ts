@@ -93,7 +93,7 @@ export interface FundRequest {
   readonly holds: readonly HoldRequest[];
   readonly workspace: LeaseState;
   readonly keys: readonly LeaseState[];
-  /** Recall leases of other owners that stand in the way. */
+  /** Recall leases of other owners that are in the way. */
   readonly recall: boolean;
 }
 
@@ -105,9 +105,9 @@ export interface Shortage {
     | 'd7_limit_reached'
     | 'd30_limit_reached'
     | 'quota_exceeded';
-  /** Settled spend alone would admit: only running calls stand in the way. */
+  /** Settled spend would admit it: only running calls are in the way. */
   readonly runningOnly: boolean;
-  /** Leases of other owners stand in the way. */
+  /** Leases of other owners that are in the way. */
   readonly leases: readonly LeaseRef[];
   /** The cap, or the settled funds of the workspace, nano-dollars. */
   readonly boundNano: bigint;

@@ -20,7 +20,7 @@ export type Ending =
   | { readonly kind: 'removed'; readonly before: JobState; readonly sight: JobSight | null }
   /** The provider no longer knows it. */
   | { readonly kind: 'gone' }
-  /** It never ended, and nobody asks for it any more. */
+  /** It never ended, and is no longer polled. */
   | { readonly kind: 'given-up' };
 
 /** What the charge of a job depends on beside its end. */
@@ -45,7 +45,7 @@ export interface JobTerms {
   readonly strict: boolean;
 }
 
-/** How a job stands once it is settled. Money in nano-dollars. */
+/** What a settled job is. Money in nano-dollars. */
 export interface JobEnd {
   readonly state: JobState;
   readonly costNano: bigint;

@@ -268,8 +268,8 @@ async function takeHold(client: PoolClient, job: NewJob): Promise<{ amountNano: 
   );
   const [row] = rows;
   if (row) return { amountNano: row.amount, admittedAt: row.admitted_at };
-  // Another process took this one for dead and closed its holds: it is made anew, under the workspace's
-  // lock as every hold.
+  // Another process took this one for dead and closed its holds: the hold is made again, under the workspace's lock
+  // as every hold.
   await client.query('SELECT 1 FROM workspace WHERE id = $1 FOR NO KEY UPDATE', [job.workspaceId]);
   const made = { amountNano: `${job.holdNano}`, admittedAt: new Date(job.createdAtMs) };
   const { callId, workspaceId, keyId } = job;

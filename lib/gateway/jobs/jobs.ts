@@ -11,7 +11,7 @@ interface JobsParts {
   readonly clock: Pick<Clock, 'now'>;
   readonly store: JobStore;
   readonly poll: Poll;
-  /** Errors that nobody waits for. */
+  /** Errors that no call waits for. */
   report(error: unknown, callId: string | null): void;
 }
 
@@ -27,8 +27,8 @@ const READ_FIRST_MS = 10_000;
 /** Longest that an answer waits until the job that it shows is written, ms. */
 const WRITE_PATIENCE_MS = 2_000;
 /**
- * So many 404s in a row mean that a job is gone: one alone may be a provider that has not told all its
- * machines of a new job yet, and what is gone can neither be fetched nor be charged.
+ * So many 404s in a row mean that a job is gone: a single one may come from a machine of the provider that does not
+ * know a new job yet, and what is gone can neither be fetched nor be charged.
  */
 const MOST_MISSES = 3;
 /** How long the gateway remembers what providers keep, ms (contract: jobs/lifetime). */

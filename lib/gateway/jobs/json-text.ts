@@ -2,7 +2,7 @@
 const escapes = /\\(u0000|ud[89a-f]..|.)/g;
 
 /**
- * A value as JSON that the database takes, whatever its texts hold: what a provider or a client wrote must
+ * A value as JSON that the database takes, whatever its strings contain: what a provider or a client wrote must
  * not keep a job from being opened or settled.
  */
 export function jsonText(value: unknown): string {

@@ -5,15 +5,15 @@ import { familyOf } from '#lib/core/families/index';
 import type { StoredJob } from '#lib/gateway/jobs/job-store';
 import type { Pools } from '#lib/gateway/upstream/pools';
 
-/** What one question to a provider came to. */
+/** What a provider answered. */
 export type Polled =
   | { readonly kind: 'seen'; readonly sight: JobSight }
   /** The provider does not know the job. */
   | { readonly kind: 'missing' }
-  /** Nothing is known now. `why` holds no secret; null: nothing that the operator could put right. */
+  /** Nothing is known now. `why` contains no secret; null: nothing that the operator could fix. */
   | { readonly kind: 'later'; readonly why: string | null };
 
-/** Asks a provider how a job stands. Never rejects. */
+/** Asks a provider for the state of a job. Never rejects. */
 export type Poll = (job: StoredJob, signal: AbortSignal) => Promise<Polled>;
 
 const CONNECT_MS = 5_000;
@@ -49,7 +49,7 @@ export function createPoll(parts: { readonly pools: Pools; catalogue(): Catalogu
       const sight = family.jobs.read(job.facts, JSON.parse(await textOf(body)));
       return sight ? { kind: 'seen', sight } : { kind: 'later', why: null };
     } catch {
-      // No connection, a time-out, an answer that is no JSON: told by the job's next poll or its loss.
+      // No connection, a time-out, an answer that is not JSON: the job's next poll or its loss shows it.
       return { kind: 'later', why: null };
     }
   };

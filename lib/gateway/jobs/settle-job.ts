@@ -56,10 +56,10 @@ const endJob = `
   WHERE call_id = $1`;
 
 /**
- * Ends a job once: its charge, the ledger, balance, key, sums and its hold in one transaction. Locks stand
+ * Ends a job once: its charge, the ledger, balance, key, sums and its hold in one transaction. Locks are taken
  * in the order of every settlement: job, workspace with its lines, key, leases, hold, sums, change feed. A job
  * whose row says that it was settled is charged nothing more.
- * @param charged hears of an end that has flags, once it is written.
+ * @param charged receives an end that has flags, once it is written.
  * @throws when the database cannot be asked, after some tries.
  */
 export async function settleJob(

@@ -1,6 +1,6 @@
 /** How long one poll may take, ms. */
 export const POLL_LIMIT_MS = 30_000;
-/** A job that is being polled is nobody else's for this long, ms: longer than a poll and its settlement. */
+/** No other process takes a job that is being polled for this long, ms: longer than a poll and its settlement. */
 export const POLL_LEASE_MS = 90_000;
 
 const FIRST_PAUSE_MS = 5_000;
@@ -24,7 +24,7 @@ export type Patience =
   | { readonly kind: 'wait'; readonly nextPollAtMs: number }
   /** Release its hold now, and ask again then. */
   | { readonly kind: 'lose'; readonly nextPollAtMs: number }
-  /** Nobody asks for it any more. */
+  /** It is no longer polled. */
   | { readonly kind: 'give-up' };
 
 /**

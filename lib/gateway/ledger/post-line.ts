@@ -1,6 +1,6 @@
 import type { Change, SqlRunner } from '#lib/platform/data/change';
 
-/** Why money moved by itself. Lines of `usage` are written by `postUsage` alone. */
+/** Why money moved, usage apart: only `postUsage` writes lines of `usage`. */
 export type LineKind = 'top_up' | 'promo' | 'expiry' | 'refund' | 'dispute' | 'adjustment';
 
 /** A posting beside the usage of a quarter: top-up, refund, dispute, correction. */
@@ -21,7 +21,7 @@ export interface Posting {
 /**
  * How much of the amount $4 is simulated money, for a posting ($1, $2, $3) of which it may be: what there is of it is
  * taken first. Of a correction it gives back at most what simulated money has paid for such calls; of a refund or a
- * dispute what was not taken from the other funds, which the lines with the same beginning of their ref tell.
+ * dispute what was not taken from the other funds, which the lines with the same beginning of their ref show.
  */
 const simulatedPart = `
   CASE WHEN $4::bigint < 0 THEN greatest($4::bigint, -(SELECT simulated_nano FROM workspace WHERE id = $1::uuid))
@@ -55,7 +55,7 @@ const recall = `
  * back, which happens within 2 s (contract: money/outside-debit).
  * @param tx the transaction; `sqlOf(tx)` for Prisma's.
  * @returns what must be published in the same transaction, as its last statement; null when a line of this
- * kind and ref stands already: then nothing was changed.
+ * kind and ref exists already: then nothing was changed.
  * @throws Error of the database: no such workspace, no connection.
  */
 export async function postLine(tx: SqlRunner, posting: Posting): Promise<readonly Change[] | null> {
@@ -66,8 +66,8 @@ export async function postLine(tx: SqlRunner, posting: Posting): Promise<readonl
 }
 
 /**
- * The line and the balance alone, for settlements, which recall leases after their keys are locked.
- * @returns false when a line of this kind and ref stands already.
+ * Only the line and the balance, for settlements, which recall leases after their keys are locked.
+ * @returns false if a line of this kind and ref exists already.
  * @throws Error of the database.
  */
 export async function insertLine(tx: SqlRunner, posting: Posting): Promise<boolean> {
@@ -96,5 +96,5 @@ export async function recallLeases(
 function rowsTouched(result: unknown): number {
   if (typeof result === 'number') return result;
   if (typeof result === 'object' && result !== null && 'rowCount' in result) return Number(result.rowCount);
-  throw new TypeError('the transaction tells no row count');
+  throw new TypeError('the transaction reports no row count');
 }

@@ -15,7 +15,7 @@ export interface Spending {
 const lockWorkspaces = 'SELECT id FROM workspace WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE';
 
 /**
- * The balance and the line of the quarter in one statement. Whoever adds to a line holds its workspace's lock, which
+ * The balance and the line of the quarter in one statement. A transaction that adds to a line holds its workspace's lock, which
  * the first part takes: the order of locks is that of the workspaces, whatever line a transaction adds to. The quarter
  * is that of now(), when the transaction began, as in `call.settled_at` and `job.settled_at`.
  */

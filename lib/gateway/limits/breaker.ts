@@ -1,6 +1,6 @@
 /** After a failure the store is asked again no sooner than this, ms. */
 const PAUSE_MS = 1_000;
-/** How long what the fleet did without the store may take to arrive there, ms: each process tells it by then. */
+/** How long what the fleet did without the store may take to arrive there, ms: each process has reported by then. */
 export const settleMs = 6_000;
 
 /**

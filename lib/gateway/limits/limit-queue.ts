@@ -77,7 +77,7 @@ const MOST_CALLS = 200;
 const MOST_SUBJECTS = 100;
 /** Longest delay before changes are reported to the store, ms. */
 const REPORT_MS = 1_000;
-/** Answers in a row that tell of a lost state, after which the store counts as away. */
+/** Answers in a row that report a lost state, after which the store counts as away. */
 const MOST_LOSSES = 2;
 /** Slots are confirmed well before the store gives them up, ms. */
 const CONFIRM_MS = slotLifeMs / 4;
@@ -229,7 +229,7 @@ export class LimitQueue {
       .sort((one, other) => reported(one) - reported(other));
     for (const one of others) if (subjects.size < MOST_SUBJECTS) subjects.add(one);
     for (const one of subjects) this.#reportedMono.set(one, nowMono);
-    // With nothing to report it asks about any of them, which tells whether the store still has its state, and makes
+    // With nothing to report it asks about any of them, which shows whether the store still has its state, and makes
     // none of them younger.
     const probes = subjects.size === 0;
     for (const one of this.#permits.values()) if (subjects.size === 0) subjects.add(one);

@@ -94,7 +94,7 @@ export class SharedClaim {
     return shared ? noLimits : this.#limits.shareOf(limits);
   }
 
-  /** The call is admitted: if by the share of this process, it counts too, and the store will hear of it. */
+  /** The call is admitted: if by the share of this process, it counts too, and is reported to the store. */
   admit(): void {
     if (this.answer.kind === 'held') return;
     const { weight, key, workspace } = this.#request;

@@ -1,6 +1,6 @@
 import type { Usage } from '#lib/core/metering/usage';
 
-/** What the operator is told of a flag: the provider's answer does not fit its entry in the catalogue. */
+/** What the log says of a flag: the provider's answer does not fit its entry in the catalogue. */
 const messages = {
   unpriced_tier:
     'a provider answered at a service tier that has no price: charged at the base price; add the tier under serviceTiers in the catalogue',

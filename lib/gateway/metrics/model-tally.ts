@@ -19,7 +19,7 @@ export interface Durations {
   sumMs: number;
 }
 
-/** What calls and attempts at one model of one provider have come to. Tokens as counted, money as nano-dollars. */
+/** Totals of the calls and attempts at one model of one provider. Tokens as counted, money as nano-dollars. */
 export interface ModelCount {
   readonly provider: string;
   readonly model: string;

@@ -24,7 +24,7 @@ const advice: Partial<Record<FaultKind, string>> = {
   credential: 'check the credential and what its account may use',
 };
 
-/** Counts what offers fail with, and tells the operator of faults of their own (contract: routing/faults-shown). */
+/** Counts what offers fail with, and logs the operator's own faults (contract: routing/faults-shown). */
 export class OfferFaults {
   /** The catalogue bounds provider and model, so it bounds this. */
   readonly #offers = new Map<string, Told>();
@@ -48,7 +48,7 @@ export class OfferFaults {
     );
   }
 
-  /** The offer has answered: the next fault of the operator's is told again. */
+  /** The offer has answered: the operator's next fault is logged again. */
   answered(provider: string, model: string): void {
     const known = this.#offers.get(keyOf(provider, model));
     if (known) known.kind = null;

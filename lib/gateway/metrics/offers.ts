@@ -2,7 +2,7 @@ import { isRetired } from '#lib/core/facts/retired';
 import type { Catalogue } from '#lib/core/facts/snapshot';
 import { type Health, type OfferState, offerState } from '#lib/gateway/routing/health';
 
-/** How an offer stands in this process. */
+/** The state of an offer in this process. */
 export interface OfferStatus {
   readonly model: string;
   readonly provider: string;

@@ -2,14 +2,14 @@ import type { LeaseTotals } from '#lib/gateway/admission/lease-book';
 import type { JobCounts } from '#lib/gateway/jobs/jobs';
 import type { OfferStatus } from '#lib/gateway/metrics/offers';
 
-/** How a gateway process stands, read when it is asked for. */
+/** The state of a gateway process, read when it is asked for. */
 export interface ProcessState {
   /** Whether it admits new calls. */
   readonly ready: boolean;
   /** Whether the database answers. */
   readonly databaseUp: boolean;
   readonly callsInFlight: number;
-  /** Whether the store of shared limits answers; null: the process counts alone. */
+  /** Whether the store of shared limits answers; null: only this process counts. */
   readonly limitStore: boolean | null;
   /** Ended calls that the database does not have yet. */
   readonly journalBacklog: number;
@@ -24,7 +24,7 @@ export interface ProcessState {
 /** What it says on its run socket when it is asked for its `status`, as JSON. */
 export interface ProcessStatus extends Pick<ProcessState, 'ready' | 'callsInFlight' | 'journalBacklog'> {
   readonly pid: number;
-  /** Its number among the workers of the machine; null: it is alone. */
+  /** Its number among the workers of the machine; null: it is the only process. */
   readonly worker: number | null;
   readonly offers: readonly OfferStatus[];
 }

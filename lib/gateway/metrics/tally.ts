@@ -24,7 +24,7 @@ export interface CallCount {
 }
 
 /**
- * What the calls of this process have come to since its start. Counted at the end of every call: plain
+ * Totals of the calls of this process since its start. Counted at the end of every call: plain
  * cells that are found by position, because a metrics library's labels would cost a microsecond there.
  */
 export class Tally {

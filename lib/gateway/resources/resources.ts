@@ -16,7 +16,7 @@ const mostAtOnce = 10_000;
 export interface LiveResources extends Resources {
   /** Deleted elsewhere (the subject of a change `resource`). */
   drop(name: string): void;
-  /** Changes were missed: everything is asked for anew. */
+  /** Changes were missed: everything is looked up again. */
   clear(): void;
 }
 

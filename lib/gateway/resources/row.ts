@@ -4,7 +4,7 @@ import { familyIds } from '#lib/core/families/ids';
 /** Longest id that is kept, characters: it is part of a key of the database. */
 const mostId = 512;
 
-/** Whether the database can hold it: ids of providers are untrusted data. */
+/** Whether the database can store it: ids of providers are untrusted data. */
 export function isStorable({ id }: { readonly id: string }): boolean {
   return id.length > 0 && id.length <= mostId && !id.includes('\u0000') && id.isWellFormed();
 }
@@ -64,6 +64,6 @@ export function wordOf<Word extends string>(known: readonly Word[], value: unkno
 }
 
 function textOf(value: unknown): string {
-  if (typeof value !== 'string') throw new Error('a row of a resource lacks a text');
+  if (typeof value !== 'string') throw new Error('a row of a resource lacks a string');
   return value;
 }

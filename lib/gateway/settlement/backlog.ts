@@ -6,10 +6,10 @@ import { readDrained } from '#lib/gateway/settlement/record/read';
 
 /** Entries of one write, in the order of the file. */
 interface Run {
-  /** null: the write failed, memory alone has them. */
+  /** null: the write failed, and only memory has them. */
   readonly file: JournalFile | null;
   readonly entries: readonly DrainedEntry[];
-  /** Where their rows stand; null: in memory of their own. */
+  /** Where their rows are; null: in memory of their own. */
   readonly page: Page | null;
   /** What it takes of that page. */
   readonly bytes: number;
@@ -43,7 +43,7 @@ export class Backlog {
   #spilled: { file: JournalFile; at: number } | null = null;
   #left = 0;
 
-  /** @param mono tells the time, ms. */
+  /** @param mono the time, ms. */
   constructor(
     files: JournalFiles,
     most: Most,
@@ -76,7 +76,7 @@ export class Backlog {
 
   /**
    * @param file null when no file has them: their write failed.
-   * @param page holds the entries' rows until they are dropped; null: each has its own.
+   * @param page has the entries' rows until they are dropped; null: each has its own.
    */
   add(file: JournalFile | null, entries: readonly DrainedEntry[], page: Page | null, bytes: number): void {
     if (entries.length === 0) return;
@@ -109,7 +109,7 @@ export class Backlog {
 
   /**
    * The first `count` entries of `next` are in the database.
-   * @returns those of them that no file holds.
+   * @returns those of them that are in no file.
    */
   drop(count: number): DrainedEntry[] {
     const homeless: DrainedEntry[] = [];

@@ -10,9 +10,9 @@ export type Schedule = (run: () => void, delayMs: number) => () => void;
 export interface DrainOptions {
   readonly pool: Pool;
   readonly journal: OwnJournal;
-  /** The transaction committed: these calls stand in the ledger. */
+  /** The transaction committed: these calls are in the ledger. */
   onPosted(calls: readonly Posted[]): void;
-  /** The database is away, or refuses a call (`callId`) for what it holds. */
+  /** The database is away, or refuses a call (`callId`) for its content. */
   report(error: Error, callId: string | null): void;
   readonly schedule?: Schedule;
   /** Time between drains, ms; default 200. */
@@ -95,7 +95,7 @@ async function drainAll(options: DrainOptions, again: boolean): Promise<void> {
       try {
         journal.setAside(entry);
       } catch (failure) {
-        // The disk refuses it, the database all the same takes the others.
+        // The disk refuses it, but the database still takes the others.
         unkept.push(failure);
       }
     };

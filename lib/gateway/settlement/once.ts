@@ -18,7 +18,7 @@ class Positions {
     this.#known = known;
   }
 
-  /** Whether an end that stands there was posted, or set aside. */
+  /** Whether an end there was posted, or set aside. */
   covers(place: JournalPlace): boolean {
     return this.#known.some((one) => isWithin(place, one));
   }
@@ -30,7 +30,7 @@ class Positions {
 
   /**
    * Whether the files that were found reach as far as their owner had drained them. Copies of an earlier moment do not:
-   * calls that stand open in them may have ended since.
+   * calls that are open in them may have ended since.
    * @param sizes bytes by file number.
    */
   areReached(sizes: ReadonlyMap<number, number>): boolean {
@@ -47,7 +47,7 @@ const read = `
   SELECT file, drained_to::text AS drained_to, all_before, ended FROM journal_position
   WHERE owner_id = $1::uuid ORDER BY file`;
 
-/** @param lock until the transaction ends, so that whoever reads a copy of the same journal waits. */
+/** @param lock until the transaction ends, so that a process that reads a copy of the same journal waits. */
 export async function readPositions(
   sql: Pick<Pool | PoolClient, 'query'>,
   ownerId: string,
@@ -104,7 +104,7 @@ const endFound = `
   ON CONFLICT (owner_id, file) DO UPDATE SET drained_to = greatest(p.drained_to, excluded.drained_to),
     ended = p.ended OR excluded.drained_to >= p.drained_to`;
 
-/** Everything in these files has been dealt with, calls that stood open included. @param sizes bytes by file number. */
+/** Everything in these files has been dealt with, including calls that were open. @param sizes bytes by file number. */
 export async function endFiles(
   pool: Pool,
   ownerId: string,
@@ -113,7 +113,7 @@ export async function endFiles(
   if (sizes.size > 0) await pool.query(endFound, [ownerId, [...sizes.keys()], [...sizes.values()]]);
 }
 
-/** A process that stops waits no longer. Without the mark, old calls that stand open in a copy of its files are reported. */
+/** A process that stops waits no longer. Without the mark, old calls that are open in a copy of its files are reported. */
 const stopMs = 2_000;
 
 /** The process that wrote the journal stops, and no call is open in it. @throws Error of the database. */

@@ -20,11 +20,11 @@ export interface RecoverOptions {
   readonly alive?: ReadonlySet<string>;
   /** Now, ms since the epoch. */
   readonly nowMs: number;
-  /** Damaged records, and calls (`callId`) that the database refuses for what they hold. */
+  /** Damaged records, and calls (`callId`) that the database refuses for their content. */
   report(error: Error, callId: string | null): void;
   /**
-   * Told how the calls ended that stood open in a dead owner's journal, before its files are deleted. Those among
-   * them whose end another file held were posted before, as that file said. Must not throw.
+   * Receives how the calls ended that were open in a dead owner's journal, before its files are deleted. Those whose
+   * end was in another file were posted before, as that file said. Must not throw.
    */
   readonly onInterrupted?: ((ownerId: string, ended: readonly CloseEntry[]) => Promise<void>) | undefined;
 }
@@ -110,7 +110,7 @@ async function recoverOwner(options: RecoverOptions, left: Leftovers) {
     if (batch.length >= batchSize) await post();
   }
   await post();
-  // Killed behind the next line, nobody would hear of them.
+  // If the process were killed after the next line, they would never be reported.
   if (ended.length > 0) await options.onInterrupted?.(ownerId, ended);
   await endFiles(pool, ownerId, left.sizes);
   await closeOwner(pool, ownerId);
@@ -125,7 +125,7 @@ const byFinder = { own: false, again: true, passes: () => true };
 
 function mayBePosted(): Error {
   return new Error(
-    'the call may have been posted before retention deleted it, and its journal does not tell: it is not posted again',
+    'the call may have been posted before retention deleted it, and its journal does not show it: it is not posted again',
   );
 }
 

@@ -20,7 +20,7 @@ export interface SetAside {
 }
 
 const damageSchema = z.object({
-  /** The journal file in which it stood, and its first byte there. */
+  /** The journal file that it was in, and its first byte there. */
   file: z.string(),
   atByte: z.int(),
   callId: z.string().nullable(),
@@ -162,7 +162,7 @@ export class Leftovers {
    * @param nowMs ms since the epoch.
    */
   *entries(report: (error: Error) => void, nowMs: number): Generator<Found> {
-    // Rejected ends come last: the `open` of such a call may still stand in a file.
+    // Rejected ends come last: the `open` of such a call may still be in a file.
     for (const { path, number } of [...this.#files, { path: this.#rejectedPath, number: null }]) {
       if (!existsSync(path)) continue;
       try {

@@ -26,8 +26,8 @@ export interface Posting {
   /** Whether their places are passed: not when one before could be neither posted nor set aside. */
   passes(): boolean;
   /**
-   * Without a journal: a call with a hold ends by whoever deletes its `open_call`. `expired`: only where its process has
-   * not been heard from for so long that it counts as dead.
+   * Without a journal: a call with a hold is ended by the process that deletes its `open_call`. `expired`: only if its own process
+   * has not been heard from for so long that it counts as dead.
    */
   readonly tokens?: 'own' | 'expired';
 }
@@ -37,11 +37,11 @@ const byOwner: Posting = { own: true, again: false, passes: () => true };
 /**
  * Brings ended calls to the database in one transaction: rows, ledger, balances, sums; what providers keep; and how
  * far their journal is posted. What was posted before changes nothing: it may be repeated with the same entries at any
- * time, for ever where their places are known (contract: money/once).
+ * time, forever if their places are known (contract: money/once).
  *
  * Locks are taken in one order everywhere: journal positions, calls, resources, workspaces with their lines, keys,
  * leases, holds, sums, change feed; within each by id.
- * @param ownerId the process whose leases paid for the calls, and whose journal they stand in.
+ * @param ownerId the process whose leases paid for the calls, and whose journal they are in.
  * @throws Error of the database; nothing was changed then, or (a connection lost at COMMIT) all of it.
  */
 export async function settle(
@@ -129,7 +129,7 @@ async function insertNew(
 }
 
 /**
- * Mostly all rows are new: then the database need not look each up before it inserts it, nor tell which it inserted.
+ * Mostly all rows are new: then the database need not look each up before it inserts it, nor report which it inserted.
  * @returns false where one is there already, and none was inserted.
  */
 async function insertedAll(client: PoolClient, rows: Buffer): Promise<boolean> {
@@ -201,9 +201,9 @@ export async function addSums(
 }
 
 /**
- * As `settle`, but entries that the database refuses for what they hold do not keep the others: they are
- * found by halves and given to `onRefused`, before what stands behind them is posted.
- * @returns the entries that stand in the database.
+ * As `settle`, but entries that the database refuses for their content do not hold up the others: they are
+ * found by halves and given to `onRefused`, before what follows them is posted.
+ * @returns the entries that are in the database.
  * @throws Error when the database cannot be asked: then nothing is known about the entries.
  */
 export async function settleIsolating(
@@ -233,7 +233,7 @@ export async function settleIsolating(
   }
 }
 
-/** Refused for what it holds, or a value that cannot be written at all. */
+/** Refused for its content, or a value that cannot be written at all. */
 function isUnpostable(error: unknown): error is Error {
   return error instanceof RangeError || error instanceof TypeError || isRefusedData(error);
 }

@@ -4,7 +4,7 @@ import { connect, createServer } from 'node:net';
 import { join, relative } from 'node:path';
 import type { LimitUse } from '#lib/gateway/limits/pure/limit-book';
 
-/** A Unix socket's address holds at most 103 bytes on some systems, 107 on Linux. */
+/** A Unix socket's address has at most 103 bytes on some systems, 107 on Linux. */
 const longestPath = 103;
 const socketName = /^\d{1,10}\.sock$/;
 const answerWithinMs = 200;
@@ -126,7 +126,7 @@ function ask(
 }
 
 /**
- * A path to `dir`/`name` that a socket address can hold: as it is, relative to the working
+ * A path to `dir`/`name` that fits into a socket address: as it is, relative to the working
  * directory, or on Linux through an open directory. null when none fits. `release` it once the socket is gone.
  */
 function shortPlace(dir: string, name: string): { path: string; release(): void } | null {

@@ -22,7 +22,7 @@ export interface ChangeFeedOptions {
   readonly onChange: (changes: readonly Change[]) => void | Promise<void>;
   /** Changes were missed: drop everything that came from the database. Also the first poll says so. */
   readonly onLost: () => void | Promise<void>;
-  /** Everything committed before `startedMono` (as `mono` told it) has been delivered. */
+  /** Everything committed before `startedMono` (by `mono`) has been delivered. */
   readonly onPolled?: (startedMono: number) => void;
   /** The first error of an outage. */
   readonly onError?: (error: unknown) => void;

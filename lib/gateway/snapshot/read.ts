@@ -75,7 +75,7 @@ export function createKeyReader(options: KeyReaderOptions): LiveKeyReader {
   const flights = new Map<string, Flight>();
   let confirmedMono = Number.NEGATIVE_INFINITY;
 
-  /** What memory holds, if it was in force at most `ageMs` ago. */
+  /** What is in memory, if it was in force at most `ageMs` ago. */
   function fromMemory(id: string, nowMono: number, ageMs: number): KeySnapshot | null {
     const entry = memory.find(id);
     if (entry === undefined) return null;

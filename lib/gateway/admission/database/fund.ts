@@ -127,7 +127,7 @@ function leased(kind: string, subject: string, me: string): string {
 
 /**
  * Sliding windows keep a whole minute until all of it is out, so they never count short. A day starts
- * at local midnight; where the clock is turned back across midnight there are two, and the first counts.
+ * at local midnight; if the clock is turned back across midnight there are two, and the first counts.
  */
 function readKeys(keys: string, request: FundRequest, me: string): string {
   const at = moment(request.atMs);
@@ -251,7 +251,7 @@ function writeLease(ref: LeaseRef, ownerId: string, keepNano: bigint | null, gra
       SET granted_nano = ${kept} + ${nano(grantedNano)}, simulated = excluded.simulated;`;
 }
 
-/** Hold rows of new calls, and more for running ones whose row still stands. */
+/** Hold rows of new calls, and more for running ones whose row is still there. */
 export function writeHolds(holds: readonly HoldRequest[], workspaceId: string, ownerId: string): string {
   const rows = holds
     .filter((hold) => hold.mode === 'claim' || hold.mode === 'claim-row')

@@ -57,7 +57,7 @@ export interface Apportioned {
   readonly grants: ReadonlyMap<LockedFunds, Grant>;
   /** What is left after them. */
   readonly left: ReadonlyMap<LockedFunds, Free>;
-  /** Leases of other owners that stand in the way. */
+  /** Leases of other owners that are in the way. */
   readonly recalls: readonly LeaseRef[];
 }
 
@@ -85,7 +85,7 @@ interface Open {
 
 /**
  * Shares out what is free among the holds, in their order (contract: money/crossing-call, money/caps): from a lease
- * where it covers, else as a row where anything is left before it. Called under row locks.
+ * where it covers, else as a row if anything is left before it. Called under row locks.
  * @param owners live owners, at least 1.
  */
 export function apportion(
@@ -139,7 +139,7 @@ function open(funds: LockedFunds, state: LeaseState, owners: number, holds: read
     simulated: funds.ownNano > 0n ? funds.simulated.ownNano > 0n : state.simulated,
   };
   if (state.reclaim || !state.grantable) return part;
-  // A lease is of one kind, which it keeps while calls are booked in it: of real money where there is enough for one.
+  // A lease is of one kind, which it keeps while calls are booked in it: of real money if there is enough for one.
   const empty = funds.ownNano <= 0n && state.keepNano === 0n;
   if (empty) part.simulated = false;
   extend(part, grantOf(part, state, owners, holds));
@@ -151,7 +151,7 @@ function open(funds: LockedFunds, state: LeaseState, owners: number, holds: read
 }
 
 /**
- * All funds, and where some are simulated money, the rest for calls that may go to a real provider. What simulated
+ * All funds, and if some are simulated money, the rest for calls that may go to a real provider. What simulated
  * calls hold beyond the simulated money is taken from the rest, which the bound of all funds takes care of.
  */
 function boundsOf(funds: LockedFunds, kept: bigint): Bound[] {
@@ -280,7 +280,7 @@ function firstShort(
 
 /**
  * Whether a call may start: anything is left before its own hold (contract: money/crossing-call), or all of the hold
- * where it must fit (contract: money/strict).
+ * if it must fit (contract: money/strict).
  */
 function enough(freeNano: bigint, hold: HoldRequest): boolean {
   return hold.mustFit ? freeNano >= hold.amountNano && freeNano > 0n : freeNano > 0n;

@@ -85,7 +85,7 @@ export function checkBudget(
   const asked = budget === null ? 'an answer without a budget' : `up to ${budget} output tokens`;
   return refusal(
     'max_output_tokens_exceeded',
-    `The request asks for ${asked}${each}, this API key allows ${most} output tokens in all; ask for fewer.`,
+    `The request asks for ${asked}${each}, this API key allows ${most} output tokens in total; ask for fewer.`,
   );
 }
 
@@ -143,7 +143,7 @@ export function decideLimits(key: LimitWaits, workspace: LimitWaits): Refusal | 
     if (waits.tpmMs > 0) {
       return refusal(
         `${level}_tpm_exceeded`,
-        `${who} allows ${tpm} tokens a minute, which this request would pass. ${retryIn(seconds)}`,
+        `${who} allows ${tpm} tokens a minute, which this request would exceed. ${retryIn(seconds)}`,
         { retryAfterSeconds: seconds },
       );
     }

@@ -34,8 +34,8 @@ const MOST_NANO = 1_000_000_000_000_000n;
 const MOST_TOKENS = 1_000_000_000_000;
 
 /**
- * The hold of a call: the estimated input at the dearest input rate among the targets, plus the output
- * budget × choices at the dearest output rate.
+ * The hold of a call: the estimated input at the highest input rate among the targets, plus the output
+ * budget × choices at the highest output rate.
  */
 export function estimate(ask: Ask, targets: readonly Target[], terms: HoldTerms): Estimate {
   const { strict, previousTokens } = terms;
@@ -47,19 +47,19 @@ export function estimate(ask: Ask, targets: readonly Target[], terms: HoldTerms)
   const inputTokens = textTokens + media.images + media.sound + media.files;
   const outputTokens = ask.media?.tokens ?? outputBudget(ask, targets, terms) * ask.choices;
 
-  const dearest = new Dearest(inputTokens, tierOf(ask.serviceTier), ask.media ?? null, () =>
+  const highest = new HighestRates(inputTokens, tierOf(ask.serviceTier), ask.media ?? null, () =>
     mentionsCache(ask),
   );
   for (const target of targets) {
-    dearest.add(target.price.price, target.model);
+    highest.add(target.price.price, target.model);
     // A request may spend its tokens at the price of any model that it names.
     if (target.nested)
-      for (const offer of target.nested.values()) dearest.add(offer.price.price, target.model);
+      for (const offer of target.nested.values()) highest.add(offer.price.price, target.model);
   }
   let total =
-    BigInt(textTokens + media.files) * dearest.input + BigInt(outputTokens) * dearest.output + dearest.pieces;
-  if (media.images > 0) total += BigInt(media.images) * dearest.image;
-  if (media.sound > 0) total += BigInt(media.sound) * dearest.sound;
+    BigInt(textTokens + media.files) * highest.input + BigInt(outputTokens) * highest.output + highest.pieces;
+  if (media.images > 0) total += BigInt(media.images) * highest.image;
+  if (media.sound > 0) total += BigInt(media.sound) * highest.sound;
   const exactNano = divideUp(total, UNITS);
   return {
     holdNano: exactNano < MOST_NANO ? exactNano : MOST_NANO,
@@ -70,7 +70,7 @@ export function estimate(ask: Ask, targets: readonly Target[], terms: HoldTerms)
 }
 
 /** The highest rates that the call may be charged at, nano-dollars per million units. */
-class Dearest {
+class HighestRates {
   input = 0n;
   image = 0n;
   sound = 0n;
@@ -149,7 +149,7 @@ function outputBudget(ask: Ask, targets: readonly Target[], { keyMaximum, strict
   return Math.max(named, strict && longest > 0 ? longest : Math.min(bound, SILENT_TOKENS));
 }
 
-/** Whether the body asks for anything to be written to a cache: looked for only where that costs more. */
+/** Whether the body asks for anything to be written to a cache: looked for only if that costs more. */
 function mentionsCache({ weight, scan: { body } }: Ask): boolean {
   if (weight.textBytes === 0) return false;
   return Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes('"cache_control"');
@@ -168,7 +168,7 @@ function larger(a: bigint, b: bigint): bigint {
 
 /**
  * The rate of a piece as its hold counts it (contract: money/media-hold): the entry of a price map that fits, else its
- * dearest one, since what is unknown may be the most expensive.
+ * highest one, since what is unknown may be the most expensive.
  * @param names entries that fit, the closest first.
  * @returns nano-dollars per million pieces, as the price has it; 0n without a price.
  */
@@ -179,7 +179,7 @@ function pieceRate(
   if (rate === undefined) return 0n;
   if (typeof rate === 'bigint') return rate;
   for (const name of names) if (Object.hasOwn(rate, name)) return rate[name] ?? 0n;
-  let dearest = 0n;
-  for (const one of Object.values(rate)) if (one > dearest) dearest = one;
-  return dearest;
+  let highest = 0n;
+  for (const one of Object.values(rate)) if (one > highest) highest = one;
+  return highest;
 }

@@ -16,8 +16,8 @@ export const slidingHours: Partial<Record<Shortage['code'], number>> = {
 };
 
 /**
- * A 402 (contract: money/cap-message, request/should-retry): says when it frees up. Where settled spend alone would
- * admit, only running calls stand in the way: then a retry helps, and the answer says so.
+ * A 402 (contract: money/cap-message, request/should-retry): says when it frees up. If settled spend would
+ * admit it, only running calls are in the way: then a retry helps, and the answer says so.
  * @param freesAtMs ms since the epoch, null when no time can be named.
  */
 export function refuseShort(shortage: Shortage, hold: HoldRequest, freesAtMs: number | null): Refusal {
@@ -38,7 +38,7 @@ export function refuseShort(shortage: Shortage, hold: HoldRequest, freesAtMs: nu
 
 /** Test payments would only add more of it. */
 const ofSimulated =
-  'call one of those (provider sandbox), or ask the people who run this gateway for other credit, then retry';
+  'call one of those (provider sandbox), or ask the operator of this gateway for other credit, then retry';
 
 function funds({ boundNano, besideSimulated }: Shortage, hold: HoldRequest): string {
   if (boundNano <= 0n) {
@@ -56,7 +56,7 @@ function remedy(code: Shortage['code'], freesAtMs: number | null): string {
   const when = freesAtMs === null ? null : new Date(freesAtMs).toISOString().replace('.000Z', 'Z');
   switch (code) {
     case 'insufficient_balance':
-      return 'add funds on the Billing page of the console, or ask whoever runs this gateway, then retry';
+      return 'add funds on the Billing page of the console, or ask the operator of this gateway, then retry';
     case 'quota_exceeded':
       return 'raise the quota in the console; it does not reset by itself';
     case 'day_limit_reached':

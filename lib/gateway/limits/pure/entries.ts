@@ -16,7 +16,7 @@ export interface Entry {
   /** Until when spare permits may be used. */
   spareUntilMono: number;
   usedMono: number;
-  /** Whether the store has been told of it. */
+  /** Whether it has been reported to the store. */
   sent: boolean;
 }
 
@@ -39,7 +39,7 @@ function isSpare(entry: Entry, nowMono: number): boolean {
   return (entry.spareRequests > 0 || entry.spareTokens > 0) && nowMono < entry.spareUntilMono;
 }
 
-/** What the store is told of it: permits that may still be used weigh as if they were. */
+/** What is reported of it: permits that may still be used weigh as if they were. */
 function reportOf(entry: Entry, nowMono: number): WindowEntry {
   const { id, requests, tokens, usedMono } = entry;
   if (!isSpare(entry, nowMono)) return { id, requests, tokens, ageMs: Math.max(0, nowMono - usedMono) };
@@ -56,11 +56,11 @@ type Spare = 'spareRequests' | 'spareTokens';
 /** The entries that this process made in the window of one key or workspace. Monotonic ms. */
 export class EntryBook {
   readonly #newId: () => string;
-  /** Of the last 60 s, oldest first: they are told again to a store that lost them. */
+  /** Of the last 60 s, oldest first: they are reported again to a store that lost them. */
   #recent: Entry[] = [];
   /** Those with permits at hand. */
   #spare: Entry[] = [];
-  /** What is used without permits until the store is told. */
+  /** What is used without permits and not reported yet. */
   #open: Entry | null = null;
   readonly #changed = new Set<Entry>();
 
@@ -93,7 +93,7 @@ export class EntryBook {
     return entry;
   }
 
-  /** An entry weighs less than the store was told. */
+  /** An entry weighs less than was reported. */
   lower(entry: Entry, { requests, tokens }: Weight): void {
     entry.requests -= requests;
     entry.tokens -= tokens;
@@ -112,7 +112,7 @@ export class EntryBook {
     return this.#open !== null || this.#changed.size > 0;
   }
 
-  /** What the store has to be told; it counts as told. */
+  /** What is to be reported to the store; it counts as reported. */
   changes(nowMono: number): { readonly used: WindowEntry[]; readonly lowered: WindowEntry[] } {
     this.#expire(nowMono);
     const changed = [...this.#changed];
@@ -121,12 +121,12 @@ export class EntryBook {
     for (const entry of used) entry.sent = true;
     this.#open = null;
     this.#changed.clear();
-    const told = (entry: Entry) => reportOf(entry, nowMono);
-    // A report that failed may have arrived all the same: its lower weight is sent too.
-    return { used: used.map(told), lowered: changed.map(told) };
+    const report = (entry: Entry) => reportOf(entry, nowMono);
+    // A report that failed may have arrived nevertheless: its lower weight is sent too.
+    return { used: used.map(report), lowered: changed.map(report) };
   }
 
-  /** News that did not arrive, or nobody knows: they are told again. */
+  /** A report did not arrive, or may not have: it is made again. */
   reportAgain(used: readonly WindowEntry[], lowered: readonly WindowEntry[], nowMono: number): void {
     const again = new Set(used.map(({ id }) => id));
     const ids = new Set(lowered.map(({ id }) => id));

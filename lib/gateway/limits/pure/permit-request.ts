@@ -85,7 +85,7 @@ export interface LimitStore {
   carryOut(request: PermitRequest): Promise<PermitAnswer>;
   /** Opens a new connection after one that failed or fell silent. */
   reconnect(): void;
-  /** Removes what no longer counts, where the store does not do it by itself. */
+  /** Removes what no longer counts, if the store does not do it by itself. */
   sweep(): Promise<void>;
   close(): Promise<void>;
 }
@@ -115,7 +115,7 @@ export interface Decision {
   readonly subjects: readonly Decided[];
 }
 
-/** Permits that nobody waits for are at most this share of the limit, all processes together: a twentieth. */
+/** Permits that no call waits for are at most this share of the limit, all processes together: a twentieth. */
 const PERMIT_SHARE = 20;
 
 /**

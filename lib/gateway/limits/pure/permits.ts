@@ -73,7 +73,7 @@ export class Permits {
     return held;
   }
 
-  /** A call that the store admitted: what it takes stands in the entry of its permit request. */
+  /** A call that the store admitted: what it takes is in the entry of its permit request. */
   admitted({ requests, tokens, slot }: CallWeight, entry: Entry): Held {
     entry.requests += requests;
     entry.tokens += tokens ?? 0;
@@ -85,7 +85,7 @@ export class Permits {
     return { permits: this, request: of(requests > 0), tokens: of(tokens !== null), slot };
   }
 
-  /** Its call has ended, or its client has left. @returns within how many ms the store should hear of it, or null. */
+  /** Its call has ended, or its client has left. @returns within how many ms that should be reported; null: no hurry. */
   freeSlot(held: Held): number | null {
     if (!held.slot) return null;
     held.slot = false;
@@ -94,8 +94,8 @@ export class Permits {
 
   /**
    * Its call has ended: `actual` tokens replace the estimate (contract: limits/tpm-settled).
-   * @returns whether the store should hear of it at once: what was used beyond the estimate delays other requests, and
-   * the waits that it names must know.
+   * @returns whether that should be reported at once: what was used beyond the estimate delays other requests, and the
+   * waits that the store names must include it.
    */
   end(held: Held, { weight, actual, undone }: EndedWeight, nowMono: number): boolean {
     if (undone) this.#giveRequestBack(held);
@@ -132,14 +132,14 @@ export class Permits {
     return rpmMs > 0 || tpmMs > 0 || (concurrencyFull && retriesFull && ageMs < FULL_MS);
   }
 
-  /** Whether it refuses a call by now, but has not been told when that ends. */
+  /** Whether it refuses a call by now, but does not know when that ends. */
   vague(weight: CallWeight, nowMono: number): boolean {
     if (this.#known?.freed) return false;
     const { rpmMs, tpmMs } = this.waits(weight, nowMono);
     return rpmMs > 0 || tpmMs > 0;
   }
 
-  /** How a call stands against what the store told last. */
+  /** How long a call has to wait, by the store's last answer. */
   waits({ requests, tokens, slot }: CallWeight, nowMono: number): LimitWaits {
     const known = this.#known;
     if (!known) return noWaits;
@@ -185,7 +185,7 @@ export class Permits {
     return this.#entries.hasChanges(nowMono) || this.slots.held !== this.slots.used;
   }
 
-  /** What the store is told and asked now; it counts as reported. */
+  /** What is reported and requested now; it counts as reported. */
   report(nowMono: number): RequestedSubject {
     const { id, limits } = this;
     const { used, lowered } = this.#entries.changes(nowMono);
@@ -289,7 +289,7 @@ class Slots {
 
   /**
    * @param room slots that the store had left.
-   * @returns within how many ms the store should hear of it, because others may be waiting for it; null: no hurry.
+   * @returns within how many ms that should be reported, because others may be waiting for it; null: no hurry.
    */
   leave(most: number | null, room: number | null): number | null {
     this.used--;

@@ -21,7 +21,7 @@ interface Parts {
 
 /**
  * The limits that this process shares with others. It must be an owner before `start`: the others count it from then.
- * @returns null if this process counts alone.
+ * @returns null if only this process counts.
  */
 export async function openSharedLimits(parts: Parts): Promise<SharedLimits | null> {
   const { env, db, ownerId, clock, log } = parts;
@@ -45,7 +45,7 @@ export async function openSharedLimits(parts: Parts): Promise<SharedLimits | nul
   });
 }
 
-/** How long a call may wait for Redis before its process decides alone; ms (contract: limits/store-away). */
+/** How long a call may wait for Redis before its process decides by itself; ms (contract: limits/store-away). */
 const REDIS_MS = 50;
 /** The same for PostgreSQL, whose transactions wait for one another. */
 const POSTGRESQL_MS = 500;
@@ -75,7 +75,7 @@ export async function openLimitStore(
 const READ_MS = 10_000;
 
 /**
- * Follows which processes live, by their heartbeats in PostgreSQL: while a store of limits is away, it could not tell.
+ * Follows which processes live, by their heartbeats in PostgreSQL: a store of limits that is away could not say.
  * @param ownerId of this process.
  */
 function createFleet(pool: Pool, ownerId: string, report: (error: unknown) => void): FollowedFleet {

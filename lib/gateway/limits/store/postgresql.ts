@@ -28,7 +28,7 @@ const CONNECTIONS = 3;
 const QUERY_MS = 2_000;
 
 /**
- * Shared limits in PostgreSQL, where there is no Redis: two round trips a permit request, one request at a time for each
+ * Shared limits in PostgreSQL, if there is no Redis: two round trips a permit request, one request at a time for each
  * workspace, by the server's clock.
  * @param url of the database that the process has its money in; the connections are the store's own.
  */
@@ -119,7 +119,7 @@ const now = `current_setting('gateway.now')::float8`;
 const KEEP_MS = 65_000;
 
 /**
- * The first round trip: takes the workspace's turn, enters what the process reports, and reads how everything stands.
+ * The first round trip: takes the workspace's turn, enters what the process reports, and reads what counts.
  * What is reported are facts: they go in whatever becomes of the permit request, and twice they change nothing.
  */
 function enter(request: PermitRequest, clock: string): string {

@@ -14,7 +14,7 @@ local now = tonumber(time[1]) * 1000000 + tonumber(time[2])`;
  * carried out before, nothing. KEYS: the workspace's own, then three for each subject: moments, weights, slots. All
  * have an expiry and the workspace's hash tag. ARGV: what \`encodePermitRequest\` writes; the answer is what
  * \`decodeAnswer\` reads.
- * @param clock sets \`now\`; tests alone have another than Redis' own.
+ * @param clock sets \`now\`; only tests use another than Redis' own.
  */
 export const limitScript = (clock: string): string => `${clock}
 local WINDOW, PERMIT, SLOT = 60000000, 1000000, 20000000
@@ -264,7 +264,7 @@ interface Told {
   readonly subjects: readonly ToldSubject[];
 }
 
-/** The script alone writes these keys; whatever else stands there has no list of subjects. */
+/** Only the script writes these keys; anything else has no list of subjects. */
 function toldIn(value: unknown): Told {
   if (typeof value === 'object' && value !== null && 'subjects' in value && Array.isArray(value.subjects)) {
     return value as Told;

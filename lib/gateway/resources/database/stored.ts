@@ -83,8 +83,8 @@ export async function forgetResource(pool: Pool, resource: Resource): Promise<vo
 }
 
 /**
- * First comes, first owns; what comes again may only tell what it used. A deleted one stays deleted. $1: a
- * JSON array of rows, in which a resource may stand twice.
+ * The first workspace owns it; what comes again may only add what it used. A deleted one stays deleted. $1: a
+ * JSON array of rows, in which a resource may occur twice.
  */
 const statement = `
   INSERT INTO resource (workspace_id, kind, id, provider_id, family, model_id, upstream_model, call_id, job,

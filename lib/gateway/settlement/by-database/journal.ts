@@ -19,7 +19,7 @@ const RENEW_MS = 10_000;
 const LOOK_MS = 5_000;
 /** Pauses before a settlement that failed is tried again, ms: its client waits. */
 const PAUSES_MS = [100, 500, 2_000];
-/** Pause before what could not be settled in time is tried again, ms: nobody waits for it. */
+/** Pause before what could not be settled in time is tried again, ms: no client waits for it. */
 const REMEMBERED_MS = 2_000;
 /** Ends that wait in memory while the database is away; beyond it those of refused calls are dropped. */
 const MOST_REMEMBERED = 10_000;
@@ -27,12 +27,12 @@ const MOST_REMEMBERED = 10_000;
 export interface DatabaseJournalOptions {
   readonly pool: Pool;
   readonly ownerId: string;
-  /** These calls stand in the ledger. */
+  /** These calls are in the ledger. */
   onPosted(calls: readonly Posted[]): void;
   report(error: unknown, callId: string | null): void;
 }
 
-/** The journal of a process without a kept disk: what it is told stands in the database when its promise resolves. */
+/** The journal of a process without a kept disk: what is appended is in the database when its promise resolves. */
 export interface DatabaseJournal extends Journal {
   /** Ends that are not in the database yet. */
   readonly backlog: number;
@@ -179,7 +179,7 @@ export function openDatabaseJournal(options: DatabaseJournalOptions): DatabaseJo
   return {
     append(entry) {
       if (entry.kind === 'open') {
-        // It stands beside the hold, in the claim's transaction.
+        // It was written with the hold, in the claim's transaction.
         running.add(entry.callId);
         return Promise.resolve();
       }

@@ -20,17 +20,17 @@ const syncData = promisify(fdatasync);
 /** Room that a probe asks for: less would be used up again by the next calls. */
 const probeBytes = 1024 * 1024;
 
-/** One file of a journal, and what still stands in it. */
+/** One file of a journal, and what is still needed of it. */
 export interface JournalFile {
   readonly number: number;
   readonly path: string;
   /** Bytes written. */
   size: number;
-  /** Calls whose latest `open` stands here and that have not ended. */
+  /** Calls whose latest `open` is here and that have not ended. */
   opens: number;
   /** Records of ended and refused calls that are not in the database yet. */
   undrained: number;
-  /** When the first of them was left to the file alone, monotonic ms; null: none was. */
+  /** When the first of them was left only to the file, monotonic ms; null: none was. */
   spilledMono: number | null;
 }
 
@@ -65,7 +65,7 @@ export class JournalFiles {
   readonly #onFile: (file: JournalFile) => void;
 
   /**
-   * @param onFile told of each new file, while it is still empty; must not throw.
+   * @param onFile called with each new file, while it is still empty; must not throw.
    * @throws Error when the directory or the first file cannot be made.
    */
   constructor(dir: string, ownerId: string, onFile: (file: JournalFile) => void = () => {}) {
@@ -171,8 +171,8 @@ export class JournalFiles {
 }
 
 /**
- * Appends all bytes to a file (made when missing) and brings them to the disk, or none: what stands behind
- * a half-written record is never read.
+ * Appends all bytes to a file (made when missing) and brings them to the disk, or none: what follows a
+ * half-written record is never read.
  * @throws Error of the file system.
  */
 export function appendWhole(path: string, bytes: Buffer): void {

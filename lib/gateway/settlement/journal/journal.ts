@@ -23,9 +23,9 @@ export interface JournalOptions {
   onWritable(): void;
   /** A file was damaged while in use: the next start sets the damaged bytes aside. */
   report(error: Error): void;
-  /** A new file was begun, which is deleted once the drain needs it no more: whoever reads it too links it. */
+  /** A new file was begun, which is deleted once the drain no longer needs it: other readers must link it. */
   onFile?(file: JournalFile): void;
-  /** The end of a call was kept that no file holds. */
+  /** The end of a call was kept that is in no file. */
   onRemembered?(entry: CloseEntry | RefusedEntry): void;
   /** Bytes after which a new file begins; default 16 MiB. */
   rotateBytes?: number;
@@ -65,7 +65,7 @@ export interface OwnJournal extends Journal {
   close(): Promise<void>;
 }
 
-/** An entry of this tick, and where its row stands among the tick's bytes. */
+/** An entry of this tick, and where its row is among the tick's bytes. */
 interface Written {
   readonly entry: Entry;
   readonly start: number;
@@ -112,7 +112,7 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
     tick.push({ entry, start, end: start + end - from, recordEnd: buffer.length });
     if (!waiting) {
       waiting = Promise.withResolvers<void>();
-      // A refusal's append is awaited by nobody: its failure must not end the process.
+      // Nothing awaits a refusal's append: its failure must not end the process.
       waiting.promise.catch(() => {});
       later(flush);
     }
@@ -199,7 +199,7 @@ export function openJournal(dir: string, ownerId: string, options: JournalOption
     else backlog.spill(file, at, ended);
   }
 
-  /** Keeps an end that no file holds; until the drain has posted it, its `open` stays for recovery. */
+  /** Keeps an end that is in no file; until the drain has posted it, its `open` stays for recovery. */
   function remember(entry: CloseEntry | RefusedEntry): void {
     const row = copyOf(rowOf(entry));
     if (entry.kind === 'refused' && !backlog.holdsMore(1, row.length)) return;

@@ -67,7 +67,7 @@ interface Place {
 
 /**
  * What these calls change besides their own rows (contract: durability/drain). Spend counts at the minute of
- * admission (contract: money/caps). Each call must stand in `entries` once, and only when its row is new.
+ * admission (contract: money/caps). Each call must be in `entries` once, and only if its row is new.
  */
 export function apply(entries: readonly SettledEntry[]): Effects {
   const workspaces = new Map<string, WorkspaceSum>();

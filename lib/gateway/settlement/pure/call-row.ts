@@ -34,7 +34,7 @@ export function callRow(call: CallRecord): RowBytes {
 }
 
 /**
- * What is known of a call that was only opened: the first columns of its row, since nobody reads it but recovery.
+ * What is known of a call that was only opened: the first columns of its row, since only recovery reads it.
  * @returns bytes that are good until the next row is written.
  */
 export function openRow(call: CallRecord): RowBytes {
@@ -136,7 +136,7 @@ function usageJson(used: CallRecord['usage']): string {
 
 const rareClasses = usageClasses.filter((name) => name !== 'input' && name !== 'output');
 
-/** Text alone, without cache and reasoning: asked by name, because a lookup of each name costs more. */
+/** Only text, without cache and reasoning: checked by name, because a lookup of each name costs more. */
 function isPlain(used: CallRecord['usage']): boolean {
   const { cachedInput, cacheWrite5m, cacheWrite1h, reasoning, audioInput, audioOutput } = used;
   if (cachedInput !== 0 || cacheWrite5m !== 0 || cacheWrite1h !== 0 || reasoning !== 0) return false;
@@ -154,7 +154,7 @@ function line(one: CallRecord['lines'][number]): string {
   return `[${jsonOf(one.class)},${one.quantity},${priceJson(one.unitPriceNano)}]`;
 }
 
-/** As a number, `2e9` for 2000000000; as text where whoever reads JSON as numbers would round it. */
+/** As a number, `2e9` for 2000000000; as a string if a reader of JSON numbers would round it. */
 function priceJson(nano: bigint): string {
   if (nano > mostExact) return `"${nano}"`;
   const price = Number(nano);

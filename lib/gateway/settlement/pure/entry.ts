@@ -94,7 +94,7 @@ export interface CloseEntry {
   readonly funding: Funding;
   readonly call: CallRecord;
   readonly written?: undefined;
-  /** Absent: it stands in no file, or was set aside. */
+  /** Absent: it is in no file, or was set aside. */
   readonly place?: JournalPlace;
 }
 
@@ -144,7 +144,7 @@ export interface WrittenEntry {
 }
 
 /**
- * @param row its bytes, which nobody changes before the entry is in the database.
+ * @param row its bytes, which do not change before the entry is in the database.
  * @param place absent: no file has it.
  */
 export function writtenOf(
@@ -201,7 +201,7 @@ export type SettledEntry = CloseEntry | RefusedEntry | WrittenEntry;
 /** What the drain brings to the database. */
 export type DrainedEntry = SettledEntry | KeepEntry;
 
-/** Whether the drain has to bring it to the database; what is not serves recovery alone. */
+/** Whether the drain has to bring it to the database; the others serve only recovery. */
 export function isDrained(entry: Entry): entry is Extract<Entry, DrainedEntry> {
   return entry.kind !== 'open' && entry.kind !== 'checkpoint';
 }

@@ -7,7 +7,7 @@ import type { CallRecord } from '#lib/gateway/settlement/pure/entry';
  * - `provider`: an error of the provider, a limit of its own or a credential of ours among them, or no answer.
  * - `timeout`: a time limit ran out, before or during the answer.
  * - `broken`: an answer that broke off after it began, or a process that ended in the middle.
- * - `gateway`: refused because this gateway could not serve anybody.
+ * - `gateway`: refused because this gateway could not serve any call.
  * - `other`: counted before there were classes.
  */
 export const errorClasses = ['client', 'limit', 'provider', 'timeout', 'broken', 'gateway', 'other'] as const;
@@ -32,7 +32,7 @@ export function errorClassOf({
 
 /**
  * The class of a row of `call` as an expression of SQL; NULL for one that is no error.
- * @param call "c."; "" where the columns stand alone.
+ * @param call "c."; "" for columns without a table.
  */
 export function errorClassSql(call = ''): string {
   const [status, reason] = [`${call}status`, `${call}end_reason`];

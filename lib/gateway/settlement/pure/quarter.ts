@@ -6,7 +6,7 @@ import { type ErrorClass, errorClassOf } from '#lib/gateway/settlement/pure/erro
 /** Length of what usage is summed by (contract: call-log/roll-up): the days of every zone begin at a whole quarter. */
 export const quarterMs = 900_000;
 
-/** Largest figure of one call in the sums; absurd ones stand unchanged in the call's own row. */
+/** Largest figure of one call in the sums; absurd ones stay unchanged in the call's own row. */
 const mostCounted = 1_000_000_000_000;
 
 /** Where usage counts: one row of `usage_quarter`. */

@@ -13,15 +13,15 @@ const pageBytes = 1024 * 1024;
 const mostSpare = 16;
 
 /**
- * Memory in which records stand one behind the other. What the drain needs of them stays where the journal
- * wrote it: copies for each tick would be given back by full collections alone, and bring those about.
+ * Memory in which records follow one another. What the drain needs of them stays where the journal wrote it: only full
+ * collections would free copies for each tick, and the copies would cause them.
  */
 export class Page {
   readonly bytes: Buffer;
   readonly #onFree: (page: Page) => void;
   #users = 1;
 
-  /** @param onFree called when the last user has left; whoever makes it is the first. */
+  /** @param onFree called when the last user has left; its maker is the first. */
   constructor(size: number, onFree: (page: Page) => void) {
     this.bytes = Buffer.allocUnsafeSlow(size);
     this.#onFree = onFree;
@@ -39,7 +39,7 @@ export class Page {
   }
 }
 
-/** Records on their way to a file, one behind the other. */
+/** Records on their way to a file, one after the other. */
 export class RecordBuffer {
   readonly #spare: Page[] = [];
   #page = this.#newPage(pageBytes);
@@ -121,7 +121,7 @@ function writeRecord(bytes: Buffer, at: number, { head, row }: Payload): number 
   return end;
 }
 
-/** The end of the record at `start`; null when no whole, undamaged record stands there. */
+/** The end of the record at `start`; null when no whole, undamaged record is there. */
 export function recordEnd(bytes: Buffer, start: number): number | null {
   if (start + headerBytes > bytes.length) return null;
   const length = bytes.readUInt32LE(start);
@@ -131,7 +131,7 @@ export function recordEnd(bytes: Buffer, start: number): number | null {
   return crc32(bytes.subarray(from, end)) === bytes.readUInt32LE(start + 4) ? end : null;
 }
 
-/** Where the next whole, undamaged record begins at or behind `from`; null when there is none. */
+/** Where the next whole, undamaged record begins at or after `from`; null when there is none. */
 export function nextRecord(bytes: Buffer, from: number): number | null {
   for (let start = from; start + headerBytes < bytes.length; start++) {
     if (bytes[start + headerBytes] === marker && recordEnd(bytes, start) !== null) return start;

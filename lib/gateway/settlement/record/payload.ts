@@ -21,13 +21,13 @@ import { storedCostLines } from '#lib/gateway/settlement/record/stored-lines';
 
 /** A changed layout takes a new version number: a start never misreads what an older one left. */
 export const layoutVersion = 3;
-/** First byte of a payload. It occurs in no text, so that what strangers wrote is never taken for a record. */
+/** First byte of a payload. It occurs in no text, so that nothing that clients wrote is ever taken for a record. */
 export const marker = 0xff;
 const closingBracket = 0x5d;
 
 /** A journal record's payload: the marker, the head, the row. */
 export interface Payload {
-  /** A JSON array in ASCII without brackets inside: version, kind, call id, and what the row does not hold. */
+  /** A JSON array in ASCII without brackets inside: version, kind, call id, and what the row does not have. */
   readonly head: string;
   /** Of a call (a `keep`: the resources as a JSON array); good until the next payload is made. */
   readonly row: RowBytes;
@@ -105,7 +105,7 @@ function listOf(value: unknown): readonly unknown[] {
 }
 
 function textOf(value: unknown): string {
-  if (typeof value !== 'string') throw new Error('a journal record lacks a text');
+  if (typeof value !== 'string') throw new Error('a journal record lacks a string');
   return value;
 }
 

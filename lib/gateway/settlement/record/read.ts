@@ -58,7 +58,7 @@ function pieceOf(bytes: Buffer, start: number, end: number): Piece {
   }
 }
 
-/** How the records begin that serve recovery alone. */
+/** How the records begin that serve only recovery. */
 const undrained = ['open', 'checkpoint'].map((kind) =>
   Buffer.from([marker, ...Buffer.from(`[${layoutVersion},"${kind}"`)]),
 );
@@ -90,7 +90,7 @@ export function bytesOf(entry: Entry): Buffer {
   return recordOf(encodeEntry(entry));
 }
 
-/** @returns null for bytes that hold no record of this version or the one before. */
+/** @returns null for bytes without a record of this version or the one before. */
 export function entryOf(bytes: Buffer): Entry | null {
   const [piece] = piecesOf(bytes);
   return piece?.kind === 'entry' ? piece.entry : null;

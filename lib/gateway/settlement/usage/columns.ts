@@ -1,7 +1,7 @@
 import type { Usage } from '#lib/core/metering/usage';
 import type { ErrorClass } from '#lib/gateway/settlement/pure/error-class';
 
-/** Columns of `usage_quarter` and `usage_day` that hold tokens and pieces. */
+/** Columns of `usage_quarter` and `usage_day` with tokens and pieces. */
 export const usageColumns = {
   input: 'input_tokens',
   cachedInput: 'cached_tokens',

@@ -3,7 +3,7 @@ import { LONGEST_SLUG } from '#lib/core/schemas/catalogue';
 /**
  * The model that usage counts a row of `call` under, as an expression of SQL; `countedModel` of settlement/call-row says
  * the same.
- * @param call "c."; "" where the columns stand alone.
+ * @param call "c."; "" for columns without a table.
  */
 export function countedModelSql(call = ''): string {
   return `coalesce(${call}answering_model, CASE WHEN ${call}error_code = 'model_not_allowed'

@@ -38,7 +38,7 @@ const nextDue = `
     (SELECT min(quarter) FROM usage_quarter_counted
      WHERE workspace_id = $1::uuid AND quarter >= $2::timestamptz AND quarter < $3::timestamptz)) AS at`;
 
-/** One process of a fleet does it at a time: who does not get the row leaves it to who has it. */
+/** One process of a fleet does it at a time: a process that does not get the row leaves it to the one that has it. */
 const takeTurn = 'SELECT at FROM seen_time WHERE one = 1 FOR UPDATE SKIP LOCKED';
 
 /**
@@ -184,7 +184,7 @@ const quarters = (table: string) =>
 /**
  * Counts a day's quarters in its row of the day, all in one statement: each quarter leaves `usage_quarter` when a day
  * counts it, so that run again, or beside settlement, it counts each once. What a late journal adds is a new quarter.
- * @param whole also the quarters that were counted by a day before: those of a day that is made anew.
+ * @param whole also the quarters that were counted by a day before: those of a day that is made again.
  */
 const countDay = (whole: boolean) => `
   WITH moved AS (

@@ -13,11 +13,11 @@ export interface Notices {
 }
 
 /**
- * Hears at once when something changed (contract: durability/notices), on a connection of its own. The poll remains the
- * truth: a notice only makes it earlier, so that what cannot be heard, as through a pooler that gives each statement
- * another connection, costs a second and nothing else. Nothing of it is ever an error of the process.
+ * Listens for changes (contract: durability/notices), on a connection of its own. A notice only makes the poll earlier:
+ * if notices do not arrive, as through a pooler that gives each statement another connection, changes take a second
+ * longer and nothing else. Failures here are never errors of the process.
  * @param url PostgreSQL address.
- * @param poll also called whenever it begins to hear, for what was said before.
+ * @param poll also called whenever it begins to listen, for what was published before.
  */
 export function listenForNotices(url: string, poll: () => Promise<unknown>): Notices {
   let client: Client | null = null;

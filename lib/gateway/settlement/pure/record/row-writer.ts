@@ -34,8 +34,8 @@ for (const [value, digit] of [...'0123456789abcdef'].entries()) {
 
 /**
  * Writes values of a composite type as PostgreSQL receives them: big-endian, before each column its type and
- * its length. A value that its type cannot hold is written as a text of another length: the database refuses
- * that row alone, and a reader gets the value back.
+ * its length. A value that its type cannot hold is written as a string of another length: the database refuses
+ * only that row, and a reader gets the value back.
  */
 export class RowWriter implements RowBytes {
   bytes = Buffer.allocUnsafeSlow(8 * 1024);
@@ -159,7 +159,7 @@ export class RowWriter implements RowBytes {
   #characters(value: string): void {
     const lengthAt = this.end - 4;
     this.#reserve(Math.min(value.length, mostText) * 3);
-    // Short texts mostly: a loop costs less than a call into native code.
+    // Mostly short strings: a loop costs less than a call into native code.
     if (value.length > 200 || !this.#ascii(value)) {
       this.end = lengthAt + 4;
       this.end += this.bytes.write(storable(value), this.end);

@@ -1,7 +1,7 @@
-/** Longest text of a row: what clients and providers send is data of strangers. */
+/** Longest string of a row: what clients and providers send is untrusted. */
 export const mostText = 1000;
 
-/** Plain text needs no escapes in JSON and holds nothing that PostgreSQL refuses. */
+/** Plain text needs no escapes in JSON and contains nothing that PostgreSQL refuses. */
 const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
 /** Text without what PostgreSQL refuses: NUL and halves of surrogate pairs; at most 1,000 characters. */

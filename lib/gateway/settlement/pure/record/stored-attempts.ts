@@ -1,7 +1,7 @@
 import type { AttemptRecord, CallRecord } from '#lib/gateway/settlement/pure/entry';
 import { jsonOf } from '#lib/gateway/settlement/pure/record/storable';
 
-/** Where an attempt holds the id of its request at the provider, in SQL: `attempt->>0`. */
+/** Where an attempt has the id of its request at the provider, in SQL: `attempt->>0`. */
 export const upstreamRequestIdAt = 0;
 
 /** What an attempt has from its call where it does not say otherwise. */
