@@ -188,35 +188,36 @@ const timeoutMs = 2_000;
 const retryMs = 300;
 
 interface Waiting extends PromiseWithResolvers<Resource | null> {
-  readonly name: ResourceName;
+  readonly asked: ResourceName;
+  /** By `nameOf`. */
+  readonly name: string;
 }
 
 /**
  * Looks up in the database what memory does not have: look-ups of one turn share a statement, those of one
  * resource an answer; what is missing is asked for once more after 300 ms.
  */
-function createLookUp(read: ReadResources): (name: ResourceName) => Promise<Resource | null> {
+function createLookUp(read: ReadResources): (asked: ResourceName) => Promise<Resource | null> {
   const running = new Map<string, Waiting>();
   let next: Waiting[] = [];
 
+  /** @returns those that it did not find. */
   const ask = async (batch: readonly Waiting[]): Promise<readonly Waiting[]> => {
-    const found = await pTimeout(read(batch.map(({ name }) => name)), {
+    const found = await pTimeout(read(batch.map(({ asked }) => asked)), {
       milliseconds: timeoutMs,
       message: `the database did not answer within ${timeoutMs} ms`,
     });
     const byName = new Map(found.map((one) => [nameOf(one.workspaceId, one.kind, one.id), one]));
     return batch.filter((waiting) => {
-      const { workspaceId, kind, id } = waiting.name;
-      const resource = byName.get(nameOf(workspaceId, kind, id));
+      const resource = byName.get(waiting.name);
       if (resource) end(waiting, resource);
       return resource === undefined;
     });
   };
 
-  const end = (waiting: Waiting, resource: Resource | null) => {
-    const { workspaceId, kind, id } = waiting.name;
-    running.delete(nameOf(workspaceId, kind, id));
-    waiting.resolve(resource);
+  const end = ({ name, resolve }: Waiting, resource: Resource | null) => {
+    running.delete(name);
+    resolve(resource);
   };
 
   const run = async () => {
@@ -229,18 +230,18 @@ function createLookUp(read: ReadResources): (name: ResourceName) => Promise<Reso
       for (const waiting of await ask(missing)) end(waiting, null);
     } catch (error) {
       for (const { name, reject } of batch) {
-        running.delete(nameOf(name.workspaceId, name.kind, name.id));
+        running.delete(name);
         reject(error);
       }
     }
   };
 
-  return (name) => {
-    const key = nameOf(name.workspaceId, name.kind, name.id);
-    const known = running.get(key);
+  return (asked) => {
+    const name = nameOf(asked.workspaceId, asked.kind, asked.id);
+    const known = running.get(name);
     if (known) return known.promise;
-    const waiting: Waiting = { name, ...Promise.withResolvers<Resource | null>() };
-    running.set(key, waiting);
+    const waiting: Waiting = { asked, name, ...Promise.withResolvers<Resource | null>() };
+    running.set(name, waiting);
     if (next.length === 0) setImmediate(run);
     next.push(waiting);
     return waiting.promise;

@@ -49,7 +49,7 @@ describe('calls while operations wait (contract: durability/connections)', () =>
     }
   });
 
-  it('a call waits for 6 s in all for a balance that others have locked', async () => {
+  it('a call waits 6 s in total for a balance that others have locked', async () => {
     const locked = await stack.workspace();
     const { key } = await stack.key(locked.slug);
     const lock = await stack.db.pool.connect();

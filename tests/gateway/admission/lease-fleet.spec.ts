@@ -150,7 +150,7 @@ describe('a recall (contract: money/recall)', () => {
     one.coordinator.release(running, { atMs: Date.now(), chargeNano: 0n, tokens: null });
   });
 
-  it('is heard by the housekeeping too, should the change feed be late', async () => {
+  it('is noticed by the housekeeping too if the change feed is late', async () => {
     const snapshot = await makeWorkspace(one.db, { balanceNano: 1_000n * HOLD });
     claimed(await one.coordinator.claim(requestOf(snapshot, HOLD)));
     const { leased } = await moneyOf(one.db, snapshot.workspace.id);

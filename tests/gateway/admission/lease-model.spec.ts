@@ -157,7 +157,7 @@ describe('money under any schedule of two processes', () => {
     );
   });
 
-  it('is never promised twice where a part is simulated, which real targets never spend (contract: money/simulated-money)', async () => {
+  it('is never promised twice if a part is simulated, which real targets never spend (contract: money/simulated-money)', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.bigInt(0n, 60_000n),

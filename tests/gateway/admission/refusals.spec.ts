@@ -91,7 +91,7 @@ describe('a 402 (contract: money/cap-message, money/refusal-asks)', () => {
     }
   });
 
-  it('says when only running calls stand in the way, and what to do when the money is gone', async () => {
+  it('says if only running calls are in the way, and what to do when the money is gone', async () => {
     const snapshot = await makeWorkspace(node.db, { balanceNano: HOLD });
     const claim = claimed(await node.coordinator.claim(requestOf(snapshot, HOLD)));
     const running = await node.coordinator.claim(requestOf(snapshot, HOLD));
@@ -153,7 +153,7 @@ describe('a growing hold (contract: money/hold-grows, money/strict)', () => {
 });
 
 describe('calls that cost nothing', () => {
-  it('need rate and concurrency, or rate alone, and no funds', async () => {
+  it('need rate and concurrency, or only rate, and no funds', async () => {
     const snapshot = await makeWorkspace(node.db, {
       balanceNano: -HOLD,
       limits: { rpm: 2, tpm: 1, concurrency: 1 },

@@ -59,7 +59,7 @@ afterAll(async () => {
 });
 
 describe.each(kinds)('%s paid with simulated money (contract: money/simulated-money)', (_, fields) => {
-  it('comes of the simulated provider, while other providers are asked nothing', async () => {
+  it('comes from the simulated provider, while other providers are asked nothing', async () => {
     const { id, key } = await funded(stack, 5n * usd);
     const own = await askChat(stack.url, key, { model: 'own/echo', ...fields });
     expect(own.answer.status).toBe(402);
@@ -76,7 +76,7 @@ describe.each(kinds)('%s paid with simulated money (contract: money/simulated-mo
     expect(await fundsOf(stack, id)).toEqual({ simulated: 5n * usd - cost, other: 0n });
   });
 
-  it('comes of the simulated models of a plan alone, where other funds do not cover the others', async () => {
+  it('comes only from the simulated models of a plan if other funds do not cover the others', async () => {
     const { id, slug, key } = await funded(stack, 5n * usd);
     await givePolicy(stack, slug, { fallbackModels: ['sandbox/echo'] }, 'own/echo');
     const asked = await askChat(stack.url, key, { model: 'own/echo', ...fields });
@@ -87,7 +87,7 @@ describe.each(kinds)('%s paid with simulated money (contract: money/simulated-mo
     expect(await fundsOf(stack, id)).toEqual({ simulated: 5n * usd - cost, other: 0n });
   });
 
-  it('leaves a plan as it is where other funds cover it, and pays what its simulated model answers', async () => {
+  it('leaves a plan as it is if other funds cover it, and pays what its simulated model answers', async () => {
     const { id, slug, key } = await funded(stack, 5n * usd, 5n * usd);
     await givePolicy(stack, slug, { fallbackModels: ['sandbox/echo'] }, 'own/echo');
     await givePolicy(stack, slug, { fallbackModels: ['sandbox/echo'] }, 'own/broken');
@@ -104,7 +104,7 @@ describe.each(kinds)('%s paid with simulated money (contract: money/simulated-mo
 });
 
 describe('simulated money beside other funds (contract: money/simulated-money)', () => {
-  it('is not counted where a strict workspace asks whether a call fits', async () => {
+  it('is not counted when a strict workspace asks whether a call fits', async () => {
     const { key } = await funded(stack, 5n * usd, 1_000n, { strict: true });
     const { answer } = await askChat(stack.url, key, { model: 'own/echo', max_tokens: 1_000 });
     expect(answer.status).toBe(402);
@@ -183,7 +183,7 @@ describe('simulated money beside other funds (contract: money/simulated-money)',
 });
 
 describe('simulated money on the embedded database (contract: money/simulated-money)', () => {
-  it('pays the simulated provider alone, also after the process was killed', async () => {
+  it('pays only the simulated provider, also after the process was killed', async () => {
     const own = await startStack({ database: 'embedded' });
     await addChains(own, models);
     const { id, key } = await funded(own, 5n * usd);

@@ -109,7 +109,7 @@ describe('a job that completes', () => {
     expect(told.rows.map((row) => row.kind)).toEqual(['lease', 'lease', 'workspace']);
   });
 
-  it('within its hold asks nobody for anything', async () => {
+  it('within its hold recalls nothing', async () => {
     const job = await stage.begin(await stage.customer());
     await stage.first.jobs.saw(job.callId, await stage.ask(job));
     const told = await stage.db.pool.query('SELECT 1 FROM change WHERE subject LIKE $1', [
@@ -235,7 +235,7 @@ describe('a job that its client removes', () => {
     expect(await movedBy(job)).toEqual(oneCharge(FILM_NANO));
   });
 
-  it('is asked for on where the provider refused to remove it', async () => {
+  it('is polled on if the provider refused to remove it', async () => {
     const job = await stage.begin(await stage.customer(), 'job=never&job_ms=0');
     await stage.first.jobs.readFirst(job.callId);
     expect(await stage.row(job)).toMatchObject({ settled: false });
@@ -255,7 +255,7 @@ describe('opening a job', () => {
     expect(await movedBy(job)).toEqual(oneCharge(FILM_NANO));
   });
 
-  it('makes its hold anew where another process has closed the holds of this one', async () => {
+  it('makes its hold again if another process has closed the holds of this one', async () => {
     const job = await stage.begin(await stage.customer(), 'job=never', { hold: false });
     expect(await stage.holds(job)).toEqual([FILM_NANO]);
   });

@@ -16,7 +16,7 @@ afterAll(async () => {
 const texts = ['cut \ud83d', 'zero \0', '\udc00\ud800'];
 
 describe('what a provider says of a job in characters that the database refuses', () => {
-  it.each(texts)('lets it end all the same: %j', async (message) => {
+  it.each(texts)('does not keep it from ending: %j', async (message) => {
     const job = await stage.begin(await stage.customer());
     const failed = { id: job.id, object: 'video', status: 'failed', quality: { [message]: message } };
     await stage.first.jobs.saw(job.callId, { ...failed, status: 'in_progress' });
@@ -26,7 +26,7 @@ describe('what a provider says of a job in characters that the database refuses'
     expect(await stage.holds(job)).toEqual([]);
   });
 
-  it.each(texts)('lets it begin all the same, also where the request says it: %j', async (text) => {
+  it.each(texts)('does not keep it from beginning, also if the request says it: %j', async (text) => {
     const first = await stage.begin(await stage.customer());
     const job = {
       ...first,

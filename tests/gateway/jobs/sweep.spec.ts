@@ -38,7 +38,7 @@ async function pollOnce(job: NewJob): Promise<void> {
   await Promise.all(sweeps.splice(0).map((one) => one.stop()));
 }
 
-describe('a job that nobody asks for', () => {
+describe('a job that no client asks for', () => {
   it('is polled and charged once it completed, by one of two processes', async () => {
     const jobs: NewJob[] = [];
     const customer = await stage.customer();
@@ -147,7 +147,7 @@ describe('a provider that cannot answer', () => {
     },
   );
 
-  it('is told of without a secret where the operator must act', async () => {
+  it('is logged without a secret if the operator must act', async () => {
     stage.errors.length = 0;
     const job = await stage.begin(await stage.customer(), 'get=fault/status-401&job_ms=0');
     await pollOnce(job);
@@ -178,7 +178,7 @@ describe('a job without an end after 24 hours (contract: jobs/lost)', () => {
     expect(await stage.row(job)).toMatchObject({ settled: false, flags: ['job_lost'], nextIn: 3_600 });
   });
 
-  it('is charged without a hold when it completes all the same', async () => {
+  it('is charged without a hold when it completes nevertheless', async () => {
     const job = await lose();
     const done = await stage.ask(await stage.begin(await stage.customer()));
     const stored = await stage.first.store.find(job.callId);

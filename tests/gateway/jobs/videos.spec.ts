@@ -97,7 +97,7 @@ describe('a video job over the gateway (contract: jobs/jobs)', () => {
     expect(await linesOf(made)).toEqual(once);
   });
 
-  it('shows in the call log what it cost and how it stands', async () => {
+  it('shows in the call log what it cost and its state', async () => {
     const client = await gateway.key();
     const made = await create(client, 'job=never&job_ms=0');
     expect(await logged(made)).toMatchObject({
@@ -118,7 +118,7 @@ describe('a video job over the gateway (contract: jobs/jobs)', () => {
     await ask(client, `/${made.id}`, 'DELETE');
   });
 
-  it('counts in the usage of its model what it cost, and as calls those of its client alone', async () => {
+  it('counts in the usage of its model what it cost, and as calls only those of its client', async () => {
     const client = await gateway.key();
     const made = await create(client, 'job_ms=0');
     await logged(made);
@@ -136,7 +136,7 @@ describe('a video job over the gateway (contract: jobs/jobs)', () => {
     expect(await read()).toMatchObject({ calls: 2, errors: 0, cost: '0.4' });
   });
 
-  it('is charged when nobody ever asks for it', async () => {
+  it('is charged even if no client asks for it', async () => {
     const made = await create(await gateway.key(), 'job_ms=0');
     gateway.pass(6);
     await eventually(() => linesOf(made), once);
@@ -250,7 +250,7 @@ describe('the money of jobs (contract: jobs/job-limits)', () => {
   });
 });
 
-it('jobs of another workspace are nobody’s business', async () => {
+it('jobs of another workspace are unknown', async () => {
   const [owner, other] = [await gateway.key(), await gateway.key()];
   const made = await create(owner, 'job=never&job_ms=1000000000');
   expect((await ask(other, `/${made.id}`)).status).toBe(404);

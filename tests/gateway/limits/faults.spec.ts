@@ -150,7 +150,7 @@ describe('a Redis that fails (contract: limits/store-away)', () => {
     await untilBack(member);
   });
 
-  it('that was flushed is told again what counts (contract: limits/store-empty)', async () => {
+  it('that was flushed gets another report of what counts (contract: limits/store-empty)', async () => {
     const member = await startProcess();
     const snapshot = snapshotOf({ limits: { rpm: 6 } });
     expect((await count(member, snapshot, 3)).passed).toBe(3);
@@ -189,7 +189,7 @@ it('Redis by REST that hangs or refuses: a permit request is sent once, and its 
   await behind.close();
 });
 
-it('PostgreSQL that emptied the tables of limits is told again what counts (contract: limits/store-empty)', async () => {
+it('PostgreSQL that emptied the tables of limits gets another report of what counts (contract: limits/store-empty)', async () => {
   const store = stores.open('PostgreSQL');
   let aheadMs = 0;
   const clock = { now: () => Date.now() + aheadMs, mono: () => performance.now() + aheadMs };

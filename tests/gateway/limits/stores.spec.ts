@@ -167,7 +167,7 @@ describe.each(storeKinds)('a store of limits on %s (contract: limits/stores)', (
 
   // `npm run bench -- limits` runs all cases, for longer.
   it.each(cases.filter(({ processes, load, limit }) => processes === 3 && load === 3 && limit > 1))(
-    '$processes processes, $limit a minute, load $load, $arrivals: no minute has more, and 95 % of what is allowed passes',
+    '$processes processes, $limit a minute, load $load, $arrivals: no minute has more, and 95% of what is allowed passes',
     async (one) => {
       fresh();
       const opened = (simulation: { nowMs: number }) => {

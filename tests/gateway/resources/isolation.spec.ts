@@ -58,7 +58,7 @@ describe('what a provider keeps for a workspace (contract: jobs/ownership, jobs/
     expect(await Promise.all(ids.map(asksFor))).toEqual(before);
   });
 
-  it('is not found at all where no operation creates it: a context cache of the operator’s account', async () => {
+  it('is not found at all if no operation creates it: a context cache of the operator’s account', async () => {
     const cached_content = 'cachedContents/of-the-operator';
     const chat = { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Go on' }] };
     const uses = [
@@ -110,7 +110,7 @@ describe('what a provider keeps for a workspace (contract: jobs/ownership, jobs/
     expect(await respond(stranger, { tools, input: [ran] })).toMatchObject({ status: 404 });
   });
 
-  it.each([false, true])('cannot be repeated as it was spoken by another (stream: %s)', async (stream) => {
+  it.each([false, true])('cannot be repeated if another workspace got it (stream: %s)', async (stream) => {
     const question = { role: 'user', content: 'Say hello' };
     const spoken = { modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } };
     const asked = { model: 'sandbox/echo', stream, ...spoken };

@@ -73,7 +73,7 @@ const findIn = (process: Process, resource: Resource, workspaceId = resource.wor
   process.resources.find(workspaceId, resource.kind, resource.id);
 
 describe('what a provider keeps (contract: jobs/look-up, jobs/lifetime)', () => {
-  it('is known at once where it was shown, and in another process when the drain has run', async () => {
+  it('is known at once in the process that showed it, and in another one when the drain has run', async () => {
     const customer = await createCustomer(pool);
     const [here, there] = [startProcess(), startProcess()];
     const resource = responseOf(customer);

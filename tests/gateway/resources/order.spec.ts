@@ -53,7 +53,7 @@ describe('the order of checks on what a provider keeps', () => {
     expect((await tell(limited, 'GET', `/v1/responses/${kept.response}`)).status).toBe(200);
   });
 
-  it('asks for neither model nor budget nor funds where something is only read', async () => {
+  it('asks for neither model nor budget nor funds if something is only read', async () => {
     const bare = await keyed({ models: ['sandbox/reasoner'], maxOutputTokens: 1, dailyCap: '0.000001' });
     for (const path of [`/v1/responses/${kept.response}`, `/v1/videos/${kept.video}/content`]) {
       const told = await tell(bare, 'GET', path);
@@ -62,7 +62,7 @@ describe('the order of checks on what a provider keeps', () => {
     }
   });
 
-  it('asks for all of them where a remix makes something new', async () => {
+  it('asks for all of them if a remix makes something new', async () => {
     const elsewhere = await keyed({ models: ['sandbox/reasoner'] });
     expect(shortOf(await remix(elsewhere, kept.video))).toEqual([400, 'model_not_allowed']);
     expect(shortOf(await remix(elsewhere, 'video_none'))).toEqual([404, 'not_found']);

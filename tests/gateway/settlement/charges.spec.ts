@@ -46,7 +46,7 @@ async function flagged(flag: string): Promise<number> {
 
 describe('a service tier (contract: money/service-tiers)', () => {
   it.each(each)(
-    'without a price is refused in the %s family before the provider hears of it',
+    'without a price is refused in the %s family before the provider gets a request',
     async (_, send) => {
       const asked = await send({ service_tier: 'priority' });
       expectRefusal(asked.answer, 'model_not_allowed');
@@ -92,7 +92,7 @@ describe('a service tier (contract: money/service-tiers)', () => {
   });
 
   it.each(streamed)(
-    'without a price that answers is charged at the base price, flagged and told: %s, stream %s',
+    'without a price that answers is charged at the base price, flagged and logged: %s, stream %s',
     async (_, stream, send) => {
       const before = await flagged('unpriced_tier');
       const asked = await send({ stream, directive: 'echo?tier=scale' });
@@ -130,7 +130,7 @@ describe('the fast mode of messages', () => {
     expect(await stack.sandbox.seen(asked.mark)).toEqual([]);
   });
 
-  it('leaves the standard speed alone', async () => {
+  it('does not change the standard speed', async () => {
     const asked = await askMessages(stack.url, key, { speed: 'standard' }, { headers });
     expect(await stack.call(asked.id)).toMatchObject({ status: 200, flags: [] });
   });
@@ -141,7 +141,7 @@ describe('usage beyond what the model can do (contract: money/usage-bounds)', ()
   const most = { input: 1_100_000, output: 72_089 };
   const mostNano = BigInt(most.input) * 1_000n + BigInt(most.output) * 4_000n;
 
-  it.each(streamed)('is charged up to that, flagged and told: %s, stream %s', async (_, stream, send) => {
+  it.each(streamed)('is charged up to that, flagged and logged: %s, stream %s', async (_, stream, send) => {
     const { slug } = await stack.workspace({ tpm: 4_000_000 });
     const customer = await stack.key(slug);
     const own = key;
@@ -166,7 +166,7 @@ describe('usage beyond what the model can do (contract: money/usage-bounds)', ()
     expect(sums.rows).toEqual([most]);
   });
 
-  it('may be ten times that where the provider runs tools', async () => {
+  it('may be ten times that if the provider runs tools', async () => {
     const tools = [{ type: 'web_search' }];
     const asked = await askResponses(stack.url, key, { model, tools });
     const call = await stack.call(asked.id);

@@ -81,7 +81,7 @@ async function expectSound(): Promise<void> {
 }
 
 describe('a drain', () => {
-  it('logs a call, its attempts and its refusal, posts the charge, and tells the coordinator', async () => {
+  it('logs a call, its attempts and its refusal, posts the charge, and reports it to the coordinator', async () => {
     const customer = await createCustomer(pool);
     const { journal, drain, posted } = createSettler();
     const call = callOf(customer, { costNano: 123n, atMs: 1_700_000_012_345 });

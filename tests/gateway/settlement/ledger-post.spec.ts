@@ -45,7 +45,7 @@ const changesOf = (subject: string) =>
   db.prisma.change.findMany({ where: { subject }, select: { kind: true, subject: true } });
 
 describe('a ledger line (contract: money/events)', () => {
-  it('moves the balance with it, and tells every process', async () => {
+  it('moves the balance with it, and informs every process', async () => {
     const { workspaceId } = await createCustomer(db.pool, { balanceNano: 1n });
     expect(await post(posting(workspaceId, { reason: 'paid' }))).toBe(true);
     expect(await balanceOf(workspaceId)).toBe(5_000_000_001n);
@@ -106,7 +106,7 @@ describe('a ledger line (contract: money/events)', () => {
     await expect(post(posting(newId()))).rejects.toThrow();
   });
 
-  it('needs a workspace, whoever writes it, however many come at once', async () => {
+  it('needs a workspace, however it is written and however many come at once', async () => {
     const { workspaceId } = await createCustomer(db.pool);
     const lines = db.pool.query(
       `INSERT INTO ledger_line (id, workspace_id, kind, ref, amount_nano)

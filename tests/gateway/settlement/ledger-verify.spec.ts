@@ -191,7 +191,7 @@ async function settled(): Promise<Scene> {
 }
 
 describe('ledger verify (contract: money/verify)', () => {
-  it('finds nothing where calls were settled, and adds up what exceeded the holds', async () => {
+  it('finds nothing when calls were settled, and adds up what exceeded the holds', async () => {
     const { customer } = await settled();
     await settle(pool, newId(), [closeOf(callOf(customer, { costNano: 50n, holdNano: 30n }))]);
     const found = await verifyLedger({ pool });
@@ -200,7 +200,7 @@ describe('ledger verify (contract: money/verify)', () => {
     expect(found.overHoldNano).toBe(20n);
   });
 
-  it('looks at every call once, also where it cuts the log, and at those whose time is far from that of their id', async () => {
+  it('looks at every call once, also at the cuts of the log, and at those whose time is far from that of their id', async () => {
     const customer = await createCustomer(pool);
     const nowMs = Date.now();
     const calls = Array.from({ length: 40 }, (_, n) => {

@@ -134,7 +134,7 @@ describe('the weeks of the call log', () => {
       return places.map((place) => place.length > 0);
     };
 
-    it('keeps the log when it is ahead, once or again and again, and drops what is old when it is right', async () => {
+    it('keeps the log when it is ahead, once or repeatedly, and drops what is old when it is right', async () => {
       const ids = await installed(day(-95), day(-50), day(-1));
       expect(await start(rightMs)).toEqual([]);
       expect(await kept(ids)).toEqual([false, true, true]);

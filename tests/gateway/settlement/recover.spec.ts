@@ -173,7 +173,7 @@ describe('recovery after a kill (contract: durability/recovery, money/interrupte
     await expectSound();
   });
 
-  it('leaves the journals of living processes alone', async () => {
+  it('does not touch the journals of living processes', async () => {
     const customer = await createCustomer(pool);
     const dir = newDirectory();
     const open = callOf(customer);
@@ -184,7 +184,7 @@ describe('recovery after a kill (contract: durability/recovery, money/interrupte
     expect(readdirSync(dir)).toHaveLength(1);
   });
 
-  it('lists the calls admitted in the last minute, with the estimate where no usage was metered', async () => {
+  it('lists the calls admitted in the last minute, with the estimate if no usage was metered', async () => {
     const customer = await createCustomer(pool);
     const dir = newDirectory();
     const nowMs = Date.now();

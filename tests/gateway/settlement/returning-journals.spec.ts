@@ -223,7 +223,7 @@ describe('a journal that comes back after its calls were deleted posts nothing t
     await journal.close();
   });
 
-  it('nor does its own process, where the answer to a COMMIT was lost', async () => {
+  it('nor does its own process if the answer to a COMMIT was lost', async () => {
     const { journal, append } = await startProcess();
     await append([...whole(old()), ...whole(old())]);
     let lost = false;

@@ -103,7 +103,7 @@ describe('a usage line (contract: money/postings)', () => {
     await expectSound();
   });
 
-  it('is that of the quarter in which its transaction began, even where another has begun since', async () => {
+  it('is that of the quarter in which its transaction began, even if another has begun since', async () => {
     const holder = await pool.connect();
     await holder.query('BEGIN');
     await holder.query('SELECT FROM workspace WHERE id = $1 FOR UPDATE', [customer.workspaceId]);
@@ -177,7 +177,7 @@ describe('a usage line (contract: money/postings)', () => {
     expect((await linesOf(customer))[0]).toEqual(line);
   });
 
-  it('is exact where two processes post to it across many quarters, killed at any moment', async () => {
+  it('is exact if two processes post to it across many quarters, killed at any moment', async () => {
     const dirs = [newDirectory(), newDirectory()];
     const program = fileURLToPath(new URL('../../support/settlement-process.ts', import.meta.url));
     const { workspaceId, keyId } = customer;

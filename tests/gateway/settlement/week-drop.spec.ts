@@ -63,7 +63,7 @@ describe.each(bothDatabases)('a week of the log on $name', ({ open }) => {
     expect((await pool.query('SELECT 1 FROM former_slug')).rows).toEqual([]);
   });
 
-  it('goes once, whoever drops it at the same time, after its calls were shown to what comes before its end', async () => {
+  it('goes once, even if two drop it at the same time, after its calls were shown to what comes before its end', async () => {
     const seen: number[] = [];
     const count: typeof closeCalls = async (client, { fromId, toId }) => {
       const { rowCount } = await client.query('SELECT 1 FROM call WHERE id >= $1 AND id < $2', [
@@ -103,7 +103,7 @@ describe('dropping a week while the log is in use', () => {
   });
   afterAll(() => stage.close());
 
-  it('waits for the open transaction in nobody’s way: not one settlement waits, and then it goes (contract: call-log/nobody-waits)', async () => {
+  it('waits for the open transaction without blocking: no settlement waits, and then it goes (contract: call-log/nobody-waits)', async () => {
     await makeWeek(pool, oldWeek);
     await makeWeek(pool, nextWeek);
     await log(pool, oldWeek.startMs + 1000);
@@ -129,7 +129,7 @@ describe('dropping a week while the log is in use', () => {
     expect((await listWeeks(pool)).map((week) => week.name)).toEqual([nextWeek.name]);
   });
 
-  it('gives up where no gap comes, with everything as it was', async () => {
+  it('gives up if no gap comes, with everything as it was', async () => {
     await makeWeek(pool, oldWeek);
     const id = await log(pool, oldWeek.startMs + 2000);
     const user = await pool.connect();

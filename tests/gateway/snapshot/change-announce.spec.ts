@@ -56,7 +56,7 @@ describe('announcing a change on this machine (contract: durability/announcement
     await stop();
   });
 
-  it('removes the socket of a dead process and leaves other sockets alone', async () => {
+  it('removes the socket of a dead process and does not touch other sockets', async () => {
     const run = join(place, 'run');
     mkdirSync(run);
     const dead = await leaveDeadSocket(run);
@@ -90,7 +90,7 @@ describe('announcing a change on this machine (contract: durability/announcement
     await stop();
   });
 
-  it('is quiet where nobody ever listened', async () => {
+  it('is quiet if no process ever listened', async () => {
     expect(await announce(join(place, 'absent'))).toBe(0);
   });
 });

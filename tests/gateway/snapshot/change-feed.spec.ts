@@ -151,7 +151,7 @@ describe('the change feed (contract: durability/change-feed)', () => {
     expect(told.lost).toBe(1);
   });
 
-  it('polls again for whoever asks while a poll runs', async () => {
+  it('polls again for callers that ask while a poll runs', async () => {
     const { feed, seen } = await follow();
     const running = feed.poll();
     const committed = change('late');
@@ -196,7 +196,7 @@ describe('the change feed (contract: durability/change-feed)', () => {
     expect(await subjects()).not.toContain('old');
   });
 
-  it('survives an outage, tells its first error alone, and delivers what came meanwhile', async () => {
+  it('survives an outage, reports only its first error, and delivers what came meanwhile', async () => {
     const away = await createDatabase();
     const own = openDb(away.url);
     const writer = openDb(away.url);

@@ -25,7 +25,7 @@ async function ask(key: string): Promise<string> {
   return `${told.status} ${codeOf(told)}`.trim();
 }
 
-describe('a change by the command line beside the running server (contract: authentication/change-in-force)', () => {
+describe('a change by the command line while the server runs (contract: authentication/change-in-force)', () => {
   it('is in force at once: states of a key', async () => {
     const { slug } = await stack.workspace();
     const { id, key } = await stack.key(slug);

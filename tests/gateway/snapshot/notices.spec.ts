@@ -95,7 +95,7 @@ describe('a notice of a change (contract: durability/notices)', () => {
     await process_.close();
   });
 
-  it('is not needed: the poll each second tells of every change', async () => {
+  it('is not needed: the poll each second finds every change', async () => {
     const process_ = await follow(1_000, null);
     const took = await Promise.all(Array.from({ length: changes }, () => change(process_)));
     process.stdout.write(`changes heard by the poll: ${spreadOf(took)}\n`);

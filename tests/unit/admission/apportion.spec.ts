@@ -104,7 +104,7 @@ describe('what is free, shared out among those who wait (contract: money/lease-s
     ]);
   });
 
-  it("names another owner's lease only where its return would help", () => {
+  it("names another owner's lease only if its return would help", () => {
     const blocked = funds(50n, { othersNano: 60n });
     const { answers, recalls } = apportion(ask([hold(1n)]), blocked, new Map(), 2);
     expect(answers[0]).toMatchObject({ kind: 'short', shortage: { runningOnly: true } });
@@ -141,7 +141,7 @@ describe('simulated money (contract: money/simulated-money)', () => {
     funds(settledNano, { simulated: { ...noneSimulated, settledNano: simulatedNano }, ...part });
   const simulated = { simulated: true };
 
-  it('admits calls at the simulated provider alone, and the refusal of others says so', () => {
+  it('admits only calls at the simulated provider, and the refusal of others says so', () => {
     const holds = [hold(1n), hold(1n, simulated), hold(0n)];
     const { answers } = apportion(ask(holds), purse(10n, 10n), new Map(), 1);
     const short = { kind: 'short', shortage: { besideSimulated: true, boundNano: 0n, runningOnly: false } };
@@ -162,14 +162,14 @@ describe('simulated money (contract: money/simulated-money)', () => {
     expect(answers.map(({ kind }) => kind)).toEqual(['lease', 'short', 'lease']);
   });
 
-  it('is not leased where other funds suffice for a lease, which calls at the simulated provider use too', () => {
+  it('is not leased if other funds suffice for a lease, which calls at the simulated provider use too', () => {
     const workspace = purse(200_000n, 100_000n);
     const { answers, grants } = apportion(ask([hold(10n, simulated), hold(10n)]), workspace, new Map(), 1);
     expect(grants.get(workspace)).toEqual({ grantedNano: 50_000n, simulated: false });
     expect(answers.map(({ kind }) => kind)).toEqual(['lease', 'lease']);
   });
 
-  it('stays the kind of a lease while anything stands in it', () => {
+  it('stays the kind of a lease while anything is booked in it', () => {
     const own = { ownNano: 50n, simulated: { ...noneSimulated, settledNano: 100_000n, ownNano: 50n } };
     const workspace = purse(300_000n, 100_000n, own);
     const held = state({ simulated: true, keepNano: 50n });
@@ -190,7 +190,7 @@ describe('simulated money (contract: money/simulated-money)', () => {
     expect(apportion(ask([hold(1n, simulated)]), workspace, new Map(), 2).recalls).toHaveLength(1);
   });
 
-  it('never pays for a call that may go elsewhere, whatever is asked in whichever order', () => {
+  it('never pays for a call that may go elsewhere, whatever is asked in any order', () => {
     const amounts = fc.bigInt(0n, 5_000n);
     fc.assert(
       fc.property(

@@ -140,7 +140,7 @@ describe('limits that are reached (contract: limits/order, limits/retry-after)',
     expect(decideLimits(key, workspace)?.code).toBe(code);
   });
 
-  it('answers the first one in the order, whichever of them are violated together', () => {
+  it('answers the first one in the order, whatever else is violated', () => {
     const order = [
       'api_key_rpm_exceeded',
       'api_key_tpm_exceeded',

@@ -99,7 +99,7 @@ describe('a sliding window (contract: limits/rpm, limits/tpm-oversized)', () => 
     );
   });
 
-  it('admits a request above the whole limit into an empty window alone', () => {
+  it('admits a request above the whole limit only into an empty window', () => {
     const window = new SlidingWindow(100);
     expect(window.fits(500, 0)).toBe(true);
     window.book(500, 0);

@@ -39,11 +39,11 @@ describe('a job that completed (contract: jobs/charged-once)', () => {
     });
   });
 
-  it('is charged at the tier that was asked for where its answer names none', () => {
+  it('is charged at the tier that was asked for if its answer names none', () => {
     expect(endWith({}, { serviceTier: 'flex' }).costNano).toBe(dollar / 2n);
   });
 
-  it('is charged its hold where its usage cannot be read (contract: money/unreadable-usage)', () => {
+  it('is charged its hold if its usage cannot be read (contract: money/unreadable-usage)', () => {
     const unread = { usage: usageOf({ output: 5 }), unread: ['input'], flags: ['usage_unreadable'] } as const;
     expect(endWith(unread)).toMatchObject({
       costNano: terms.holdNano,

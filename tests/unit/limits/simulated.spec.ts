@@ -6,7 +6,7 @@ import type { Simulation } from '#tests/support/limits/simulation';
 
 describe('limits that processes share, in simulated time (contract: limits/rpm, limits/permits)', () => {
   it.each(cases)(
-    '$processes processes, $limit a minute, load $load, $arrivals: no minute has more, and 95 % of what is allowed passes',
+    '$processes processes, $limit a minute, load $load, $arrivals: no minute has more, and 95% of what is allowed passes',
     async (one) => {
       const snapshot = snapshotOf({ limits: { rpm: one.limit } });
       const open = (simulation: Simulation) => new MemoryStore(() => simulation.nowMs);

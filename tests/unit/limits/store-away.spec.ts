@@ -76,7 +76,7 @@ describe('while the store of limits is away (contract: limits/store-away)', () =
     expect(mostInAnyMinute(passed)).toBeLessThanOrEqual(60);
   });
 
-  it('comes back without a minute above the limit: what passed meanwhile is told, and counts', async () => {
+  it('comes back without a minute above the limit: what passed meanwhile is reported, and counts', async () => {
     const { store, passed, pour, members } = startFleet();
     const snapshot = snapshotOf({ limits: { rpm: 90 } });
     store.state = 'hung';
@@ -100,7 +100,7 @@ describe('while the store of limits is away (contract: limits/store-away)', () =
     expect(passed).toHaveLength(30);
   });
 
-  it('a store that forgot everything is told again by all, who keep to their shares until then', async () => {
+  it('all processes report again to a store that forgot everything, and keep to their shares until then', async () => {
     const { memory, passed, pour } = startFleet();
     const snapshot = snapshotOf({ limits: { rpm: 300 } });
     await pour(snapshot, 15, 100);

@@ -11,7 +11,7 @@ const noonMs = Date.UTC(2026, 5, 1, 12);
 const call = (given: Partial<CallRecord> = {}) => callOf(one, { atMs: noonMs, ...given });
 
 describe('what newly logged calls change', () => {
-  it('tells what of it the simulated provider answered (contract: money/simulated-money)', () => {
+  it('says what of it the simulated provider answered (contract: money/simulated-money)', () => {
     const { workspaces } = apply([
       closeOf(call({ costNano: 20n, provider: 'sandbox' })),
       closeOf(call({ costNano: 5n })),

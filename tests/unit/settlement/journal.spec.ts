@@ -38,7 +38,7 @@ const filesOf = (dir: string) => readdirSync(dir).sort();
 const onlyFile = (dir: string) => join(dir, filesOf(dir)[0] ?? '');
 
 describe('the journal (contract: durability/journal)', () => {
-  it('gives back every entry as it was appended, big amounts and odd texts too', async () => {
+  it('gives back every entry as it was appended, including big amounts and odd strings', async () => {
     const dir = newDirectory();
     const journal = openJournal(dir, newId(), neverFails);
     const call = callOf(customer, {
@@ -209,7 +209,7 @@ describe('the journal (contract: durability/journal)', () => {
     expect(filesOf(dir)).toEqual([]);
   });
 
-  it('tells how long the oldest ended call has waited, in memory and in its files', async () => {
+  it('reports how long the oldest ended call has waited, in memory and in its files', async () => {
     let nowMs = 1_000;
     const mono = () => nowMs;
     const journal = openJournal(newDirectory(), newId(), { ...neverFails, mono, mostHeld: 1 });
@@ -257,7 +257,7 @@ describe('the journal (contract: durability/journal)', () => {
     await journal.close();
   });
 
-  it('reads on behind a file that is gone because only the start of a call stood at its end', async () => {
+  it('reads on after a file that is gone because only the start of a call was at its end', async () => {
     const dir = newDirectory();
     const journal = openJournal(dir, newId(), { ...neverFails, mostHeld: 1, rotateBytes: 1_000 });
     const [first, second, third] = [callOf(customer), callOf(customer), callOf(customer)];

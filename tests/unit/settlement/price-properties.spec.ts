@@ -85,7 +85,7 @@ describe('every price (contract: money/nano-dollars)', () => {
     );
   });
 
-  it('can be recomputed from its lines alone', () => {
+  it('can be recomputed from only its lines', () => {
     fc.assert(
       fc.property(usage, rates, (used, base) => {
         const { costNano, lines } = priced(used, flat(base));

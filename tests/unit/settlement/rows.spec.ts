@@ -68,7 +68,7 @@ describe('the row of a call', () => {
     expect(read(callRow(callOf(customer, given)))).toMatchObject(kept);
   });
 
-  it('is no record of a journal to whoever searches for the next one, whatever its texts say', () => {
+  it('is never taken for a record by a search for the next one, whatever its strings say', () => {
     const inner = recordOf(encodeEntry(closeOf(callOf(customer))));
     const before = Buffer.from(inner);
     // As text a record has other bytes; the closest is one whose bytes all are characters of one byte.

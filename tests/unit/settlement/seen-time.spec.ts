@@ -21,7 +21,7 @@ describe('the time that retention goes by (contract: call-log/believed-time)', (
     expect(seen.atMs).toBe(startMs + 99 * dayMs + 8 * hourMs);
   });
 
-  it('stays where it was while a clock is ahead, however many processes start with it', () => {
+  it('does not move while a clock is ahead, however many processes start with it', () => {
     let seen = fresh;
     for (let start = 0; start < 50; start++) seen = run(seen, startMs + 120 * dayMs, 0);
     expect(run(seen, startMs + 120 * dayMs, 23).atMs).toBe(startMs);
