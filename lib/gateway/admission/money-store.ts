@@ -21,8 +21,8 @@ export interface MoneyStore {
   removeHolds(callIds: readonly string[]): Promise<void>;
   /** When a sliding cap frees up: ms since the epoch, null when its settled spend is below the cap. */
   freesAt(keyId: string, hours: number, capNano: bigint, atMs: number): Promise<number | null>;
-  /** Closes owners whose heartbeat expired: their leases and holds. @returns how many. */
-  closeExpired(): Promise<number>;
+  /** Closes owners whose heartbeat expired: their leases and holds. */
+  closeExpired(): Promise<void>;
   /** Leaves in order: the owner goes when nothing of it is open. */
   leave(): Promise<void>;
   /** Whether any of these failed because the database is not there. */

@@ -140,13 +140,12 @@ export function createMoneyStore(
     },
 
     async closeExpired() {
-      const closed = await query('DELETE FROM owner WHERE expires_at < now() AND id <> $1', [ownerId]);
+      await query('DELETE FROM owner WHERE expires_at < now() AND id <> $1', [ownerId]);
       // Holds of jobs have no owner and outlive every process.
       await query(
         `DELETE FROM hold h WHERE owner_id IS NOT NULL
            AND NOT EXISTS (SELECT 1 FROM owner o WHERE o.id = h.owner_id)`,
       );
-      return closed.rowCount ?? 0;
     },
 
     async leave() {

@@ -2,13 +2,7 @@ import { hash } from 'node:crypto';
 import { Redis as UpstashRedis } from '@upstash/redis';
 import { Redis } from 'ioredis';
 import type { LimitStore } from '#lib/gateway/limits/pure/permit-request';
-import {
-  decodeAnswer,
-  encodePermitRequest,
-  keysOf,
-  limitScript,
-  redisClock,
-} from '#lib/gateway/limits/store/script';
+import { keysOf, limitScript, readAnswer, redisClock } from '#lib/gateway/limits/store/script';
 
 /** What a store on Redis may be given. */
 export interface RedisStoreOptions {
@@ -79,14 +73,14 @@ function storeOf(
     patienceMs,
     async carryOut(request) {
       const keys = keysOf(request);
-      const args = [encodePermitRequest(request), ...(clock ? [clock.nowText()] : [])];
+      const args = [JSON.stringify(request), ...(clock ? [clock.nowText()] : [])];
       const answer = await client.evalsha(sha, keys, args).catch((error: unknown) => {
         // A Redis that was restarted or failed over has no scripts: then the whole text is sent, once.
         if (error instanceof Error && error.message.includes('NOSCRIPT'))
           return client.eval(script, keys, args);
         throw error;
       });
-      return decodeAnswer(String(answer));
+      return readAnswer(String(answer));
     },
     reconnect: () => undefined,
     sweep: async () => undefined,

@@ -1,9 +1,4 @@
-import type {
-  Freed,
-  PermitAnswer,
-  PermitRequest,
-  WindowEntry,
-} from '#lib/gateway/limits/pure/permit-request';
+import type { PermitAnswer, PermitRequest } from '#lib/gateway/limits/pure/permit-request';
 
 /** Redis' own clock, µs: no process's clock admits anything. */
 export const redisClock = `local time = redis.call('TIME')
@@ -12,21 +7,19 @@ local now = tonumber(time[1]) * 1000000 + tonumber(time[2])`;
 /**
  * Carries out one permit request in Redis, as \`decidePermits\` decides it: everything at once or, for a turn that was
  * carried out before, nothing. KEYS: the workspace's own, then three for each subject: moments, weights, slots. All
- * have an expiry and the workspace's hash tag. ARGV: what \`encodePermitRequest\` writes; the answer is what
- * \`decodeAnswer\` reads.
+ * have an expiry and the workspace's hash tag. ARGV: a \`PermitRequest\` as JSON; the answer is a \`PermitAnswer\` as JSON.
  * @param clock sets \`now\`; only tests use another than Redis' own.
  */
 export const limitScript = (clock: string): string => `${clock}
 local WINDOW, PERMIT, SLOT = 60000000, 1000000, 20000000
 local request = cjson.decode(ARGV[1])
-local process, turn, knownEpoch, processes = request[1], request[2], request[3], request[4]
-local subjects, calls = request[5], request[6]
+local process, turn, processes = request.process, request.turn, request.processes
 local home = KEYS[1]
 local function int(number) return string.format('%.0f', number) end
 local function given(value) if value == cjson.null then return nil end return value end
 local function lost(epoch)
   redis.call('PEXPIRE', home, 65000)
-  return '{"epoch":"' .. epoch .. '","lost":true,"admitted":"","subjects":[]}'
+  return '{"epoch":"' .. epoch .. '","lost":true,"admitted":[],"subjects":[]}'
 end
 
 local epoch = redis.call('HGET', home, 'epoch')
@@ -34,7 +27,7 @@ if not epoch then
   epoch = int(now)
   redis.call('HSET', home, 'epoch', epoch)
 end
-if given(knownEpoch) and knownEpoch ~= epoch then return lost(epoch) end
+if given(request.epoch) and request.epoch ~= epoch then return lost(epoch) end
 local before = redis.call('HGET', home, process)
 if before then
   local lastTurn, lastAnswer = before:match('^(%d+) (.*)$')
@@ -65,21 +58,22 @@ end
 
 -- What counts for each subject, once the news of this process are in.
 local standing = {}
-for i, asked in ipairs(subjects) do
+for i, asked in ipairs(request.subjects) do
   local subject = {
     at = KEYS[3 * i - 1], weight = KEYS[3 * i], slot = KEYS[3 * i + 1],
-    rpm = given(asked[1]), tpm = given(asked[2]), concurrency = given(asked[3]),
-    mine = asked[4], want = asked[7], slots = asked[4], refused = false, call = { 0, 0, 0 },
+    rpm = given(asked.limits.rpm), tpm = given(asked.limits.tpm), concurrency = given(asked.limits.concurrency),
+    mine = asked.slots, want = asked.want, slots = asked.slots, refused = false,
+    call = { requests = 0, tokens = 0, slots = 0 },
   }
   if redis.call('EXISTS', subject.at) == 0 then redis.call('DEL', subject.weight) end
   subject.requests = tonumber(redis.call('HGET', subject.weight, '.r') or 0)
   subject.tokens = tonumber(redis.call('HGET', subject.weight, '.t') or 0)
-  for _, entry in ipairs(asked[5]) do
-    local id, text = entry[1], redis.call('HGET', subject.weight, entry[1])
+  for _, entry in ipairs(asked.lowered) do
+    local id, text = entry.id, redis.call('HGET', subject.weight, entry.id)
     if text then
       local r, t = text:match('^(%d+):(%d+)$')
       r, t = tonumber(r), tonumber(t)
-      local requests, tokens = math.min(r, entry[2]), math.min(t, entry[3])
+      local requests, tokens = math.min(r, entry.requests), math.min(t, entry.tokens)
       subject.requests = subject.requests - r + requests
       subject.tokens = subject.tokens - t + tokens
       if requests == 0 and tokens == 0 then
@@ -87,15 +81,15 @@ for i, asked in ipairs(subjects) do
         redis.call('HDEL', subject.weight, id)
       else
         local was = tonumber(redis.call('ZSCORE', subject.at, id))
-        put(subject, id, math.min(was, now - math.floor(entry[4] * 1000)), requests, tokens)
+        put(subject, id, math.min(was, now - math.floor(entry.ageMs * 1000)), requests, tokens)
       end
     end
   end
-  for _, entry in ipairs(asked[6]) do
-    if redis.call('HEXISTS', subject.weight, entry[1]) == 0 then
-      put(subject, entry[1], now - math.floor(entry[4] * 1000), entry[2], entry[3])
-      subject.requests = subject.requests + entry[2]
-      subject.tokens = subject.tokens + entry[3]
+  for _, entry in ipairs(asked.used) do
+    if redis.call('HEXISTS', subject.weight, entry.id) == 0 then
+      put(subject, entry.id, now - math.floor(entry.ageMs * 1000), entry.requests, entry.tokens)
+      subject.requests = subject.requests + entry.requests
+      subject.tokens = subject.tokens + entry.tokens
     end
   end
   local old = redis.call('ZRANGEBYSCORE', subject.at, '-inf', int(now - WINDOW))
@@ -122,26 +116,26 @@ local function leaves(limit, total, weight)
   return total + weight <= limit
 end
 local function fits(subject, call)
-  if call[3] > 0 and not leaves(subject.rpm, subject.requests, call[3]) then return false end
-  if given(call[4]) and not leaves(subject.tpm, subject.tokens, call[4]) then return false end
-  return call[5] == 0 or not subject.concurrency or subject.slots < subject.concurrency
+  if call.requests > 0 and not leaves(subject.rpm, subject.requests, call.requests) then return false end
+  if given(call.tokens) and not leaves(subject.tpm, subject.tokens, call.tokens) then return false end
+  return not call.slot or not subject.concurrency or subject.slots < subject.concurrency
 end
 local admitted = {}
-for n, call in ipairs(calls) do
-  local pair, whole = { standing[call[1] + 1], standing[call[2] + 1] }, true
+for n, call in ipairs(request.calls) do
+  local pair, whole = { standing[call.subjects[1] + 1], standing[call.subjects[2] + 1] }, true
   for _, subject in ipairs(pair) do
     if not fits(subject, call) then
       subject.refused = true
       whole = false
     end
   end
-  admitted[n] = whole and '1' or '0'
+  admitted[n] = tostring(whole)
   if whole then
     for _, subject in ipairs(pair) do
-      local tokens = given(call[4]) or 0
-      subject.requests, subject.tokens = subject.requests + call[3], subject.tokens + tokens
-      subject.slots = subject.slots + call[5]
-      subject.call = { subject.call[1] + call[3], subject.call[2] + tokens, subject.call[3] + call[5] }
+      for _, sum in ipairs({ subject, subject.call }) do
+        sum.requests, sum.tokens = sum.requests + call.requests, sum.tokens + (given(call.tokens) or 0)
+        sum.slots = sum.slots + (call.slot and 1 or 0)
+      end
     end
   end
 end
@@ -153,7 +147,7 @@ end
 local function grantSlots(subject)
   if not subject.concurrency or subject.refused then return 0 end
   local free = subject.concurrency - subject.slots
-  return math.max(0, math.min(subject.want[3], math.floor(free / (2 * processes))))
+  return math.max(0, math.min(subject.want.slots, math.floor(free / (2 * processes))))
 end
 local function room(limit, total)
   if not limit then return 'null' end
@@ -183,30 +177,33 @@ local function freed(subject)
   return '[' .. table.concat(parts, ',') .. ']'
 end
 
+local function figures(requests, tokens, slots)
+  return '{"requests":' .. requests .. ',"tokens":' .. tokens .. ',"slots":' .. slots .. '}'
+end
 local told = {}
 for i, subject in ipairs(standing) do
-  local requests = grant(subject, subject.rpm, subject.requests, subject.want[1])
-  local tokens = grant(subject, subject.tpm, subject.tokens, subject.want[2])
+  local requests = grant(subject, subject.rpm, subject.requests, subject.want.requests)
+  local tokens = grant(subject, subject.tpm, subject.tokens, subject.want.tokens)
   local slots = grantSlots(subject)
-  if subject.call[1] + subject.call[2] + requests + tokens > 0 then
+  if subject.call.requests + subject.call.tokens + requests + tokens > 0 then
     local at = requests + tokens > 0 and now + PERMIT or now
-    put(subject, process .. '.' .. int(turn), at, subject.call[1] + requests, subject.call[2] + tokens)
+    put(subject, process .. '.' .. int(turn), at, subject.call.requests + requests, subject.call.tokens + tokens)
   end
   subject.requests, subject.tokens = subject.requests + requests, subject.tokens + tokens
   redis.call('HSET', subject.weight, '.r', int(subject.requests), '.t', int(subject.tokens))
-  local mine = subject.mine + subject.call[3] + slots
+  local mine = subject.mine + subject.call.slots + slots
   if mine > 0 then redis.call('HSET', subject.slot, process, int(mine) .. ':' .. int(now + SLOT))
   else redis.call('HDEL', subject.slot, process) end
   redis.call('PEXPIRE', subject.at, 65000)
   redis.call('PEXPIRE', subject.weight, 65000)
   redis.call('PEXPIRE', subject.slot, 30000)
-  told[i] = '[' .. table.concat({
-    int(requests), int(tokens), int(slots), room(subject.rpm, subject.requests), room(subject.tpm, subject.tokens),
-    room(subject.concurrency, subject.slots + slots), subject.refused and freed(subject) or 'null',
-  }, ',') .. ']'
+  told[i] = '{"granted":' .. figures(int(requests), int(tokens), int(slots))
+    .. ',"room":' .. figures(room(subject.rpm, subject.requests), room(subject.tpm, subject.tokens),
+      room(subject.concurrency, subject.slots + slots))
+    .. ',"freed":' .. (subject.refused and freed(subject) or 'null') .. '}'
 end
-local answer = '{"epoch":"' .. epoch .. '","lost":false,"admitted":"' .. table.concat(admitted)
-  .. '","subjects":[' .. table.concat(told, ',') .. ']}'
+local answer = '{"epoch":"' .. epoch .. '","lost":false,"admitted":[' .. table.concat(admitted, ',')
+  .. '],"subjects":[' .. table.concat(told, ',') .. ']}'
 redis.call('HSET', home, process, int(turn) .. ' ' .. answer)
 redis.call('PEXPIRE', home, 65000)
 return answer
@@ -219,55 +216,17 @@ export function keysOf({ workspaceId, subjects }: PermitRequest): string[] {
   return [home, ...subjects.flatMap(({ id }) => parts.map((part) => `${home}:${id}:${part}`))];
 }
 
-/** A permit request as lists, which `limitScript` reads. */
-export function encodePermitRequest(request: PermitRequest): string {
-  const entries = (list: readonly WindowEntry[]) =>
-    list.map(({ id, requests, tokens, ageMs }) => [id, requests, tokens, ageMs]);
-  const subjects = request.subjects.map(({ limits, slots, lowered, used, want }) => [
-    ...[limits.rpm, limits.tpm, limits.concurrency, slots],
-    entries(lowered),
-    entries(used),
-    [want.requests, want.tokens, want.slots],
-  ]);
-  const calls = request.calls.map((call) => [
-    ...call.subjects,
-    ...[call.requests, call.tokens, call.slot ? 1 : 0],
-  ]);
-  return JSON.stringify([request.process, request.turn, request.epoch, request.processes, subjects, calls]);
-}
-
-type ToldSubject = readonly [
-  ...granted: [number, number, number],
-  ...room: [number | null, number | null, number | null],
-  freed: readonly Freed[] | null,
-];
-
 /** What `limitScript` wrote. @throws when it is something else. */
-export function decodeAnswer(text: string): PermitAnswer {
-  const told = toldIn(JSON.parse(text));
-  return {
-    epoch: told.epoch,
-    lost: told.lost,
-    admitted: [...told.admitted].map((one) => one === '1'),
-    subjects: told.subjects.map(([requests, tokens, slots, rpm, tpm, concurrency, freed]) => ({
-      granted: { requests, tokens, slots },
-      room: { requests: rpm, tokens: tpm, slots: concurrency },
-      freed: freed === null ? null : [...freed].sort(([one], [other]) => one - other),
-    })),
-  };
-}
-
-interface Told {
-  readonly epoch: string;
-  readonly lost: boolean;
-  readonly admitted: string;
-  readonly subjects: readonly ToldSubject[];
-}
-
-/** Only the script writes these keys; anything else has no list of subjects. */
-function toldIn(value: unknown): Told {
-  if (typeof value === 'object' && value !== null && 'subjects' in value && Array.isArray(value.subjects)) {
-    return value as Told;
+export function readAnswer(text: string): PermitAnswer {
+  const answer: unknown = JSON.parse(text);
+  // Only the script writes these keys; anything else has no list of subjects.
+  if (
+    typeof answer === 'object' &&
+    answer !== null &&
+    'subjects' in answer &&
+    Array.isArray(answer.subjects)
+  ) {
+    return answer as PermitAnswer;
   }
   throw new Error('the limit store answered with something else');
 }
