@@ -37,7 +37,7 @@ export const fixedAnswer = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\
 /**
  * One chunk of a stream as JSON.
  * @param part its number, or `usage` for the chunk with the usage.
- * @param atNs monotonic clock at sending, ns: shared by all processes of the machine.
+ * @param atNs monotonic clock at sending, ns: the same for all processes of the machine.
  */
 export function streamEvent(part: number | 'usage', atNs: bigint): string {
   const choices = [{ index: 0, delta: { content: ` token${part}` }, logprobs: null, finish_reason: null }];
@@ -47,7 +47,7 @@ export function streamEvent(part: number | 'usage', atNs: bigint): string {
     : `${JSON.stringify({ ...chunk, usage: null }).slice(0, -1)},"sent":"${atNs}"}`;
 }
 
-/** The request that every target gets; `model` is the only difference. */
+/** The request that every target gets; only `model` differs. */
 export function requestBody(model: string, stream: boolean): string {
   const messages = [
     { role: 'system', content: 'You answer in one paragraph.' },

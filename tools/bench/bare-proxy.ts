@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { Pool } from 'undici';
 
 /**
- * The least that a proxy in this language can do: `node:http` and undici `dispatch`, the body's JSON
- * and the usage parsed, nothing kept. What the gateway is measured against.
+ * The minimum for a proxy in this language: `node:http` and undici `dispatch`, the body's JSON and the usage parsed,
+ * nothing stored. The gateway is compared with it.
  */
 const upstream = new Pool(process.env.UPSTREAM ?? '', { pipelining: 1, headersTimeout: 0, bodyTimeout: 0 });
 let billed = 0;

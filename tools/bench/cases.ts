@@ -4,9 +4,9 @@ import type { LoadPlan, Target } from './plan.ts';
 export interface Case {
   readonly name: string;
   readonly about: string;
-  /** How often each target has its turn; turns alternate (A B A B), so that drift meets all alike. */
+  /** How often each target is measured; turns alternate (A B A B), so that drift affects all equally. */
   readonly rounds: number;
-  /** Whether it is what the server holds that is measured, not how fast it is. */
+  /** Measures the memory that the server holds, not its speed. */
   readonly held?: boolean;
   plan(target: Target): LoadPlan;
 }
@@ -27,7 +27,7 @@ export function casesOf({ seconds, rounds, streams }: Sizes): Case[] {
   });
   const throughput: Case = {
     name: 'throughput',
-    about: '32 connections, each asks again when answered',
+    about: '32 connections, each sends its next request when it is answered',
     rounds,
     plan: (target) => ({ ...base(target), kind: 'closed', warmUpSeconds: 8, seconds }),
   };

@@ -7,7 +7,7 @@ export interface Exchange {
   readonly endNs: bigint;
 }
 
-/** One keep-alive connection that sends the same kind of request again and again, as cheaply as it can. */
+/** One keep-alive connection that sends requests one after another, as cheaply as possible. */
 export class Connection {
   readonly #socket: Socket;
   #head = '';
@@ -34,7 +34,7 @@ export class Connection {
     });
   }
 
-  /** @param onBody body bytes as they come, chunk framing included. */
+  /** @param onBody body bytes as they arrive, including chunk framing. */
   send(request: string, onBody: ((text: string) => void) | null = null): Promise<Exchange> {
     return new Promise((resolve, reject) => {
       this.#answer = resolve;
@@ -89,7 +89,7 @@ export class Connection {
   }
 }
 
-/** A whole HTTP request as text; ASCII bodies only. */
+/** A complete HTTP request as text; only for ASCII bodies. */
 export function requestText(key: string, body: string): string {
   return `POST /v1/chat/completions HTTP/1.1\r\nhost: bench\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 }

@@ -14,11 +14,11 @@ import {
 import prepareDatabase from '#tests/support/database';
 import { type OwnStack, startStack } from '#tests/support/stack';
 
-/** 200 tokens of reasoning that the client does not see, then 40 of text, 100 a second. */
+/** 200 hidden tokens of reasoning, then 40 of text, 100 per second. */
 const SHORT = { directive: 'pace/10/40?reasoning=200', lastsMs: 2_400 };
-/** The same at 20 a second, 36 s long: no drain sees its end. */
+/** The same at 20 per second, for 36 s: no drain sees its end. */
 const LONG = { directive: 'pace/50/120?reasoning=600', lastsMs: 36_000 };
-/** A share of what the provider would bill that counts as right, on average. */
+/** The average charge may differ from the provider's bill by so much. */
 const TOLERANCE = 0.25;
 
 const { values } = parseArgs({
@@ -32,7 +32,7 @@ const { values } = parseArgs({
 let failed = false;
 let state = Number(values.seed) || 1;
 
-/** Numbers from 0 to 1 that are the same at every run. */
+/** Numbers from 0 to 1, the same in every run. */
 function random(): number {
   state = (state * 48_271) % 2_147_483_647;
   return state / 2_147_483_647;
@@ -47,7 +47,7 @@ function tell(name: string, departures: readonly Departure[]): void {
   const counted = [...sources].map(([source, list]) => `${list.length} ${source}`).join(', ');
   failed ||= Math.abs(share - 1) > TOLERANCE || over > 0 || refused > 0;
   process.stdout.write(
-    `${name}: ${departures.length} calls, ${left.length} left (${counted}); charged ${(share * 100).toFixed(1)} % of what the provider would bill; ${over} above their hold; ${refused} refused\n`,
+    `${name}: ${departures.length} calls, ${left.length} left (${counted}); charged ${(share * 100).toFixed(1)}% of the provider's bill; ${over} above their hold; ${refused} refused\n`,
   );
 }
 
@@ -76,7 +76,7 @@ async function atRandom(
   );
 }
 
-/** Five calls a second, each given up for the next one; as many as a key with five slots may run. */
+/** Five calls a second, each cancelled for the next one, with a key that may run five at once. */
 async function editor(stack: OwnStack, model: string, seconds: number): Promise<Departure[]> {
   const key = await keyOf(stack, 5);
   const [way] = ways;

@@ -1,17 +1,17 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import { freePort } from '#tests/support/run/free-port';
-import serverFlags from '../../scripts/server-flags.json' with { type: 'json' };
 import { kinds, paths } from './bodies/kinds.ts';
 import { type Probed, type Sent, send } from './bodies/sender.ts';
-import { firstLine, moveChildren, run, startNode, stop } from './processes.ts';
+import { startGatewayProcess } from './gateway-process.ts';
+import { firstLine, moveChildren, residentKib, startNode, stop } from './processes.ts';
 
 /**
- * Attacks a gateway of its own with large and slow request bodies, and shows what they did to its memory and
- * to the small calls of another key: `node tools/bench/hostile-bodies.ts`, see README.md in this folder.
+ * Attacks its own gateway with large and slow request bodies, and shows the effect on the gateway's memory and on the
+ * small calls of another key: `node tools/bench/hostile-bodies.ts`, see README.md in this folder.
  */
 const { values } = parseArgs({
   options: {
@@ -30,42 +30,34 @@ const MOST_GROWTH_MIB = 512;
 const MOST_SMALL_MS = 250;
 const MOST_LARGE_MS = 1_000;
 
-/** How often another key calls, ms: rarely enough that its calls are no load themselves. */
+/** How often another key calls, ms: so rarely that its calls are no load. */
 const SMALL_EVERY_MS = 100;
 const LARGE_EVERY_MS = 250;
 
 const folder = await mkdtemp(join(tmpdir(), 'hostile-bodies-'));
-const port = await freePort();
-const env = {
-  NODE_ENV: 'production',
-  PORT: String(port),
-  HOST: '127.0.0.1',
-  DATA_DIR: folder,
-  LOG_LEVEL: 'warn',
-  SANDBOX: 'off',
-  BENCH_KEY: 'bench',
-  NEXTAUTH_SECRET: 'b'.repeat(64),
-  ENCRYPTION_KEY: 'b'.repeat(64),
-  KEY_PEPPER: 'b'.repeat(64),
-};
-const provider = startNode('rest', ['bench/unread-provider.ts']);
-const server = startNode('server', [...serverFlags, 'server.ts'], env);
-server.stdout?.resume();
-const pid = server.pid ?? 0;
+const provider = startNode('rest', ['tools/bench/unread-provider.ts']);
+const { port: upstreamPort }: { port: number } = JSON.parse(await firstLine(provider));
+const gateway = await startGatewayProcess({
+  place: 'server',
+  dataDir: folder,
+  upstreamPort,
+  models: [
+    { id: 'bench/text', ...madeOf('text', ['chat', 'responses', 'messages', 'generate-content']) },
+    { id: 'bench/picture', ...madeOf('image', ['images']) },
+    { id: 'bench/film', ...madeOf('video', ['videos', 'generate-content']) },
+  ],
+});
+const { child: server, pid, port } = gateway;
 let failed = false;
 try {
-  const { port: providerPort }: { port: number } = JSON.parse(await firstLine(provider));
-  await untilReady();
-  const file = join(folder, 'bench.yaml');
-  await writeFile(file, catalogue(providerPort));
-  await run(startNode('rest', ['bin/gateway.ts', 'catalogue', 'apply', file], env));
   moveChildren(pid);
-  const [attacker, other] = [await makeKey('attacker'), await makeKey('other')];
-  // The first calls of a process warm it up.
+  const attacker = await gateway.makeKey('attacker', 'none');
+  const other = await gateway.makeKey('other', 'none');
+  // A process is slower in its first calls.
   await probing(other, SMALL_EVERY_MS, 0, () => sleep(4_000));
   const quiet = await probing(other, SMALL_EVERY_MS, 0, () => sleep(5_000));
   say(
-    `\nsmall calls of another key in a quiet gateway: ${told(quiet.sent)}; resident ${await residentMiB()} MiB\n`,
+    `\nsmall calls of another key in a quiet gateway: ${told(quiet.sent)}; resident ${residentMiB()} MiB\n`,
   );
   for (const { path, model, field } of paths.filter((one) => one.path.includes(values.paths))) {
     for (const kind of kinds.filter(({ name }) => name.includes(values.kinds))) {
@@ -121,15 +113,13 @@ function alive(): boolean {
   return server.exitCode === null && server.signalCode === null;
 }
 
-/** Calls with a key of its own every `everyMs` while `during` runs, and watches the resident memory. */
+/** Calls with its own key every `everyMs` while `during` runs, and watches the resident memory. */
 async function probing<Result>(key: string, everyMs: number, size: number, during: () => Promise<Result>) {
   const sent: Probed[] = [];
-  const before = await residentMiB();
+  const before = residentMiB();
   let most = before;
   const watch = setInterval(() => {
-    void residentMiB().then((now) => {
-      most = Math.max(most, now);
-    });
+    most = Math.max(most, residentMiB());
   }, 50);
   const workerData = { port, key, everyMs, bytes: size, pid };
   const prober = new Worker(new URL('./bodies/prober.ts', import.meta.url), { workerData });
@@ -161,59 +151,15 @@ function statuses(sent: readonly Sent[]): string {
   return [...counts].map(([name, count]) => `${count} × ${name}`).join(', ');
 }
 
-/** One model of each kind, at a provider that takes everything. */
-function catalogue(providerPort: number): string {
-  const families = ['chat', 'responses', 'messages', 'generate-content', 'images', 'videos'];
-  const base = `http://127.0.0.1:${providerPort}/v1`;
-  const model = (name: string, output: string, spoken: readonly string[], price: string) => `
-  - id: bench/${name}
-    name: ${name}
-    contextTokens: 0
-    maxOutputTokens: ${output === 'text' ? 4096 : 0}
-    input: [text, image]
-    output: [${output}]
-    offers:
-      - provider: bench
-        upstreamModel: ${name}
-        families: [${spoken.join(', ')}]
-        price: ${price}`;
-  return `providers:
-  - id: bench
-    name: Bench provider
-    families: { ${families.map((family) => `${family}: "${base}"`).join(', ')} }
-    credential: { env: BENCH_KEY }
-models:${model('text', 'text', families.slice(0, 4), '{ input: "0.001", output: "0.001" }')}${model('picture', 'image', ['images'], '{ image: "0.001" }')}${model('film', 'video', ['videos', 'generate-content'], '{ videoSecond: "0.001" }')}
-`;
+function madeOf(output: 'text' | 'image' | 'video', families: readonly string[]) {
+  const prices = {
+    text: { input: '0.001', output: '0.001' },
+    image: { image: '0.001' },
+    video: { videoSecond: '0.001' },
+  };
+  return { upstreamModel: output, families, output, price: prices[output] };
 }
 
-async function makeKey(name: string): Promise<string> {
-  const limits = ['--rpm', 'none', '--tpm', 'none', '--concurrency', 'none'];
-  const command = async (...args: string[]) =>
-    JSON.parse(await run(startNode('rest', ['bin/gateway.ts', ...args, '--json'], env)));
-  const workspace: { slug: string } = await command(
-    ...['workspace', 'create', '--name', name, '--credit', '1000000', ...limits],
-  );
-  const made: { key: string } = await command(
-    ...['key', 'create', '--workspace', workspace.slug, '--name', name],
-  );
-  return made.key;
-}
-
-async function residentMiB(): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
-}
-
-async function untilReady(): Promise<void> {
-  for (let tries = 0; tries < 600; tries += 1) {
-    if (!alive()) throw new Error('the server ended');
-    const health = await fetch(`http://127.0.0.1:${port}/api/health`).catch(() => null);
-    if (health?.status === 200) return;
-    await sleep(200);
-  }
-  throw new Error('the server was not ready after two minutes');
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
+function residentMiB(): number {
+  return Math.round(residentKib(pid) / 1024);
 }

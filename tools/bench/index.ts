@@ -8,14 +8,13 @@ import { measureHeld } from './memory/held.ts';
 import type { Bench, Measured, StartTarget, Target } from './plan.ts';
 import { firstLine, pinned, startNode, stop } from './processes.ts';
 import { type Results, report } from './report.ts';
-import { startBare } from './targets/bare.ts';
 import { startGateway } from './targets/gateway.ts';
-import { startUpstreamAlone } from './targets/upstream.ts';
+import { startScript } from './targets/script.ts';
 
 /** `npm run bench`: see README.md in this folder. */
 const starters: Readonly<Record<string, StartTarget>> = {
-  upstream: startUpstreamAlone,
-  bare: startBare,
+  upstream: startScript('upstream', 'upstream.ts'),
+  bare: startScript('bare', 'bare-proxy.ts'),
   node: startGateway('node', 'node'),
   web: startGateway('web', 'web'),
   'one-core': startGateway('one-core', 'node', { oneCore: true }),
@@ -32,8 +31,6 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '6' },
     rounds: { type: 'string', default: '3' },
     streams: { type: 'string', default: '1,100,1000' },
-    profile: { type: 'boolean', default: false },
-    pace: { type: 'string', default: 'pace/100/40' },
   },
 });
 
@@ -41,7 +38,7 @@ const say = (text: string) => process.stderr.write(`${text}\n`);
 const wanted = values.only.split(',').filter((name) => name !== '');
 const unknown = wanted.filter((name) => !Object.hasOwn(starters, name));
 if (unknown.length > 0) {
-  say(`No such target: ${unknown.join(', ')}. There are: ${Object.keys(starters).join(', ')}`);
+  say(`Unknown target: ${unknown.join(', ')}. Known: ${Object.keys(starters).join(', ')}`);
   process.exit(2);
 }
 const sizes = {
@@ -54,19 +51,12 @@ const cases = casesOf(sizes).filter(
 );
 
 const folder = await mkdtemp(join(tmpdir(), 'bench-'));
-const upstream = startNode('rest', ['bench/upstream.ts']);
+const upstream = startNode('rest', ['tools/bench/upstream.ts']);
 const targets: Target[] = [];
 let failed = false;
 try {
   const { port }: { port: number } = JSON.parse(await firstLine(upstream));
-  const bench: Bench = {
-    upstreamPort: port,
-    pace: values.pace,
-    folder,
-    databaseUrl: process.env.DATABASE_URL ?? null,
-    profile: values.profile,
-  };
-  for (const name of wanted) await start(name, bench);
+  for (const name of wanted) await start(name, { upstreamPort: port, folder });
   const results: Record<string, Measured[]> = {};
   for (const one of cases) results[one.name] = await runCase(one);
   await publish(results);
@@ -77,7 +67,7 @@ try {
 }
 process.exitCode = failed ? 1 : 0;
 
-/** A target that does not start is named and left out; the others are measured. */
+/** A target that does not start is reported and left out; the others are measured. */
 async function start(name: string, bench: Bench): Promise<void> {
   try {
     const target = await starters[name]?.(bench);

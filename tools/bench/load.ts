@@ -4,7 +4,7 @@ import type { LoadPlan, LoadResult } from './plan.ts';
 import { spread } from './statistics.ts';
 
 /**
- * The load, a process of its own: `node tools/bench/load.ts '{LoadPlan as JSON}'` prints a LoadResult as JSON.
+ * The load, a separate process: `node tools/bench/load.ts '{LoadPlan as JSON}'` prints a LoadResult as JSON.
  */
 const none = { p50: 0, p99: 0 };
 const empty: LoadResult = { perSecond: 0, latencyMs: none, transitMs: none, gapMs: none, errors: 0 };
@@ -14,7 +14,7 @@ const result =
 process.stdout.write(`${JSON.stringify(result)}\n`);
 process.exit(0);
 
-/** Each connection sends its next request when the last one was answered. */
+/** Each connection sends its next request when the last one is answered. */
 async function closed(): Promise<LoadResult> {
   const request = requestText(plan.key, requestBody(plan.model, false));
   const connections = await openAll(plan.connections);
@@ -37,7 +37,7 @@ async function closed(): Promise<LoadResult> {
   return { ...empty, perSecond: latencies.length / plan.seconds, latencyMs: spread(latencies), errors };
 }
 
-/** Requests start by the clock, whether or not earlier ones were answered: no stall can hide. */
+/** Requests start by the clock, whether or not earlier ones are answered, so that every stall shows. */
 async function open(): Promise<LoadResult> {
   const request = requestText(plan.key, requestBody(plan.model, false));
   const idle = await openAll(plan.connections);
@@ -64,7 +64,7 @@ async function open(): Promise<LoadResult> {
   return { ...empty, perSecond: plan.perSecond, latencyMs: spread(latencies), errors };
 }
 
-/** Many streams at once, started over one second so that their events do not march in step. */
+/** Many streams at once, started over one second so that their events are spread. */
 async function streams(): Promise<LoadResult> {
   const request = requestText(plan.key, requestBody(plan.model, true));
   const connections = await openAll(plan.connections);
@@ -102,7 +102,7 @@ async function streams(): Promise<LoadResult> {
   };
 }
 
-/** Tells the parent that the measured window begins. */
+/** Tells the parent that measuring begins. */
 function announce(): void {
   process.stdout.write('measuring\n');
 }

@@ -1,7 +1,7 @@
 import type { LoadPlan, LoadResult, Measured, Target } from './plan.ts';
 import { processorMs, residentKib, run, startNode } from './processes.ts';
 
-/** Runs one load against one target and watches the server meanwhile. */
+/** Runs one load against one target and watches the server. */
 export async function measure(target: Target, round: number, plan: LoadPlan): Promise<Measured> {
   const child = startNode('rest', ['tools/bench/load.ts', JSON.stringify(plan)]);
   const idleKib = residentKib(target.pid);
@@ -11,7 +11,7 @@ export async function measure(target: Target, round: number, plan: LoadPlan): Pr
   };
   const watch = plan.kind === 'streams' ? setInterval(note, 100) : undefined;
   const marks: { at: number; processorMs: number }[] = [];
-  // The load prints a line when its warm-up is over and its result at the end: the marks of the window.
+  // The load prints a line after its warm-up and its result at the end: they delimit the measured time.
   const mark = (text: string) => {
     if (marks.length < text.split('\n').length - 1) {
       marks.push({ at: performance.now(), processorMs: processorMs(target.pid) });

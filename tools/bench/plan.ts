@@ -1,6 +1,6 @@
 import type { Spread } from './statistics.ts';
 
-/** What the load process is to do. */
+/** The task of the load process. */
 export interface LoadPlan {
   /** closed: as fast as answers come. open: by the clock. streams: many at once. */
   readonly kind: 'closed' | 'open' | 'streams';
@@ -14,10 +14,10 @@ export interface LoadPlan {
   readonly perSecond: number;
 }
 
-/** What it saw; times in ms. */
+/** What it measured; times in ms. */
 export interface LoadResult {
   readonly perSecond: number;
-  /** Of a whole answer; of a stream the time to its first byte. */
+  /** Of a whole answer; for a stream, the time to its first byte. */
   readonly latencyMs: Spread;
   /** From the upstream's write to the client's read, a stream's event. */
   readonly transitMs: Spread;
@@ -31,11 +31,11 @@ export interface LoadResult {
 export interface Measured extends LoadResult {
   readonly target: string;
   readonly round: number;
-  /** The server's processor time, share of one core: below 0.9 something else was the bound. */
+  /** The server's processor time as a share of one core; below 0.9, something else was the limit. */
   readonly serverCore: number;
-  /** Resident memory that the streams added, KiB each; null where there are none. */
+  /** Resident memory added per stream, KiB; null: no streams. */
   readonly streamKib: number | null;
-  /** What the server holds for each stream once garbage is collected, KiB; null where it does not tell. */
+  /** Memory that the server holds per stream after garbage collection, KiB; null: it does not report it. */
   readonly heldKib: number | null;
 }
 
@@ -45,9 +45,9 @@ export interface Target {
   readonly pid: number;
   readonly port: number;
   readonly key: string;
-  /** Names to ask for: one fixed answer; a paced stream. */
+  /** Model names: one for a fixed answer, one for a paced stream. */
   readonly models: { readonly whole: string; readonly stream: string };
-  /** Where it writes what it holds, at SIGUSR2; null where it does not. */
+  /** The file to which it writes the memory that it holds, at SIGUSR2; null: it does not. */
   readonly heldFile: string | null;
   stop(): Promise<void>;
 }
@@ -57,12 +57,6 @@ export type StartTarget = (bench: Bench) => Promise<Target>;
 /** What every target is given. */
 export interface Bench {
   readonly upstreamPort: number;
-  /** Upstream model name of the paced stream: "pace/MS/CHUNKS". */
-  readonly pace: string;
-  /** A fresh directory of the bench. */
+  /** A fresh directory for the bench. */
   readonly folder: string;
-  /** null: the embedded database. */
-  readonly databaseUrl: string | null;
-  /** Leave a processor profile of the gateway in `results/`. */
-  readonly profile: boolean;
 }

@@ -2,12 +2,12 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism, constants, setPriority } from 'node:os';
 
-/** Core 0 is the server's, core 1 everything else's: the server's speed is then one core's. `any` is not kept to a core. */
+/** Core 0 is for the server and core 1 for everything else, so the server has one core. `any` is not pinned. */
 export type Place = 'server' | 'rest' | 'any';
 
 const taskset = findTaskset();
 
-/** Whether processes stay on their cores; without `taskset` or a second core they do not. */
+/** Whether processes are pinned to cores: not without `taskset` or a second core. */
 export const pinned = taskset !== null;
 
 function findTaskset(): string | null {
@@ -22,7 +22,7 @@ function findTaskset(): string | null {
 
 const coreOf = (place: Place) => (place === 'server' ? '0' : '1');
 
-/** Starts `node ARGS` in its place; its standard error is shown when it fails. */
+/** Starts `node ARGS` on its core. */
 export function startNode(
   place: Place,
   args: readonly string[],
@@ -34,7 +34,7 @@ export function startNode(
   return spawn(command, rest, { env: { ...process.env, ...env }, stdio: ['pipe', 'pipe', 'inherit'] });
 }
 
-/** The first line that a process prints. @throws when it ends before. */
+/** The first line that a process prints. @throws Error if it ends before that. */
 export function firstLine(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';
@@ -48,7 +48,7 @@ export function firstLine(child: ChildProcess): Promise<string> {
   });
 }
 
-/** Runs a process to its end. @returns what it printed. @throws when it failed. */
+/** Runs a process to its end. @returns what it printed. @throws Error if it fails. */
 export function run(child: ChildProcess, onText: (text: string) => void = () => {}): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';
@@ -63,7 +63,7 @@ export function run(child: ChildProcess, onText: (text: string) => void = () => 
   });
 }
 
-/** Ends a process and waits for it; after 10 s without mercy. */
+/** Stops a process and waits for it; after 10 s it is killed. */
 export async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
@@ -74,8 +74,8 @@ export async function stop(child: ChildProcess): Promise<void> {
 }
 
 /**
- * What a server starts beside itself (its database) must not live on the server's core, and yields to the
- * load there: on two cores it would else take the load generator's time, not the server's.
+ * Moves the child processes of a server (its database) off the server's core. They have a low priority there, because
+ * they would otherwise take time from the load generator.
  */
 export function moveChildren(pid: number): void {
   if (taskset === null) return;
@@ -96,12 +96,12 @@ function childrenOf(pid: number): number[] {
     .filter((child) => child > 0);
 }
 
-/** Resident memory of a process, KiB; 0 where /proc is not to be had. */
+/** Resident memory of a process, KiB; 0 without /proc. */
 export function residentKib(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readProc(`/proc/${pid}/status`))?.[1] ?? 0);
 }
 
-/** Processor time that a process has used, ms; 0 where /proc is not to be had. */
+/** Processor time that a process has used, ms; 0 without /proc. */
 export function processorMs(pid: number): number {
   const fields = readProc(`/proc/${pid}/stat`)
     .replace(/^.*\) /s, '')

@@ -1,100 +1,66 @@
 import type { Measured } from './plan.ts';
 import { median } from './statistics.ts';
 
-/** Cases by the beginning of their names, each with what it shows; others show requests. */
-const tables = [
-  ['streams', streamRows],
-  ['memory', memoryRows],
-] as const;
-
 export type Results = Readonly<Record<string, readonly Measured[]>>;
 
-/** Medians over the rounds, one row a target, as Markdown tables. */
+/** The median of a figure of one target. */
+type Of = (read: (one: Measured) => number) => number;
+/** A column: its head, and the cell of a target. `floor` gives the figures of the upstream alone. */
+type Column = readonly [head: string, cell: (of: Of, floor: Of) => string];
+
+const first = ({ latencyMs }: Measured) => latencyMs.p50;
+const transit = ({ transitMs }: Measured) => transitMs.p50;
+const serverCore: Column = ['server core', (of) => `${Math.round(of((one) => one.serverCore) * 100)}%`];
+const count = (value: number) => Math.round(value).toLocaleString('en');
+
+const requestColumns: readonly Column[] = [
+  ['requests/s', (of) => count(of((one) => one.perSecond))],
+  ['p50 ms', (of) => of(first).toFixed(2)],
+  ['p99 ms', (of) => of((one) => one.latencyMs.p99).toFixed(2)],
+  ['added p50 ms', (of, floor) => added(of(first), floor(first))],
+  serverCore,
+  ['per core-second', (of) => count(of(perCore))],
+];
+const streamColumns: readonly Column[] = [
+  ['first byte p50', (of) => of(first).toFixed(2)],
+  ['p99', (of) => of((one) => one.latencyMs.p99).toFixed(2)],
+  ['added p50', (of, floor) => added(of(first), floor(first))],
+  ['event transit p50', (of) => of(transit).toFixed(2)],
+  ['p99', (of) => of((one) => one.transitMs.p99).toFixed(2)],
+  ['added p50', (of, floor) => added(of(transit), floor(transit))],
+  ['gap p50', (of) => of((one) => one.gapMs.p50).toFixed(1)],
+  ['p99', (of) => of((one) => one.gapMs.p99).toFixed(1)],
+  ['KiB/stream', (of) => of((one) => one.streamKib ?? 0).toFixed(1)],
+  serverCore,
+];
+const memoryColumns: readonly Column[] = [
+  ['held KiB/stream', (of) => of((one) => one.heldKib ?? Number.NaN).toFixed(1)],
+];
+
+/** Medians over the rounds, one row per target, as Markdown tables. */
 export function report(results: Results): string {
   const parts = Object.entries(results).map(([name, all]) => {
-    const targets = [...new Set(all.map((one) => one.target))];
-    const [, show] = tables.find(([kind]) => name.startsWith(kind)) ?? [];
-    return `### ${name}\n\n${table((show ?? requestRows)(all, targets))}`;
+    const streams = name.startsWith('streams') ? streamColumns : requestColumns;
+    const columns = name.startsWith('memory') ? memoryColumns : streams;
+    return `### ${name}\n\n${table(rowsOf(all, columns))}`;
   });
   return [...parts, `### ratios\n\n${table(ratioRows(results.throughput ?? []))}`].join('\n\n');
 }
 
-function requestRows(all: readonly Measured[], targets: readonly string[]): string[][] {
-  const head = [
-    'target',
-    'requests/s',
-    'p50 ms',
-    'p99 ms',
-    'added p50 ms',
-    'server core',
-    'per core-second',
-    'errors',
-  ];
-  const p50 = (one: Measured) => one.latencyMs.p50;
-  const floor = middle(all, 'upstream', p50);
-  const rows = targets.map((target) => {
-    const own = middle(all, target, p50);
-    return [
-      target,
-      Math.round(middle(all, target, (one) => one.perSecond)).toLocaleString('en'),
-      own.toFixed(2),
-      middle(all, target, (one) => one.latencyMs.p99).toFixed(2),
-      added(own, floor),
-      `${Math.round(middle(all, target, (one) => one.serverCore) * 100)} %`,
-      Math.round(middle(all, target, perCore)).toLocaleString('en'),
-      String(errorsOf(all, target)),
-    ];
+function rowsOf(all: readonly Measured[], columns: readonly Column[]): string[][] {
+  const ofTarget =
+    (target: string): Of =>
+    (read) =>
+      median(all.filter((one) => one.target === target).map(read));
+  const rows = [...new Set(all.map((one) => one.target))].map((target) => {
+    const errors = all.reduce((sum, one) => sum + (one.target === target ? one.errors : 0), 0);
+    const cells = columns.map(([, cell]) => cell(ofTarget(target), ofTarget('upstream')));
+    return [target, ...cells, String(errors)];
   });
-  return [head, ...rows];
+  return [['target', ...columns.map(([head]) => head), 'errors'], ...rows];
 }
 
-function streamRows(all: readonly Measured[], targets: readonly string[]): string[][] {
-  const head = [
-    'target',
-    'first byte p50',
-    'p99',
-    'added p50',
-    'event transit p50',
-    'p99',
-    'added p50',
-    'gap p50',
-    'p99',
-    'KiB/stream',
-    'server core',
-    'errors',
-  ];
-  const first = (one: Measured) => one.latencyMs.p50;
-  const transit = (one: Measured) => one.transitMs.p50;
-  const rows = targets.map((target) => {
-    const of = (read: (one: Measured) => number) => middle(all, target, read);
-    return [
-      target,
-      of(first).toFixed(2),
-      of((one) => one.latencyMs.p99).toFixed(2),
-      added(of(first), middle(all, 'upstream', first)),
-      of(transit).toFixed(2),
-      of((one) => one.transitMs.p99).toFixed(2),
-      added(of(transit), middle(all, 'upstream', transit)),
-      of((one) => one.gapMs.p50).toFixed(1),
-      of((one) => one.gapMs.p99).toFixed(1),
-      of((one) => one.streamKib ?? 0).toFixed(1),
-      `${Math.round(of((one) => one.serverCore) * 100)} %`,
-      String(errorsOf(all, target)),
-    ];
-  });
-  return [head, ...rows];
-}
-
-function memoryRows(all: readonly Measured[], targets: readonly string[]): string[][] {
-  const rows = targets.map((target) => [
-    target,
-    middle(all, target, (one) => one.heldKib ?? Number.NaN).toFixed(1),
-    String(errorsOf(all, target)),
-  ]);
-  return [['target', 'held KiB/stream', 'errors'], ...rows];
-}
-
-/** Medians of the ratios of one round, not ratios of medians: what drifts between rounds cancels. */
+/** Medians of the ratios within one round, not ratios of medians: drift between rounds cancels out. */
 function ratioRows(throughput: readonly Measured[]): string[][] {
   const pairs = [
     ['bare', 'upstream'],
@@ -118,17 +84,9 @@ function ratioRows(throughput: readonly Measured[]): string[][] {
   return [['pair', 'requests/s', 'per core-second'], ...rows];
 }
 
-/** Requests a second of the server's own processor time: holds on a busy machine too. */
+/** Requests per second of the server's own processor time: comparable even on a busy machine. */
 function perCore({ perSecond, serverCore }: Measured): number {
   return perSecond / serverCore;
-}
-
-function middle(all: readonly Measured[], target: string, read: (one: Measured) => number): number {
-  return median(all.filter((one) => one.target === target).map(read));
-}
-
-function errorsOf(all: readonly Measured[], target: string): number {
-  return all.reduce((sum, one) => sum + (one.target === target ? one.errors : 0), 0);
 }
 
 function added(own: number, floor: number): string {

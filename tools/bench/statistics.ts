@@ -1,4 +1,4 @@
-/** The value below which `share` (0 to 1) of the sorted values lie; 0 of none. */
+/** The value below which `share` (0 to 1) of the sorted values are; 0 if there are none. */
 export function percentile(sorted: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }
@@ -13,7 +13,7 @@ export function spread(values: readonly number[]): Spread {
   return { p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99) };
 }
 
-/** The middle of a few rounds; of an even number the mean of the two middle ones. */
+/** The median; of an even number of values, the mean of the two in the middle. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((one, other) => one - other);
   const half = sorted.length >> 1;

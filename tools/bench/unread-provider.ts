@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 
 /**
- * A provider that reads whatever comes without looking at it, and answers as the chat family does: what is
- * measured must not wait for somebody who parses 32 MiB. A process of its own; prints its port.
+ * A provider that ignores what it receives, and answers in the chat family: the measurement must not wait for a parser
+ * of 32 MiB. A separate process; prints its port.
  */
 const answer = JSON.stringify({
   id: 'chatcmpl-bench',

@@ -2,9 +2,9 @@ import { createServer, type Socket } from 'node:net';
 import { fixedAnswer, streamEvent } from './answers.ts';
 
 /**
- * The instant upstream, a process of its own. Raw sockets, not `node:http`: it shares a core with the
- * load, and must never be what a case waits for. A request whose model is `pace/MS/CHUNKS` gets a
- * stream whose events carry the moment of sending; any other gets one fixed chat answer.
+ * The instant upstream, a separate process. Raw sockets, not `node:http`: it shares a core with the load, and no case
+ * may have to wait for it. A request whose model is `pace/MS/CHUNKS` gets a stream whose events contain their time of
+ * sending; any other request gets one fixed chat answer.
  */
 const server = createServer({ noDelay: true }, (socket) => {
   let held = '';

@@ -1,4 +1,4 @@
-/** A body of `bytes`, made to cost whoever reads it as much as it can. */
+/** A body of `bytes` that is as expensive to read as possible. */
 export interface Kind {
   readonly name: string;
   readonly contentType: string;
@@ -62,7 +62,7 @@ export const kinds: readonly Kind[] = [
   },
 ];
 
-/** Where bodies go: a path of each operation that takes one, and the field that its families read. */
+/** A path of each operation that takes a body, and a field that its families read. */
 export const paths: readonly { readonly path: string; readonly model: string; readonly field: string }[] = [
   { path: '/v1/chat/completions', model: 'bench/text', field: 'messages' },
   { path: '/v1/responses', model: 'bench/text', field: 'input' },

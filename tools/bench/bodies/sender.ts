@@ -1,15 +1,15 @@
 import { connect } from 'node:net';
 
-/** How one request ended: its status, or 0 when the connection broke before. */
+/** How one request ended; status 0: the connection broke before the answer. */
 export interface Sent {
   readonly status: number;
   readonly code: string;
   readonly ms: number;
 }
 
-/** A call of the other key. */
+/** A call with the other key. */
 export interface Probed extends Sent {
-  /** Without the time that the server waited for its core: what a quiet machine would show, or more. */
+  /** Without the time that the server waited for its core, as on a quiet machine. */
   readonly ownMs: number;
 }
 
@@ -19,7 +19,7 @@ export interface Sending {
   readonly path: string;
   readonly contentType: string;
   readonly body: Buffer;
-  /** Bytes a second; absent: as fast as the connection takes them. */
+  /** Bytes per second; absent: as fast as possible. */
   readonly rate?: number;
   readonly signal?: AbortSignal;
 }

@@ -24,7 +24,7 @@ function say(line: string, good: boolean): void {
   process.stdout.write(`${good ? ' ' : '!'} ${line}\n`);
 }
 
-/** A store that goes by the clock of a simulation, which begins at another moment each time. */
+/** A store with the clock of a simulation, which starts at a different time in each run. */
 function opener(kind: string, stores: Stores): (simulation: Simulation) => LimitStore {
   const startMs = 1_800_000_000_000 + Math.floor(Math.random() * 1e10);
   return (simulation) => {
@@ -34,7 +34,7 @@ function opener(kind: string, stores: Stores): (simulation: Simulation) => Limit
   };
 }
 
-/** Every case: the most in any minute, and how much of what one process would have admitted. */
+/** Every case: the most calls in any minute, and the share of what one process would have admitted. */
 async function matrix(kind: string, stores: Stores): Promise<void> {
   let worst = 1;
   let calls = 0;
@@ -48,17 +48,17 @@ async function matrix(kind: string, stores: Stores): Promise<void> {
       calls += seen.calls;
       worst = Math.min(worst, share);
       say(
-        `${kind} ${one.processes} × ${one.limit}/min × ${one.load} ${one.arrivals} seed ${seed}: ${seen.calls} calls, ${seen.admitted} of ${seen.allowed} admitted (${(share * 100).toFixed(1)} %), most in 60 s ${seen.most}, ${rounds.toFixed(2)} permit requests a second and process`,
+        `${kind} ${one.processes} × ${one.limit}/min × ${one.load} ${one.arrivals} seed ${seed}: ${seen.calls} calls, ${seen.admitted} of ${seen.allowed} admitted (${(share * 100).toFixed(1)}%), most in 60 s ${seen.most}, ${rounds.toFixed(2)} permit requests per second and process`,
         seen.most <= one.limit &&
           (share >= 0.95 || seen.allowed - seen.admitted <= 1) &&
           seen.lost.length === 0,
       );
     }
   }
-  say(`${kind}: ${calls} calls in all, at least ${(worst * 100).toFixed(1)} % of what is allowed`, true);
+  say(`${kind}: ${calls} calls in total, at least ${(worst * 100).toFixed(1)}% of the allowed ones`, true);
 }
 
-/** Lone retries after Retry-After. */
+/** Single retries after Retry-After. */
 async function retry(kind: string, stores: Stores): Promise<void> {
   let retries = 0;
   let admitted = 0;
@@ -69,7 +69,7 @@ async function retry(kind: string, stores: Stores): Promise<void> {
     admitted += seen.admitted;
     over = Math.max(over, seen.overRequests);
   }
-  say(`${kind}: ${admitted} of ${retries} lone retries admitted`, admitted === retries && over <= 0);
+  say(`${kind}: ${admitted} of ${retries} single retries admitted`, admitted === retries && over <= 0);
 }
 
 const stopDatabase = await prepareDatabase();

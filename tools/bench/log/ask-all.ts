@@ -4,7 +4,7 @@ import type { Tenant } from './crowd.ts';
 import { questionsOf } from './questions.ts';
 import { explain, record } from './record.ts';
 
-/** What came of one question. */
+/** The result of one question. */
 export interface Answered {
   readonly workspace: string;
   readonly name: string;
@@ -23,7 +23,7 @@ interface How {
   say(text: string): void;
 }
 
-/** Asks everything about one workspace, each question several times in a row, and lets the database explain it. */
+/** Asks all questions about one workspace, each several times, and lets the database explain their plans. */
 export async function askAll(host: ControlHost, pool: Pool, tenant: Tenant, how: How): Promise<Answered[]> {
   const questions = await questionsOf(host, pool, tenant, how.untilMs);
   const recorder = record(pool);

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { newRowId } from '#lib/platform/data/row-id';
 
-/** Models of the log and what they cost, nano-dollars per token; each at one provider. */
+/** Models of the log and their prices, nano-dollars per token; each has one provider. */
 const models = [
   ['openai/gpt-4.1', 'openai', 2000, 8000],
   ['openai/gpt-4.1-mini', 'openai', 400, 1600],
@@ -26,8 +26,8 @@ export interface Tenant {
 }
 
 /**
- * Makes workspaces and keys, and the tables that calls are drawn from: the n-th workspace calls 1/n as often as the
- * first, and so do the keys of each; a key has one model that it mostly uses, a second one, and seldom any other.
+ * Creates workspaces and keys, and the tables from which calls are drawn: the n-th workspace calls 1/n as often as the
+ * first, and so do the keys of each. A key mostly uses one model, sometimes a second one, and rarely any other.
  */
 export async function makeCrowd(pool: Pool, workspaces: number): Promise<Tenant[]> {
   await pool.query(
@@ -64,7 +64,7 @@ export async function makeCrowd(pool: Pool, workspaces: number): Promise<Tenant[
 
 const slots = 20_000;
 
-/** One slot of many for each share of the calls; every key has at least one. */
+/** Slots in proportion to the share of calls; every key has at least one. */
 async function fillSlots(
   pool: Pool,
   drawn: readonly { tenant: Tenant; keyId: string; main: number; second: number; weight: number }[],
@@ -83,16 +83,4 @@ async function fillSlots(
      FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS r (w, k, m, s)`,
     [0, 1, 2, 3].map((at) => rows.map((row) => String(row[at]))),
   );
-}
-
-/** The workspaces of a log that was loaded before. */
-export async function findCrowd(pool: Pool): Promise<Tenant[]> {
-  const { rows } = await pool.query<Tenant>(
-    `SELECT w.id::text AS id, w.slug, (
-       SELECT array_agg(k.key_id ORDER BY k.calls DESC) FROM (
-         SELECT key_id::text AS key_id, count(*) AS calls FROM bench_slot s WHERE s.workspace_id = w.id GROUP BY 1
-       ) AS k) AS keys
-     FROM workspace w WHERE w.slug LIKE 'bench-%' ORDER BY substring(w.slug FROM 7)::int`,
-  );
-  return rows;
 }

@@ -8,7 +8,7 @@ import { type Db, openDb } from '#lib/platform/data/db';
 import { openEmbedded } from '#lib/platform/data/embedded';
 import { migrate } from '#lib/platform/data/migrate';
 import { type Answered, askAll } from './ask-all.ts';
-import { findCrowd, makeCrowd } from './crowd.ts';
+import { makeCrowd, type Tenant } from './crowd.ts';
 import { fillLedger } from './ledger.ts';
 import { loadCalls } from './load.ts';
 import { report, sizesOf } from './report.ts';
@@ -18,41 +18,31 @@ import { compareTotals, countDays, fillUsage } from './rollup.ts';
 const { values } = parseArgs({
   options: {
     calls: { type: 'string' },
-    days: { type: 'string', default: '60' },
-    workspaces: { type: 'string', default: '50' },
-    times: { type: 'string', default: '11' },
-    'data-dir': { type: 'string' },
-    /** Asks a log that was loaded before: the first answers are then those of a database that has just started. */
-    loaded: { type: 'boolean', default: false },
-    limit: { type: 'string' },
   },
 });
 
 const say = (text: string) => process.stderr.write(`${text}\n`);
 const url = process.env.DATABASE_URL;
-const kept = values['data-dir'];
-const folder = kept ?? (await mkdtemp(join(tmpdir(), 'bench-log-')));
+const folder = await mkdtemp(join(tmpdir(), 'bench-log-'));
 const embedded = url ? null : await openEmbedded(folder, 'server');
 const db = openDb(url ?? embedded?.url ?? '', { max: 4 });
 const calls = Number(values.calls ?? (url ? 10_000_000 : 1_000_000));
-const limitMs = Number(values.limit ?? (url ? 100 : 300));
-const days = Number(values.days);
+const limitMs = url ? 100 : 300;
+const days = 60;
+const workspaces = 50;
+/** How often each question is asked. */
+const times = 11;
 /** The end of yesterday. */
 const untilMs = Math.floor(Date.now() / 86_400_000) * 86_400_000;
 try {
-  if (values.loaded) await migrate(url ?? embedded?.url ?? '');
-  else await load(db);
+  const tenants = await load(db);
   await countDays(db.pool, untilMs);
   await fillLedger(db.pool);
-  say('days and ledger are there');
-  const tenants = await findCrowd(db.pool);
+  say('days and ledger are filled');
   const answered: Answered[] = [];
   for (const at of [0, Math.min(9, tenants.length - 1), tenants.length - 1]) {
     const tenant = tenants[at];
-    if (tenant)
-      answered.push(
-        ...(await askAll(hostOf(db), db.pool, tenant, { untilMs, times: Number(values.times), say })),
-      );
+    if (tenant) answered.push(...(await askAll(hostOf(db), db.pool, tenant, { untilMs, times, say })));
   }
   const totals = await compareTotals(db.pool);
   const text = report({
@@ -64,7 +54,7 @@ try {
   });
   const results = join(import.meta.dirname, '..', 'results');
   await mkdir(results, { recursive: true });
-  const name = `log-${url ? 'postgresql' : 'embedded'}${values.loaded ? '-restarted' : ''}`;
+  const name = `log-${url ? 'postgresql' : 'embedded'}`;
   await writeFile(join(results, `${name}.md`), text.summary);
   await writeFile(join(results, `${name}-plans.txt`), text.plans);
   process.stdout.write(`${text.summary}\n`);
@@ -72,25 +62,25 @@ try {
 } finally {
   await db.close();
   await embedded?.close();
-  if (!kept && !url) await rm(folder, { recursive: true, force: true });
+  await rm(folder, { recursive: true, force: true });
 }
 
-async function load({ pool }: Db): Promise<void> {
+async function load({ pool }: Db): Promise<Tenant[]> {
   const address = url ?? embedded?.url ?? '';
   await migrate(address);
   const { rows } = await pool.query<{ any: boolean }>('SELECT EXISTS (SELECT FROM workspace) AS any');
-  if (rows[0]?.any)
-    throw new Error('DATABASE_URL names a database that is in use: give the bench an empty one.');
+  if (rows[0]?.any) throw new Error('The database of DATABASE_URL is in use: set it to an empty one.');
   const startedMs = performance.now();
   const seconds = () => ((performance.now() - startedMs) / 1000).toFixed(0);
-  await makeCrowd(pool, Number(values.workspaces));
+  const tenants = await makeCrowd(pool, workspaces);
   const amount = { calls, days, untilMs };
   await loadCalls(pool, amount, (loaded) => say(`${loaded} calls after ${seconds()} s`));
   await fillUsage(pool, amount);
   say(`usage summed after ${seconds()} s`);
-  // As autovacuum would have by then; the embedded database has none.
+  // As autovacuum would have done by then; the embedded database has none.
   await pool.query('VACUUM ANALYZE');
   say(`vacuumed after ${seconds()} s`);
+  return tenants;
 }
 
 function hostOf(opened: Db): ControlHost {

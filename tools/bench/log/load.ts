@@ -3,7 +3,7 @@ import { makeWeek } from '#lib/control/retention/change-weeks';
 import { dayMs, weekAt, weekMs, weekStart } from '#lib/control/retention/weeks';
 
 /**
- * One stretch of time, drawn and sorted by the database itself. $1: its start, ms since the epoch; $2: its length, ms;
+ * Draws and sorts the calls of a stretch of time in the database. $1: its start, ms since the epoch; $2: its length, ms;
  * $3: calls. Of a hundred calls 95 succeed, 3 are refused by limits or funds, 2 fail at a provider; 3 have a fallback.
  */
 const insertStretch = `
@@ -64,7 +64,7 @@ export interface Amount {
 /** Calls of one statement: small enough for the embedded database. */
 const most = 25_000;
 
-/** Fills the log as time would have filled it: in the order of the calls, with all its indexes. */
+/** Fills the log as a gateway would have: in the order of the calls, with all indexes. */
 export async function loadCalls(
   pool: Pool,
   { calls, days, untilMs }: Amount,
@@ -74,7 +74,7 @@ export async function loadCalls(
   for (let startMs = weekStart(fromMs); startMs <= untilMs + weekMs; startMs += weekMs) {
     await makeWeek(pool, weekAt(startMs));
   }
-  // A day at a time: its calls are spread over it as people are.
+  // One day at a time: calls are spread over the day as people work.
   for (let day = 0; day < days; day++) {
     let left = Math.floor((calls * (day + 1)) / days) - Math.floor((calls * day) / days);
     const parts = Math.ceil(left / most);

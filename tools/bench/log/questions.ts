@@ -4,10 +4,10 @@ import { ask, type ControlHost } from '#lib/control/operations/run';
 import { seriesOfUsage, showUsage } from '#lib/control/operations/usage/operations';
 import type { Tenant } from './crowd.ts';
 
-/** A question of the product, asked by the function that pages, commands and the API ask it with. */
+/** A question, asked through the function that pages, commands and the API use. */
 export interface Question {
   readonly name: string;
-  /** @returns what came back, in a word or two. */
+  /** @returns the result in a word or two. */
   ask(): Promise<string>;
 }
 
@@ -130,7 +130,7 @@ export async function questionsOf(
 
 type List = (input: Record<string, unknown>) => Promise<{ data: { id: string }[]; next: string | null }>;
 
-/** Goes back page by page, as a reader would. @returns where the page after `rows` rows starts. */
+/** Goes back page by page, as a user would. @returns where the page after `rows` rows starts. */
 async function walk(list: List, rows: number): Promise<{ after: string | undefined; pages: number }> {
   let after: string | undefined;
   let seen = 0;

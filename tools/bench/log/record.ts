@@ -6,13 +6,13 @@ interface Sent {
   readonly values: readonly unknown[];
 }
 
-/** Statements that the pool has sent, Prisma's included. */
+/** Statements that the pool has sent, including Prisma's. */
 export interface Recorder {
-  /** What was sent since the last time. */
+  /** What was sent since the last call. */
   take(): Sent[];
 }
 
-/** Notes every statement that a pool is given; it runs as before. */
+/** Records every statement of a pool, which otherwise works as before. */
 export function record(pool: Pool): Recorder {
   let sent: Sent[] = [];
   const query = pool.query.bind(pool) as (...given: unknown[]) => unknown;
@@ -24,7 +24,7 @@ export function record(pool: Pool): Recorder {
     sent.push({ text, values });
     return query(...given);
   };
-  // Whoever asks gets the pool's own answer.
+  // The caller gets the pool's own answer.
   pool.query = noting as Pool['query'];
   return {
     take: () => {
@@ -39,7 +39,7 @@ function textOf(given: unknown): string {
   return typeof given === 'object' && given !== null && 'text' in given ? String(given.text) : '';
 }
 
-/** Plans of those statements that read the log or the sums of usage, by the database itself. */
+/** The database's plans of the statements that read the log or the sums of usage. */
 export async function explain(pool: Pool, statements: readonly Sent[]): Promise<string[]> {
   const plans: string[] = [];
   for (const { text, values } of statements) {

@@ -9,7 +9,7 @@ interface Size {
   readonly bytes: number;
 }
 
-/** What the log and its sums take on disk, tables and indexes apart. */
+/** Disk space of the log and its sums, with separate rows for tables and indexes. */
 export async function sizesOf(pool: Pool): Promise<Size[]> {
   const { rows } = await pool.query<{ name: string; rows: string; bytes: string }>(
     `WITH parts AS (
@@ -36,7 +36,7 @@ interface Result {
   readonly on: string;
 }
 
-/** What people read, and the plans beside it. `failed`: a question took longer than it may, or the sums differ. */
+/** A summary and the plans. `failed`: a question took too long, or the sums differ. */
 export function report({ answered, totals, limitMs, sizes, on }: Result) {
   const slow = answered.filter(({ medianMs }) => medianMs > limitMs);
   const differ = totals !== null && JSON.stringify(totals.log) !== JSON.stringify(totals.usage);
@@ -46,7 +46,7 @@ export function report({ answered, totals, limitMs, sizes, on }: Result) {
     `# The call log on ${on}`,
     `${new Date().toISOString().slice(0, 10)}, ${cpu?.model.trim()}, ${cpus().length} cores, Node ${process.version}; ${calls} calls.`,
     '## Questions',
-    `Each through the function that pages, commands and the API use; "first" is the first time in this process. On a busy machine read the fastest. At most ${limitMs} ms: ${slow.length === 0 ? 'all of them' : `not ${slow.map(({ workspace, name }) => `${workspace} ${name}`).join('; ')}`}.`,
+    `Each is asked through the function that pages, commands and the API use; "first" is the first time in this process. On a busy machine, compare the fastest. Limit ${limitMs} ms: ${slow.length === 0 ? 'all are below' : `exceeded by ${slow.map(({ workspace, name }) => `${workspace} ${name}`).join('; ')}`}.`,
     table(
       ['Workspace', 'Question', 'First, ms', 'Fastest, ms', 'Median, ms', 'Answer'],
       answered.map((one) => [
@@ -80,7 +80,7 @@ export function report({ answered, totals, limitMs, sizes, on }: Result) {
         ]
       : []),
   ].join('\n\n');
-  // Of the busiest workspace: the plans of the others are the same, with fewer rows.
+  // Only for the busiest workspace: the plans of the others are the same, with fewer rows.
   const plans = answered
     .filter(({ workspace }) => workspace === answered[0]?.workspace)
     .map((one) => `== ${one.workspace}: ${one.name} (${one.answer})\n\n${one.plans.join('\n\n')}`)

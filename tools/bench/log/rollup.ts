@@ -8,7 +8,7 @@ import type { Amount } from './load.ts';
 
 const bucket = (ms: string) => `width_bucket(${ms}, '{${bounds.join(',')}}'::int[])`;
 
-/** The sums of the calls of a range of ids: what settlement would have added for the calls that the loader draws. */
+/** The sums of the calls in a range of ids, as settlement would have added them. */
 const insertQuarters = `
   WITH figures AS (
     SELECT workspace_id, date_bin('15 minutes', at, '2000-01-01T00:00:00Z') AS quarter, key_id,
@@ -45,15 +45,15 @@ const insertQuarters = `
   LEFT JOIN first_bytes f USING (workspace_id, quarter, key_id, model, provider)
   ORDER BY quarter, workspace_id`;
 
-/** Fills the sums of usage from the calls, a day at a time. */
+/** Fills the sums of usage from the calls, one day at a time. */
 export async function fillUsage(pool: Pool, { days, untilMs }: Amount): Promise<void> {
-  // Days of the loader begin where it began, which is a whole quarter of an hour.
+  // The days of the loader begin at a whole quarter of an hour.
   for (let fromMs = untilMs - days * dayMs; fromMs < untilMs; fromMs += dayMs) {
     await pool.query(insertQuarters, [idFloor(fromMs), idFloor(fromMs + dayMs)]);
   }
 }
 
-/** Counts the days that are over, as a gateway does in the background. @param untilMs where the log ends. */
+/** Sums up finished days, as a gateway does in the background. @param untilMs where the log ends. */
 export async function countDays(pool: Pool, untilMs: number): Promise<void> {
   const soonMs = untilMs + dayMs / 2;
   await pool.query('INSERT INTO seen_time (one, at) VALUES (1, $1) ON CONFLICT DO NOTHING', [
@@ -69,7 +69,7 @@ export interface Totals {
   readonly output: string;
 }
 
-/** The same figures by the calls and by their sums: they must be equal. */
+/** The same figures from the calls and from their sums, which must be equal. */
 export async function compareTotals(pool: Pool): Promise<{ log: Totals; usage: Totals }> {
   const log = await pool.query<Totals>(
     `SELECT count(*)::text AS calls, sum(cost_nano)::text AS cost, sum((usage->>'input')::bigint)::text AS input,

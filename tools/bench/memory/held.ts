@@ -3,15 +3,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { LoadPlan, LoadResult, Measured, Target } from '../plan.ts';
 import { run, startNode } from '../processes.ts';
 
-/** Connections to the upstream that earlier streams have left are closed this long after them. */
+/** After so long, the connections to the upstream that earlier streams have left are closed. */
 const allClosedMs = 6_000;
-/** Streams begin within a second and last several: all of them run this long after the first. */
+/** Streams begin within a second and last several: all run at this time after the first began. */
 const allRunMs = 2_500;
 
-/** What a server is started with so that it tells what it holds. */
+/** Flags with which a server reports the memory that it holds. */
 export const heldFlags = ['--expose-gc', '--import', import.meta.resolve('./tell-held.ts')];
 
-/** Runs streams, and has the server collect its garbage before them and while all of them run. */
+/** Runs streams, and lets the server collect garbage before them and while all of them run. */
 export async function measureHeld(target: Target, round: number, plan: LoadPlan): Promise<Measured> {
   await pause(allClosedMs);
   const idle = await askHeld(target);
@@ -32,7 +32,7 @@ export async function measureHeld(target: Target, round: number, plan: LoadPlan)
   };
 }
 
-/** @returns bytes; null from a server that does not tell. @throws when it does not answer within 30 s. */
+/** @returns bytes; null: the server does not report them. @throws Error if it does not answer within 30 s. */
 async function askHeld({ heldFile, pid }: Target): Promise<number | null> {
   if (heldFile === null) return null;
   await rm(heldFile, { force: true });
@@ -42,5 +42,5 @@ async function askHeld({ heldFile, pid }: Target): Promise<number | null> {
     const told = await readFile(heldFile, 'utf8').catch(() => '');
     if (told.endsWith('\n')) return Number(told);
   }
-  throw new Error(`process ${pid} did not tell what it holds`);
+  throw new Error(`process ${pid} did not report what it holds`);
 }

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 
 /**
- * Loaded into a server under test: at SIGUSR2 it collects all garbage and writes to the file that BENCH_HELD names how
- * many bytes are held then, in the heap and outside of it. Needs `--expose-gc`.
+ * Loaded into a server under test: at SIGUSR2 it collects all garbage, and writes how many bytes are still held, in the
+ * heap and outside, to the file named by BENCH_HELD. Needs `--expose-gc`.
  */
 process.on('SIGUSR2', () => {
   globalThis.gc?.();

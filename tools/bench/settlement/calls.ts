@@ -19,7 +19,7 @@ const models = [
 const agents = ['OpenAI/Python 2.7.1', 'OpenAI/JS 6.9.0', 'Anthropic/Python 0.72.0', 'python-httpx/0.28.1'];
 const priceVersions = models.map(() => randomUUID());
 
-/** Workspaces with money, each with some keys. */
+/** Workspaces with funds and keys. */
 export async function makeKeys(pool: Pool, workspaces: number, keys: number): Promise<Key[]> {
   const made: Key[] = [];
   for (let at = 0; at < workspaces; at++) {
@@ -39,8 +39,8 @@ export async function makeKeys(pool: Pool, workspaces: number, keys: number): Pr
 }
 
 /**
- * Ended calls as they are in use: text alone mostly, one in four with cached input, one in twenty after a failed attempt.
- * @param beginMs ms since the epoch: the calls begin there, a millisecond after each other.
+ * Typical ended calls: one in four with cached input, one in twenty after a failed attempt.
+ * @param beginMs when the first call begins, ms since the epoch; one call begins each millisecond.
  */
 export function callsOf(keys: readonly Key[], count: number, beginMs: number): CloseEntry[] {
   return Array.from({ length: count }, (_, at) => closeOf(keys, at, beginMs + at));
@@ -84,8 +84,6 @@ function closeOf(keys: readonly Key[], at: number, atMs: number): CloseEntry {
     endReason: 'completed' as const,
     usageSource: 'reported' as const,
     flags: [],
-    // Versions before were told what exceeds the hold.
-    overHoldNano: 0n,
     usage,
     lines,
     costNano,
@@ -101,32 +99,20 @@ function closeOf(keys: readonly Key[], at: number, atMs: number): CloseEntry {
 }
 
 function lineOf(name: string, quantity: number, unitPriceNano: bigint): CostLine {
-  const micro = BigInt(quantity) * unitPriceNano;
-  const line = {
-    class: name,
-    quantity,
-    unitPriceNano,
-    // Versions before were told the share.
-    cost: `${micro / 1_000_000n}.${(micro % 1_000_000n).toString().padStart(6, '0')}`,
-  };
-  return line;
+  return { class: name, quantity, unitPriceNano };
 }
 
 function attemptOf(provider: string, model: string, status: number, error: string | null): AttemptRecord {
-  const upstreamRequestId = `req_${randomBytes(16).toString('hex')}`;
-  const attempt = {
-    // Versions before wrote the id of an attempt.
-    id: randomUUID(),
+  return {
     provider,
     model,
     status,
     error,
     startMs: 1,
     durationMs: 780,
-    upstreamRequestId,
+    upstreamRequestId: `req_${randomBytes(16).toString('hex')}`,
     possibleDuplicate: false,
     providerCode: null,
     providerMessage: null,
   };
-  return attempt;
 }

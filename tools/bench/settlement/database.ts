@@ -1,34 +1,36 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Pool } from 'pg';
-import type { Version } from './version.ts';
+import { makePartitions } from '#lib/control/retention/partitions';
+import { openEmbedded } from '#lib/platform/data/embedded';
+import { findHolder } from '#lib/platform/data/embedded-directory';
+import { migrate } from '#lib/platform/data/migrate';
+import { processorMs } from '../processes.ts';
 
 export const kinds = ['postgres', 'embedded'] as const;
 export type Kind = (typeof kinds)[number];
 
-/** A migrated database of one version with a single connection. */
+/** A migrated database with a single connection. */
 export interface Subject {
-  readonly version: Version;
   readonly pool: Pool;
   /** Processor time of the process that serves the connection, µs. */
   spentUs(): number;
   drop(): Promise<void>;
 }
 
-/** @param server a PostgreSQL server on this machine where databases may be made; the embedded one needs none. */
-export async function makeSubject(version: Version, kind: Kind, server: string): Promise<Subject> {
-  const { url, pid, drop } = await (kind === 'postgres' ? onServer(server) : embedded(version));
-  await version.migrate(url);
+/** @param server a PostgreSQL server on this machine where databases may be created; not for the embedded one. */
+export async function makeSubject(kind: Kind, server: string): Promise<Subject> {
+  const { url, pid, drop } = await (kind === 'postgres' ? onServer(server) : embedded());
+  await migrate(url);
   const pool = new Pool({ connectionString: url, max: 1, idleTimeoutMillis: 0 });
-  await version.makePartitions(pool, Date.now());
+  await makePartitions(pool, Date.now());
   const found = await pool.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
   const serving = pid ?? found.rows[0]?.pid ?? 0;
   return {
-    version,
     pool,
-    spentUs: () => spentUs(serving),
+    spentUs: () => processorMs(serving) * 1000,
     drop: async () => {
       await pool.end();
       await drop();
@@ -45,14 +47,14 @@ async function onServer(server: string) {
   return { url: url.href, pid: null, drop };
 }
 
-async function embedded(version: Version) {
+async function embedded() {
   const directory = mkdtempSync(join(tmpdir(), 'gateway-settlement-'));
-  const database = await version.openEmbedded(directory, 'server');
+  const database = await openEmbedded(directory, 'server');
   const drop = async () => {
     await database.close();
     rmSync(directory, { recursive: true });
   };
-  return { url: database.url, pid: version.findHolder(directory)?.childPid ?? 0, drop };
+  return { url: database.url, pid: findHolder(directory)?.childPid ?? 0, drop };
 }
 
 async function administer(server: string, statement: string): Promise<void> {
@@ -63,11 +65,4 @@ async function administer(server: string, statement: string): Promise<void> {
   } finally {
     await client.end();
   }
-}
-
-/** User and system time of a process; Linux counts both in hundredths of a second. */
-function spentUs(pid: number): number {
-  const [, line = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
-  const fields = line.split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * 10_000;
 }

@@ -4,16 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Pool } from 'pg';
+import { openJournal } from '#lib/gateway/settlement/journal/journal';
 import type { DrainedEntry } from '#lib/gateway/settlement/pure/entry';
+import { settle } from '#lib/gateway/settlement/settle';
 import { median } from '../statistics.ts';
 import { callsOf, makeKeys } from './calls.ts';
 import { type Kind, kinds, makeSubject, type Subject } from './database.ts';
-import { loadVersion } from './version.ts';
 
 const { values: options } = parseArgs({
   options: {
-    /** A checkout of another version, to take turns with. */
-    against: { type: 'string' },
     calls: { type: 'string', default: '60000' },
     rounds: { type: 'string', default: '5' },
     batch: { type: 'string', default: '2000' },
@@ -21,9 +20,8 @@ const { values: options } = parseArgs({
     server: { type: 'string', default: process.env.TEST_DATABASE_URL ?? '' },
   },
 });
-const root = join(import.meta.dirname, '../../..');
 
-/** What one round took: µs a call. */
+/** What one round took, µs per call. */
 interface Took {
   readonly wallUs: number;
   /** Processor time of the database. */
@@ -32,10 +30,10 @@ interface Took {
   readonly ownUs: number;
 }
 
-/** As the drain does it: what the journal wrote, in batches; the journal itself is not measured. */
-async function settleRound({ version, pool, spentUs }: Subject, count: number): Promise<Took> {
+/** Settles what the journal wrote in batches, as the drain does; the journal itself is not measured. */
+async function settleRound({ pool, spentUs }: Subject, count: number): Promise<Took> {
   const directory = mkdtempSync(join(tmpdir(), 'gateway-settlement-journal-'));
-  const journal = version.openJournal(directory, randomUUID(), {
+  const journal = openJournal(directory, randomUUID(), {
     onFailure: (error) => console.error(error),
     onWritable: () => {},
     report: (error) => console.error(error),
@@ -51,7 +49,7 @@ async function settleRound({ version, pool, spentUs }: Subject, count: number): 
   const batch = Number(options.batch);
   const before = { wall: performance.now(), database: spentUs(), own: process.cpuUsage() };
   for (let at = 0; at < count; at += batch)
-    await version.settle(pool, journal.ownerId, entries.slice(at, at + batch));
+    await settle(pool, journal.ownerId, entries.slice(at, at + batch));
   const own = process.cpuUsage(before.own);
   const took = {
     wallUs: ((performance.now() - before.wall) * 1000) / count,
@@ -64,41 +62,35 @@ async function settleRound({ version, pool, spentUs }: Subject, count: number): 
   return took;
 }
 
-/** Bytes on disk of calls, their attempts where those are rows, and the ledger. */
+/** Bytes on disk of calls and the ledger. */
 async function sizeOf(pool: Pool): Promise<{ table: number; index: number }> {
   const { rows } = await pool.query<{ tables: string; indexes: string }>(
     `SELECT sum(pg_table_size(oid)) AS tables, sum(pg_indexes_size(oid)) AS indexes FROM pg_class
-     WHERE relkind = 'r' AND relname ~ '^(call|attempt|ledger_line)($|_default$|_w)'`,
+     WHERE relkind = 'r' AND relname ~ '^(call|ledger_line)($|_default$|_w)'`,
   );
   return { table: Number(rows[0]?.tables), index: Number(rows[0]?.indexes) };
 }
 
-async function compare(kind: Kind): Promise<void> {
-  const versions = [await loadVersion('this version', root)];
-  if (options.against) versions.unshift(await loadVersion('the other', options.against));
-  const subjects: Subject[] = [];
-  for (const version of versions) subjects.push(await makeSubject(version, kind, options.server));
-  const took = new Map(subjects.map((subject) => [subject, [] as Took[]]));
+async function measureOn(kind: Kind): Promise<void> {
+  const subject = await makeSubject(kind, options.server);
   const [count, rounds] = [Number(options.calls), Number(options.rounds)];
   // The first calls of a connection fill its caches.
   const warmUp = Math.min(count, 4000);
-  for (const subject of subjects) await settleRound(subject, warmUp);
-  for (let round = 0; round < rounds; round++)
-    for (const [subject, all] of took) all.push(await settleRound(subject, count));
-  for (const [{ version, pool }, all] of took) {
-    const middle = (what: keyof Took) => median(all.map((one) => one[what])).toFixed(1);
-    const each = all.map((one) => one.databaseUs.toFixed(1)).join(' ');
-    const { table, index } = await sizeOf(pool);
-    const perCall = (bytes: number) => Math.round(bytes / (rounds * count + warmUp));
-    console.log(
-      `${kind}, ${version.name}: ${perCall(table + index)} MB per million calls (tables ${perCall(table)}, indexes ${perCall(index)})`,
-    );
-    console.log(
-      `${kind}, ${version.name}: database ${middle('databaseUs')} µs a call (${each}), own process ${middle('ownUs')}, ` +
-        `wall ${middle('wallUs')}; ${rounds} rounds of ${count} calls`,
-    );
-  }
-  for (const subject of subjects) await subject.drop();
+  await settleRound(subject, warmUp);
+  const all: Took[] = [];
+  for (let round = 0; round < rounds; round++) all.push(await settleRound(subject, count));
+  const middle = (what: keyof Took) => median(all.map((one) => one[what])).toFixed(1);
+  const each = all.map((one) => one.databaseUs.toFixed(1)).join(' ');
+  const { table, index } = await sizeOf(subject.pool);
+  const perCall = (bytes: number) => Math.round(bytes / (rounds * count + warmUp));
+  console.log(
+    `${kind}: ${perCall(table + index)} MB per million calls (tables ${perCall(table)}, indexes ${perCall(index)})`,
+  );
+  console.log(
+    `${kind}: database ${middle('databaseUs')} µs per call (${each}), own process ${middle('ownUs')}, ` +
+      `wall ${middle('wallUs')}; ${rounds} rounds of ${count} calls`,
+  );
+  await subject.drop();
 }
 
-for (const kind of kinds) if (options.on.split(',').includes(kind)) await compare(kind);
+for (const kind of kinds) if (options.on.split(',').includes(kind)) await measureOn(kind);
