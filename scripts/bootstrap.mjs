@@ -1,5 +1,5 @@
-// What has to be in place before anything else can run, in plain JavaScript for Node 20 and without
-// dependencies: the packages, a Node that runs TypeScript, the Prisma client, the console's build.
+// Prepares everything that other programs need: the packages, a Node that runs TypeScript, the Prisma client, the
+// console's build. In plain JavaScript for Node 20, without dependencies.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -11,13 +11,13 @@ import { takeTurn } from './turn.mjs';
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** Settings of the tools that we call: none of them may call home. */
+/** Settings of the tools that we call: no telemetry. */
 const quiet = { NEXT_TELEMETRY_DISABLED: '1', CHECKPOINT_DISABLE: '1', PRISMA_HIDE_UPDATE_MESSAGE: '1' };
 
 /**
- * Brings the tree up to date, doing nothing that is done already.
- * @param {{ build?: boolean, tests?: boolean }} wanted `build`: the console's production build too; `tests`: the packages of
- *   tests and tools too.
+ * Brings the tree up to date; skips what is already done.
+ * @param {{ build?: boolean, tests?: boolean }} wanted `build`: also the console's production build; `tests`: also the
+ *   packages of tests and tools.
  * @returns {Promise<string>} path of a Node that runs the project (24 or later).
  */
 export async function prepare({ build = false, tests = false } = {}) {
@@ -40,10 +40,10 @@ export async function prepare({ build = false, tests = false } = {}) {
 }
 
 /**
- * Prepares the tree and runs a program of the project in this process's place.
+ * Prepares the tree and runs a program of the project in place of this process.
  * @param {string[]} args the program and its arguments.
- * @param {{ build?: boolean | (() => boolean), cwd?: string, env?: NodeJS.ProcessEnv }} options `build` is asked once `.env`
- *   is read; `env` is added to our own.
+ * @param {{ build?: boolean | (() => boolean), cwd?: string, env?: NodeJS.ProcessEnv }} options `build` is called after `.env`
+ *   is read; `env` is added to our environment.
  */
 export async function launch(args, { build = false, cwd = root, env = {} } = {}) {
   try {
@@ -59,26 +59,26 @@ export async function launch(args, { build = false, cwd = root, env = {} } = {})
   }
 }
 
-/** Adds what a file sets to our environment, which wins (contract: operations/env-file). */
+/** Adds the settings of a file to our environment, which takes precedence (contract: operations/env-file). */
 export function readEnvFile(path) {
   if (!existsSync(path)) return;
   if (!process.loadEnvFile) throw new Error(`To read ${path}, Node 20.12 or later is needed.`);
   process.loadEnvFile(path);
 }
 
-/** A relative DATA_DIR is the caller's; the default one is the project's. */
+/** A relative DATA_DIR is relative to the caller's folder; the default is in the project. */
 function place() {
   const { DATA_DIR, DATA_DIR_FILE } = process.env;
   if (DATA_DIR) return { DATA_DIR: resolve(DATA_DIR) };
   return DATA_DIR_FILE ? {} : { DATA_DIR: join(root, '.data') };
 }
 
-/** Prints what is being done, out of the way of a command's own output. */
+/** Prints progress to stderr, so that a command's own output stays clean. */
 export function say(line) {
   process.stderr.write(`${line}\n`);
 }
 
-/** The Node of the project's packages, else this machine's when it is 24 or later; else null. */
+/** The Node of the project's packages, otherwise this machine's if it is 24 or later; otherwise null. */
 function findNode() {
   const bundled = join(root, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin', 'node');
   const onPath = (process.env.PATH ?? '').split(':').map((folder) => join(folder, 'node'));
@@ -96,7 +96,7 @@ function getNode() {
   const node = findNode();
   if (node) return node;
   throw new Error(
-    `No Node 24 for ${process.platform}-${process.arch} came with the packages: install Node 24 or later (https://nodejs.org) and try again.`,
+    `The packages have no Node 24 for ${process.platform}-${process.arch}. Install Node 24 or later (https://nodejs.org) and try again.`,
   );
 }
 
@@ -141,7 +141,7 @@ async function generateClient(node) {
 }
 
 async function buildConsole(node) {
-  say('Building the console (only when its sources changed)…');
+  say('Building the console (only after changes)…');
   rmSync(buildStamp, { force: true });
   const hash = buildHash();
   await run(node, [join(root, 'node_modules/next/dist/bin/next'), 'build'], {
@@ -152,7 +152,7 @@ async function buildConsole(node) {
   writeStamp(buildStamp, hash);
 }
 
-/** SHA-256 over the names and contents of files and folders; what does not exist counts as nothing. */
+/** SHA-256 over the names and contents of files and folders; missing ones are skipped. */
 function hashOf(paths) {
   const hash = createHash('sha256');
   const add = (path) => {

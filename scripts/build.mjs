@@ -1,5 +1,5 @@
-// `npm run build`: everything that `npm start` would do first, so that a start has nothing left to write: packages, the
-// database client, the console's pages. CONSOLE=off leaves the pages out.
+// `npm run build`: everything that `npm start` would prepare, so that a start writes nothing: packages, the database
+// client, the console's pages. CONSOLE=off leaves out the pages.
 import { prepare } from './bootstrap.mjs';
 
 try {

@@ -4,10 +4,10 @@ import { basename, dirname, join } from 'node:path';
 import { run } from './run.mjs';
 
 /**
- * Whether node_modules holds what package-lock.json asks for, by npm's own record of what it installed:
- * it writes that record last, so an interrupted installation is never taken for a whole one.
+ * Whether node_modules contains what package-lock.json requires, according to npm's own record of what it installed:
+ * npm writes it last, so an interrupted installation does not count.
  * @param {string} root of the project.
- * @param {boolean} tests whether what tests and tools need must be there too.
+ * @param {boolean} tests whether the packages of tests and tools are required too.
  */
 export function dependenciesAreCurrent(root, tests) {
   const installed = readPackages(join(root, 'node_modules', '.package-lock.json'));
@@ -15,7 +15,7 @@ export function dependenciesAreCurrent(root, tests) {
   if (!installed || !wanted) return false;
   return Object.entries(wanted).every(([path, { version, optional, dev }]) => {
     const found = installed[path];
-    // What is optional may belong to another platform.
+    // Optional packages may be for another platform.
     const spared = optional === true || (!tests && dev === true);
     return path === '' || (found ? found.version === version : spared);
   });
@@ -25,7 +25,7 @@ function readPackages(file) {
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).packages : null;
 }
 
-/** Settings of the user's own npm that would make `npm ci` install something else than the lock says. */
+/** Overrides settings of the user's npm that would make `npm ci` install something other than the lock file says. */
 const flags = [
   '--ignore-scripts',
   '--include=prod',
@@ -48,9 +48,9 @@ const flags = [
 ];
 
 /**
- * `npm ci` without install scripts; needs nothing of the network but the npm registry.
+ * `npm ci` without install scripts; needs only the npm registry.
  * @param {string} root of the project.
- * @param {boolean} tests whether to install what tests and tools need too, a quarter more.
+ * @param {boolean} tests whether to install the packages of tests and tools too, a quarter more.
  */
 export async function installDependencies(root, tests) {
   process.stderr.write('Installing the packages (once)…\n');
@@ -68,7 +68,7 @@ export async function installDependencies(root, tests) {
   } catch (error) {
     // A signal ended it.
     if (error.code === undefined || error.code > 128) throw error;
-    process.stderr.write('Installing the packages once more: what was downloaded is kept…\n');
+    process.stderr.write('Installing the packages again (downloads are kept)…\n');
     await install();
   }
 }
@@ -83,8 +83,7 @@ function isWritable(folder) {
 }
 
 /**
- * npm as this machine has it, run by the machine's own Node: the one in node_modules is about to be
- * replaced.
+ * This machine's npm, run by this machine's Node: the one in node_modules is about to be replaced.
  */
 function npm(root) {
   const script = process.env.npm_execpath ?? '';
@@ -93,7 +92,7 @@ function npm(root) {
   return basename(script) === 'npm-cli.js' && existsSync(script) && !isOurs ? [node, script] : ['npm'];
 }
 
-/** PATH without this project's programs; the folder of the running Node last, where npm often stands. */
+/** PATH without this project's programs; the folder of the running Node last, where npm often is. */
 function pathWithout(root) {
   const folders = (process.env.PATH ?? '')
     .split(':')

@@ -2,19 +2,19 @@ import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 
 const passed = ['SIGINT', 'SIGTERM', 'SIGHUP'];
-/** How long the output of a program is waited for once it has ended, ms. */
+/** How long to wait for the output of a program that has ended, ms. */
 const outputMs = 3_000;
 
 const tether = new URL('./tether.mjs', import.meta.url).href;
 
 /**
- * Runs a program to its end. A Node program (npm is one) stops when this process is killed: it would go
- * on writing where the next start begins anew.
+ * Runs a program to its end. A Node program (such as npm) stops if this process is killed; otherwise it would still
+ * write while the next start begins again.
  * @param {string} command
  * @param {string[]} args
  * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, output?: 'show' | 'onFailure' | 'atEnd' }} options
- *   `onFailure` shows what the program printed only when it fails, `atEnd` once it has ended.
- * @throws when it fails, with its exit `code`; 128 + the signal's number when a signal ended it.
+ *   `onFailure` shows the program's output only if it fails, `atEnd` after it has ended.
+ * @throws Error if it fails, with its exit `code`; 128 + the signal's number if a signal ended it.
  */
 export async function run(command, args, { output = 'show', ...options } = {}) {
   const shown = output === 'show' ? 'inherit' : 'pipe';
@@ -38,9 +38,8 @@ export async function run(command, args, { output = 'show', ...options } = {}) {
 }
 
 /**
- * Runs a Node program in this one's place: same terminal, same signals, and it stops when this one is
- * killed.
- * @returns {Promise<number>} its exit code; 128 + the signal's number when a signal ended it.
+ * Runs a Node program in place of this one: same terminal, same signals, and it stops if this one is killed.
+ * @returns {Promise<number>} its exit code; 128 + the signal's number if a signal ended it.
  */
 export async function become(node, args, options = {}) {
   const child = spawn(node, ['--import', tether, ...args], {
@@ -50,21 +49,21 @@ export async function become(node, args, options = {}) {
   });
   let lastMs = Number.NEGATIVE_INFINITY;
   const pass = (signal) => {
-    // One Ctrl-C comes twice, from the terminal and from npm; a second one comes later.
+    // One Ctrl-C arrives twice, from the terminal and from npm; a second Ctrl-C comes later.
     if (performance.now() - lastMs < 1000) return;
     lastMs = performance.now();
-    // A terminal signals the child too: the tether, told a moment later, passes on only what it missed.
+    // A terminal also signals the child: the tether, which hears of it later, passes on only what the child missed.
     setTimeout(() => child.connected && child.send({ passedSignal: signal }, () => undefined), 250);
   };
   const npm = process.env.npm_lifecycle_event ? process.ppid : null;
   const watch = setInterval(() => {
-    // A killed npm signals nobody. Without npm, our parent may leave: that is what `&` is for.
+    // A killed npm sends no signal. Without npm, our parent may leave, as with `&`.
     if (npm !== null && process.ppid !== npm) pass('SIGTERM');
   }, 1000);
   return ended(child, pass).finally(() => clearInterval(watch));
 }
 
-/** Tells the tether whose child it belongs in: what a child starts inherits its environment. */
+/** Tells the tether whose child it is in: grandchildren inherit the environment. */
 function tetheredTo() {
   return { MODEL_GATEWAY_TETHER: String(process.pid) };
 }
@@ -81,7 +80,7 @@ function ended(child, pass) {
     child.once('error', (error) => settle(() => reject(error)));
     child.once('close', finish);
     child.once('exit', (code, signal) => {
-      // What it started and left behind may hold its output open for ever.
+      // A process that it left behind may keep its output open for ever.
       const giveUp = () => {
         child.stdout?.destroy();
         child.stderr?.destroy();

@@ -1,4 +1,4 @@
-// Preloaded into a program that `run` or `become` runs: ties it to the process that started it.
+// Preloaded into a program that `run` or `become` starts: ends it together with the process that started it.
 import { constants } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
 
@@ -7,7 +7,7 @@ if (isMainThread && process.channel && process.env.MODEL_GATEWAY_TETHER === Stri
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => {
       seenMs = performance.now();
-      // Listening switched the signal's own effect off; without another listener it is ours to do.
+      // A listener disables the signal's default effect; if this is the only one, exit here.
       if (process.listenerCount(signal) === 1) process.exit(128 + constants.signals[signal]);
     });
   }
@@ -15,7 +15,7 @@ if (isMainThread && process.channel && process.env.MODEL_GATEWAY_TETHER === Stri
     const signal = message?.passedSignal;
     if (signal && performance.now() - seenMs > 1000) process.kill(process.pid, signal);
   });
-  // npm answers SIGTERM by taking its work back, for longer than the next start waits.
+  // After SIGTERM, npm undoes its work, which takes longer than the next start waits.
   const end = import.meta.url.endsWith('?at-once') ? 'SIGKILL' : 'SIGTERM';
   process.on('disconnect', () => process.kill(process.pid, end));
   process.channel.unref();

@@ -14,7 +14,7 @@ const tools = [
       'google-chrome-stable',
     ],
     variable: 'CHROMIUM',
-    // The same engine without the windows of a desk, which take two thirds of the processor time of each page.
+    // The same engine without windows, which take two thirds of the processor time of each page.
     aptPackages: ['chromium-headless-shell', 'chromium'],
     better: 'chromium-headless-shell',
     remedy: 'install Chromium or Chrome, or set CHROMIUM to its path',
@@ -29,9 +29,8 @@ const tools = [
 ];
 
 /**
- * Sees to the programs that the tests need beside the packages: what the environment names, what is on
- * PATH, else what apt-get brings when we are root. A program that does its work with more effort than another one is
- * taken when apt-get does not bring that one.
+ * Finds the programs that the tests need besides the packages: named in the environment, on PATH, or installed with
+ * apt-get if we are root. A slower program is used if apt-get does not have the better one.
  * @returns {string[]} one line for each that is still missing, with its remedy.
  */
 export function provideTools() {
@@ -52,7 +51,7 @@ function isSecondBest({ better, variable }) {
   return better !== undefined && !process.env[variable] && !onPath(better);
 }
 
-/** The first of its packages that there is. */
+/** Installs the first of its packages that exists. */
 function install({ aptPackages }) {
   const lines = [];
   for (const name of aptPackages) {
@@ -82,7 +81,7 @@ function onPath(program) {
 }
 
 function apt(...args) {
-  // A download that stalls is begun again, and another apt-get is waited for.
+  // Restarts a stalled download, and waits for another apt-get.
   const patience = ['Acquire::Retries=3', 'Acquire::http::Timeout=30', 'DPkg::Lock::Timeout=300'];
   return spawnSync('apt-get', [...patience.flatMap((option) => ['-o', option]), ...args], {
     encoding: 'utf8',

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /**
- * Waits until no other process installs or builds in `root`.
- * A symbolic link is made whole or not at all, and its target can tell who holds it.
- * @returns {Promise<() => void>} gives the turn back.
+ * Waits until no other process installs or builds in `root`. The lock is a symbolic link, which is created atomically, and
+ * whose target names its holder.
+ * @returns {Promise<() => void>} releases the lock.
  */
 export async function takeTurn(root) {
   const link = join(
@@ -31,7 +31,7 @@ export async function takeTurn(root) {
   }
 }
 
-/** The process id that the link names; null when that process has ended, whoever has its id now. */
+/** The process id in the link; null if that process has ended, even if another one has its id now. */
 function findHolder(link) {
   try {
     const target = readlinkSync(link);
@@ -50,7 +50,7 @@ function isAlive(pid) {
   }
 }
 
-/** A process id and, where the system tells it, when that process began: ids come round again. */
+/** A process id and, if the system reports it, the start of the process: ids are reused. */
 function nameOf(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -1,18 +1,18 @@
-// `npm run upgrade -- REF [--calls N] [--streams N]`: whether this version takes over from an earlier one. The commit or
-// tag REF is installed in a directory of its own and serves calls. On the embedded database it is killed with streams
-// open, and this version starts on its data. With DATABASE_URL (an empty database) this version migrates while the
-// earlier one serves, both take calls for a while, and then the earlier one is killed and its journal settled.
-// The last line says what came of it; exit 1 if a call was lost or the books do not balance.
+// `npm run upgrade -- REF [--calls N] [--streams N]`: tests whether this version can take over from an earlier one. The
+// commit or tag REF is installed in its own directory and serves calls. On the embedded database it is killed with open
+// streams, and this version starts on its data. With DATABASE_URL (an empty database), this version migrates while the
+// earlier one serves, both serve calls for a while, and then the earlier one is killed and its journal is settled.
+// The last line has the result; exits 1 if a call was lost or the books do not balance.
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { root } from './bootstrap.mjs';
+import { freePort } from './free-port.mjs';
 import { run } from './run.mjs';
 
 const { values, positionals } = parseArgs({
@@ -21,7 +21,7 @@ const { values, positionals } = parseArgs({
 });
 const [ref] = positionals;
 if (!ref) {
-  console.error('Name the commit or tag of the earlier version: npm run upgrade -- v0.1.0');
+  console.error('Give the commit or tag of the earlier version: npm run upgrade -- v0.1.0');
   process.exit(2);
 }
 
@@ -40,7 +40,7 @@ const common = {
 };
 const beside = Boolean(process.env.DATABASE_URL);
 const running = new Set();
-/** Ids of the calls that were answered whole. */
+/** Ids of the calls that were answered completely. */
 const answered = [];
 let lastFailure = '';
 
@@ -51,7 +51,7 @@ try {
   command(old, ...'workspace create --name Upgrade --credit 1000 --rpm none --concurrency none'.split(' '));
   const made = command(old, 'key', 'create', '--workspace', 'upgrade', '--name', 'upgrade');
   const key = /mg_\w+/.exec(made)?.[0];
-  if (!key) throw new Error(`no key in what the earlier version printed:\n${made}`);
+  if (!key) throw new Error(`the earlier version printed no key:\n${made}`);
   await calls([old], key, Number(values.calls));
   const besides = beside ? await start(root, 'data-2') : null;
   if (besides) await calls([old, besides], key, Number(values.calls));
@@ -63,7 +63,7 @@ try {
 
   const now = await start(root, 'data');
   await calls([now], key, 20);
-  // The log has them within 2 seconds.
+  // Calls are in the log within 2 seconds.
   await pause(2_500);
   const logged = new Set(idsInLog(now));
   const lost = answered.filter((id) => !logged.has(id)).length;
@@ -83,7 +83,7 @@ try {
   rmSync(work, { recursive: true, force: true });
 }
 
-/** Starts the version in `directory` on `data`, and waits until it takes calls. */
+/** Starts the version in `directory` on `data`, and waits until it serves calls. */
 async function start(directory, data) {
   const port = await freePort();
   const env = { ...common, PORT: String(port), DATA_DIR: join(work, data) };
@@ -103,11 +103,11 @@ async function start(directory, data) {
     );
     if (ready) return one;
     const over = await Promise.race([ended, pause(500)]);
-    if (over) throw new Error(`the version in ${directory} ended at its start`);
+    if (over) throw new Error(`the version in ${directory} ended while starting`);
   }
 }
 
-/** Ends a gateway with what it has started. */
+/** Stops a gateway and its child processes. */
 async function stop(one, signal) {
   running.delete(one);
   const { child } = one;
@@ -121,7 +121,7 @@ function gatewayOf({ directory }) {
   return join(directory, 'scripts/gateway.mjs');
 }
 
-/** A command of that version. @returns what it printed. */
+/** Runs a command of that version. @returns its output. */
 function command(one, ...args) {
   const made = spawnSync(process.execPath, [gatewayOf(one), ...args], {
     cwd: one.directory,
@@ -132,7 +132,7 @@ function command(one, ...args) {
   return made.stdout;
 }
 
-/** Ids of all calls in the log that were answered. */
+/** Ids of all answered calls in the log. */
 function idsInLog(one) {
   const ids = [];
   for (let after = []; ; ) {
@@ -160,7 +160,7 @@ async function calls(gateways, key, count) {
   }
 }
 
-/** @returns the id of an answer that came whole; null: it did not. */
+/** @returns the id of a call that was answered completely; null: it was not. */
 async function call({ url }, key, wish, stream) {
   const body = { model: 'sandbox/echo', stream, messages: [{ role: 'user', content: `Hello ${wish}` }] };
   try {
@@ -176,13 +176,4 @@ async function call({ url }, key, wish, stream) {
   } catch {
     return null;
   }
-}
-
-function freePort() {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
 }

@@ -1,5 +1,5 @@
-// `node scripts/image/assemble.mjs FOLDER`: the files of the container image, as the Dockerfile copies them: what runs and
-// nothing else. Needs installed packages, the generated client and the console's build (`npm ci`, then `prepare`).
+// `node scripts/image/assemble.mjs FOLDER`: copies the files of the container image: only what runs. Needs installed
+// packages, and prepares the generated client and the console's build.
 import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { prepare, root } from '../bootstrap.mjs';
@@ -24,7 +24,7 @@ const own = [
   'scripts/image/health.mjs',
 ];
 
-/** What packages bring along for building, for other databases and for editors. */
+/** Files of packages that are only for building, other databases or editors. */
 const unread = [
   /\.(?:map|md|markdown|tsbuildinfo|flow)$/i,
   /\.d\.[cm]?ts$/,

@@ -1,11 +1,11 @@
-// `node scripts/image/check.mjs [FOLDER]`: runs the files of the image (assembled there if missing) as the image does: as
-// a user who may write to /data alone. As root it takes the image's user, else the running one; exit 1 when a part fails.
+// `node scripts/image/check.mjs [FOLDER]`: runs the files of the image (assembles them there if missing) as the image does:
+// as a user who may write only to /data. As root it uses the image's user, otherwise the current one; exits 1 on failure.
 import { spawn } from 'node:child_process';
 import { chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { root } from '../bootstrap.mjs';
+import { freePort } from '../free-port.mjs';
 import { run } from '../run.mjs';
 
 const image = resolve(process.argv[2] ?? join(tmpdir(), 'model-gateway-image'));
@@ -47,7 +47,7 @@ try {
   expect('the ledger', await exitOf(start('bin/gateway.ts', 'ledger', 'verify')), 0);
 } finally {
   server.kill('SIGTERM');
-  expect('the stop', await exited, 0);
+  expect('shutdown', await exited, 0);
   rmSync(dataDir, { recursive: true, force: true });
 }
 
@@ -60,13 +60,4 @@ function exitOf(child) {
   child.stdout.resume();
   child.stderr.pipe(process.stderr);
   return new Promise((ended) => child.once('exit', ended));
-}
-
-function freePort() {
-  return new Promise((found) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port: free } = probe.address();
-      probe.close(() => found(free));
-    });
-  });
 }

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
 
-/** Where programs begin that run in the image, and what they load by name alone. */
+/** The programs in the image, and the folders that they load by name. */
 const sources = [
   'server.ts',
   'bin/gateway.ts',
@@ -13,13 +13,13 @@ const sources = [
   'generated',
 ];
 
-/** Wanted by packages, but not by a gateway: compilers and tools of development. */
+/** Packages that other packages depend on, but a gateway does not need: compilers and development tools. */
 const unwanted =
   /^(?:@next\/swc-.*|@img\/.*|sharp|typescript|caniuse-lite|baseline-browser-mapping|postcss)$/;
 
 /**
- * Folders of the packages that the running gateway imports, by itself or through others, relative to `root`: what server
- * code names, what Next's build found that its pages load, and their dependencies.
+ * Folders of the packages that a running gateway needs, relative to `root`: those that server code imports, those that
+ * Next's build found for its pages, and their dependencies.
  * @param {string} root of the project, with installed packages and the console's build.
  * @returns {string[]} such as "node_modules/pg", sorted.
  */
@@ -43,7 +43,7 @@ export function runtimePackages(root) {
   return [...found].sort();
 }
 
-/** Names of packages that server code imports, types apart. */
+/** Names of packages that server code imports, except for types. */
 export function importedPackages(root) {
   const names = new Set();
   for (const path of sources.flatMap((one) => filesIn(join(root, one)))) {
@@ -60,7 +60,7 @@ export function importedPackages(root) {
   return [...names].sort();
 }
 
-/** Packages of which Next's build found that pages load files. */
+/** Packages that pages load, according to Next's build. */
 function tracedPackages(root) {
   const folder = join(root, '.next/server');
   if (!existsSync(folder)) return [];
@@ -87,7 +87,7 @@ function nameOf(path) {
   return path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
 }
 
-/** As Node looks for a package: beside the one that wants it, then further out. null: it is not installed. */
+/** Finds a package as Node does: next to the one that needs it, then further out. null: not installed. */
 function locate(root, name, from) {
   for (
     let at = from;

@@ -1,16 +1,16 @@
-// A gateway with demo data, its pages, and somebody who is signed in: for pictures and measurements of the console.
+// A gateway with demo data, its pages and a signed-in user, for screenshots and measurements of the console.
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { prepare, root } from '../bootstrap.mjs';
+import { freePort } from '../free-port.mjs';
 
 /**
- * `path` stands below the workspace, unless it begins with a slash; `follow` is what is clicked there, `wait` what must be
- * seen before the page is whole. A `public` page is shown without a session.
+ * `path` is below the workspace unless it begins with a slash; `follow` is clicked there, and the page is complete when
+ * `wait` is visible. A `public` page is shown without a session.
  * @typedef {{ name: string, path: string, follow?: string, wait?: string, public?: boolean }} Page
  */
 
-/** @param {string | undefined} word pages whose name contains it, or one of several with commas between; undefined: all. @returns {readonly Page[]} */
+/** @param {string | undefined} word in the name of the pages, or several with commas; undefined: all. @returns {readonly Page[]} */
 export function readPages(word) {
   const all = JSON.parse(readFileSync(new URL('pages.json', import.meta.url), 'utf8'));
   return all.filter(({ name }) => word === undefined || word.split(',').some((part) => name.includes(part)));
@@ -36,7 +36,7 @@ export async function startDemoGateway(dataDir) {
       if (found) resolve({ email: found[1], password: found[2] });
     });
     child.once('exit', (code) =>
-      reject(new Error(`the gateway ended with ${code} while starting:\n${text}`)),
+      reject(new Error(`the gateway ended with code ${code} at its start:\n${text}`)),
     );
   });
   const filled = spawnSync(node, ['bin/gateway.ts', 'demo', 'fill', '--time-zone', 'UTC'], {
@@ -48,19 +48,11 @@ export async function startDemoGateway(dataDir) {
   return { url: `http://localhost:${port}`, ...printed, stop: () => child.kill('SIGTERM') };
 }
 
-/** Signs in by the form. */
+/** Signs in with the form. */
 export async function signIn(page, { email, password }) {
   await page.goto('/sign-in');
   await page.getByLabel('E-mail').fill(email);
   await page.getByRole('textbox', { name: 'Password' }).fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.waitForURL((address) => !address.pathname.startsWith('/sign-in'));
-}
-
-async function freePort() {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => probe.once('listening', resolve));
-  const { port } = probe.address();
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }

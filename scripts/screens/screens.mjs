@@ -1,9 +1,8 @@
-// `npm run screens`: takes a picture of each page of pages.json, in both themes and with demo data, into docs/screens.
-//   --only WORDS     pages whose name contains one of the words (with commas between)
-//   --width PX       1280 without it
+// `npm run screens`: takes a screenshot of each page in pages.json, in both themes and with demo data.
+//   --only WORDS     pages whose name contains one of the words (separated by commas)
+//   --width PX       default: 1280
 //   --full           the whole page instead of its first screen
-//   --out FOLDER     docs/screens without it
-//   --data-dir PATH  a directory that is kept; beside a server that runs on it, with --url, --email and --password
+//   --out FOLDER     default: docs/screens
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,26 +17,21 @@ const { values } = parseArgs({
     width: { type: 'string', default: '1280' },
     full: { type: 'boolean', default: false },
     out: { type: 'string', default: join(root, 'docs/screens') },
-    'data-dir': { type: 'string' },
-    url: { type: 'string' },
-    email: { type: 'string' },
-    password: { type: 'string' },
   },
 });
 
-/** Kept small: they are part of the repository. */
+/** Small, because they are part of the repository. */
 const mostBytes = 80_000;
 const height = 860;
 
 const pages = readPages(values.only);
-const kept = values['data-dir'];
-const dataDir = kept ?? mkdtempSync(join(tmpdir(), 'gateway-screens-'));
-const server = values.url === undefined ? await startDemoGateway(dataDir) : null;
+const dataDir = mkdtempSync(join(tmpdir(), 'gateway-screens-'));
+const server = await startDemoGateway(dataDir);
 try {
-  await takeAll(server ?? { url: values.url, email: values.email, password: values.password });
+  await takeAll(server);
 } finally {
-  server?.stop();
-  if (kept === undefined) rmSync(dataDir, { recursive: true, force: true });
+  server.stop();
+  rmSync(dataDir, { recursive: true, force: true });
 }
 
 /** @param {{ url: string, email: string, password: string }} console */
@@ -77,7 +71,7 @@ async function take(page, { name, path, follow, fill, press, wait }, theme, widt
   if (fill) await page.locator(fill[0]).fill(fill[1]);
   if (press) await page.locator(press).click();
   if (wait) await page.locator(wait).first().waitFor();
-  // Where the pointer rests, rows look different.
+  // A row under the pointer looks different.
   await page.mouse.move(0, 0);
   const file = join(values.out, `${name}-${theme}${width === 1280 ? '' : `-${width}`}.webp`);
   const session = await page.context().newCDPSession(page);

@@ -1,12 +1,11 @@
-// `npm run vitals`: how fast each page of pages.json stands, on a throttled machine, and whether it moves afterwards.
-// One table with the worst last; exits 1 when the largest paint of a page takes more than 1.5 s or its shifts exceed 0.05.
-// Throttled as Lighthouse does by the Chrome DevTools Protocol, behind a proxy that compresses, with an empty cache.
-//   --only WORDS        pages whose name contains one of the words (with commas between)
-//   --runs N            3 without it; the middle one counts, of shifts the largest
-//   --cpu N             4 without it: how many times slower the processor seems
-//   --network NAME      dense (10 Mbit/s, 40 ms: without it) or slow (1.6 Mbit/s, 150 ms)
-//   --width PX          1280,360 without it: one, or several with commas between
-//   --workspace SLUG    demo-data without it; with --url, --email and --password of a gateway that runs
+// `npm run vitals`: how fast each page in pages.json loads on a throttled machine, and how much its layout shifts. Prints
+// a table with the worst pages last; exits 1 if a page's largest paint takes more than 1.5 s or its shifts exceed 0.05.
+// Throttled through the Chrome DevTools Protocol as Lighthouse does, behind a compressing proxy, with an empty cache.
+//   --only WORDS        pages whose name contains one of the words (separated by commas)
+//   --runs N            default: 3; the median counts, for shifts the maximum
+//   --cpu N             how many times slower the processor is; default: 4
+//   --network NAME      dense (10 Mbit/s, 40 ms; default) or slow (1.6 Mbit/s, 150 ms)
+//   --width PX          one or several, separated by commas; default: 1280,360
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -23,10 +22,6 @@ const { values } = parseArgs({
     cpu: { type: 'string', default: '4' },
     network: { type: 'string', default: 'dense' },
     width: { type: 'string', default: '1280,360' },
-    workspace: { type: 'string', default: 'demo-data' },
-    url: { type: 'string' },
-    email: { type: 'string' },
-    password: { type: 'string' },
   },
 });
 
@@ -40,14 +35,13 @@ if (!network) throw new Error(`--network is ${Object.keys(networks).join(' or ')
 const limits = { lcpMs: 1500, shift: 0.05 };
 
 const dataDir = mkdtempSync(join(tmpdir(), 'gateway-vitals-'));
-const server = values.url === undefined ? await startDemoGateway(dataDir) : null;
-const { url, email, password } = server ?? values;
+const { url, email, password, stop } = await startDemoGateway(dataDir);
 const front = await compressing(new URL(url));
 try {
   await measureAll();
 } finally {
   front.close();
-  server?.stop();
+  stop();
   rmSync(dataDir, { recursive: true, force: true });
 }
 
@@ -70,7 +64,7 @@ async function measureAll() {
   printTable(rows);
 }
 
-/** The figures of a page: those of its middle run, of shifts the largest. */
+/** The figures of a page: the median of its runs, for shifts the maximum. */
 async function measurePage(context, one) {
   const address = await addressOf(context, one);
   const runs = [];
@@ -85,14 +79,14 @@ async function measurePage(context, one) {
   };
 }
 
-/** How near a page comes to its bounds; above 1 it is beyond one of them. */
+/** How close a page is to its limits; above 1, it exceeds one of them. */
 function worst({ lcpMs, shift }) {
   return Math.max(lcpMs / limits.lcpMs, shift / limits.shift);
 }
 
 function printTable(rows) {
   const bold = (bad, text) => (bad ? `**${text}**` : text);
-  console.log(`CPU ${values.cpu}×, ${values.network} network, ${values.runs} runs; the worst last\n`);
+  console.log(`CPU ${values.cpu}×, ${values.network} network, ${values.runs} runs; worst last\n`);
   console.log('| Page | Width px | Server ms | LCP ms | CLS | Script kB |\n|---|---|---|---|---|---|');
   for (const row of rows.toSorted((one, other) => worst(one) - worst(other))) {
     const cells = [
@@ -107,14 +101,14 @@ function printTable(rows) {
   }
   const beyond = rows.filter((row) => worst(row) > 1);
   console.log(
-    `\n${rows.length} measured, ${beyond.length} beyond ${limits.lcpMs} ms or a shift of ${limits.shift}`,
+    `\n${rows.length} measured, ${beyond.length} above ${limits.lcpMs} ms or a shift of ${limits.shift}`,
   );
   if (beyond.length > 0) process.exitCode = 1;
 }
 
-/** Where a page is, after what has to be clicked to find it. */
+/** The address of a page, after the click that opens it. */
 async function addressOf(context, { path, follow }) {
-  const start = path.startsWith('/') ? path : `/${values.workspace}/${path}`;
+  const start = path.startsWith('/') ? path : `/demo-data/${path}`;
   if (!follow) return start;
   const page = await context.newPage();
   await page.goto(start, { waitUntil: 'networkidle' });
@@ -180,7 +174,7 @@ function middle(numbers) {
   return [...numbers].sort((one, other) => one - other)[numbers.length >> 1];
 }
 
-/** A reverse proxy in front of the gateway that compresses texts, as those of deploy/ do. */
+/** A reverse proxy that compresses text, like those in deploy/. */
 async function compressing(target) {
   const proxy = createServer((asked, answer) => {
     const options = { host: target.hostname, port: target.port, path: asked.url, method: asked.method };

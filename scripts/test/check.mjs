@@ -1,4 +1,4 @@
-// `npm run check`: what takes seconds. Types, lint, dead code and the unit tests.
+// `npm run check`: the fast checks: types, lint, dead code and unit tests.
 import { prepare } from '../bootstrap.mjs';
 import { checkDeadCode, checkStyle, checkTypes, runSpecs, sumUp } from './steps.mjs';
 

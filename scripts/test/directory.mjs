@@ -3,13 +3,13 @@ import { freemem, tmpdir } from 'node:os';
 
 const inMemory = '/dev/shm';
 const gibibyte = 2 ** 30;
-/** Several times what the tests were seen to keep there, about a gibibyte for each project, and their processes besides. */
+/** Several times what the tests use there, about a gibibyte for each project, and memory for their processes. */
 const room = { directory: 8 * gibibyte, memory: 12 * gibibyte };
 
 /**
- * Where the tests keep their databases and journals: in memory where there is room, since writing to a disk took a
- * tenth of the processor time of those that use databases most. A TMPDIR that is set is kept. A container's /dev/shm is often small, or runs no program,
- * which a copy of PostgreSQL there must.
+ * Where the tests keep their databases and journals: in memory if there is room, because writing to disk took a tenth of
+ * the processor time of tests with databases. TMPDIR takes precedence. A container's /dev/shm is often small, or cannot
+ * run programs, which a copy of PostgreSQL there needs.
  * @returns {string} an existing directory.
  */
 export function directoryForTests() {

@@ -7,17 +7,17 @@ import { run } from '../run.mjs';
 import { directoryForTests } from './directory.mjs';
 
 /**
- * What a part of the tests came to. `notRun` holds the titles of skipped tests.
+ * The result of a part of the tests. `notRun` has the titles of skipped tests.
  * @typedef {{ title: string, message: string }} Failure
  * @typedef {{ passed: number, failed: number, skipped: number, notRun?: string[], failures?: Failure[],
  *   files?: { path: string, ms: number }[] }} Count
  */
 
-/** Answers of real providers, which stand beside the project and are no part of it. */
+/** Recorded answers of real providers, which are not part of the project. */
 const recordedTraffic = '../shared/fixtures';
 
 const tool = (path) => join(root, 'node_modules', path);
-/** A gateway that finds its modules compiled starts in half the time. */
+/** With a compile cache, a gateway starts in half the time. */
 const settings = {
   NEXT_TELEMETRY_DISABLED: '1',
   NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? tool('.cache/compiled'),
@@ -25,7 +25,7 @@ const settings = {
 };
 const nothing = { passed: 0, failed: 0, skipped: 0 };
 
-/** A tool that says yes or no: one test. */
+/** A tool that passes or fails counts as one test. */
 async function verdict(node, args) {
   const ok = await succeeds(node, args);
   return { ...nothing, passed: ok ? 1 : 0, failed: ok ? 0 : 1 };
@@ -69,9 +69,9 @@ export async function runBrowserTests(node, words = [], output = 'show', databas
       PLAYWRIGHT_JSON_OUTPUT_NAME: report,
       PLAYWRIGHT_JSON_OUTPUT_FILE: report,
     };
-    // A run begins by removing what is in its folder.
+    // A run begins by emptying its folder.
     const results = `--output=${join('test-results', database)}`;
-    // The embedded database has one session: tests beside each other would wait for it, until their forms give up.
+    // The embedded database has one session: parallel tests would wait for it until their forms give up.
     const workers = database === 'embedded' ? ['--workers=1'] : [];
     const options = ['--reporter=list,json', results, ...workers];
     const program = [tool('playwright/cli.js'), 'test', ...options, ...words];
@@ -88,8 +88,8 @@ export async function runBrowserTests(node, words = [], output = 'show', databas
 }
 
 /**
- * All of the console's tests on a PostgreSQL server and, beside them, the way from signing up to the books on the
- * embedded database too.
+ * All of the console's tests on a PostgreSQL server and, at the same time, the way from sign-up to the books on the
+ * embedded database.
  */
 export async function runBrowserTestsOnBoth(node, output) {
   const counts = await Promise.all([
@@ -106,14 +106,14 @@ export async function runBrowserTestsOnBoth(node, output) {
   };
 }
 
-/** ms that the tests of a suite of Playwright's took. */
+/** How long the tests of a Playwright suite took, ms. */
 function msOf({ suites = [], specs = [] }) {
   const results = specs.flatMap(({ tests }) => tests.flatMap((test) => test.results));
   const own = results.reduce((sum, { duration }) => sum + duration, 0);
   return suites.reduce((sum, suite) => sum + msOf(suite), own);
 }
 
-/** @returns {Failure[]} the failed tests of a suite of Playwright's. */
+/** @returns {Failure[]} the failed tests of a Playwright suite. */
 function failuresOf({ suites = [], specs = [] }) {
   const own = specs
     .filter(({ ok }) => !ok)
@@ -124,7 +124,7 @@ function failuresOf({ suites = [], specs = [] }) {
   return [...own, ...suites.flatMap(failuresOf)];
 }
 
-/** A run that failed without a failing test (no browser, a broken set-up) is a failure all the same. */
+/** A run that fails without a failing test (no browser, a broken set-up) counts as one failure. */
 function whole(ok, count) {
   return ok || count.failed > 0 ? count : { ...count, failed: 1 };
 }
@@ -153,12 +153,12 @@ async function succeeds(node, args, env = process.env, output = 'show') {
 }
 
 /**
- * Runs parts in two columns at the same time, those of each one after the other. Prints where the time went, and the sum
+ * Runs two columns at the same time, and the parts of each one after another. Prints where the time went, and the totals
  * as the last line.
  * @typedef {readonly [name: string, step: (output: 'show' | 'atEnd') => Promise<Count>]} Part
- * @param {readonly Part[]} shown their lines are shown as they come.
- * @param {readonly Part[]} beside their lines are shown when they have ended.
- * @param {number} preparedMs what came before took.
+ * @param {readonly Part[]} shown their output is shown as it comes.
+ * @param {readonly Part[]} beside their output is shown when they have ended.
+ * @param {number} preparedMs how long preparing took.
  */
 export async function sumUp(shown, beside, preparedMs) {
   const sum = { ...nothing };
@@ -191,7 +191,7 @@ export async function sumUp(shown, beside, preparedMs) {
   process.exitCode = sum.failed > 0 || sum.passed === 0 ? 1 : 0;
 }
 
-/** The failed tests again, next to the last line: of a long log often its end alone is kept. */
+/** The failed tests again, near the last line: often only the end of a long log is kept. */
 function printFailures(failures) {
   if (failures.length > 0) console.log('\nFailed');
   for (const { title, message } of failures) {

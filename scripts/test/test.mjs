@@ -1,7 +1,7 @@
 // `npm test`: everything (contract: operations/test). `npm test -- <word>…`: parts by their name, or the spec files
-// whose path contains a word. `--database embedded` gives the browser's tests the embedded database, `server` a PostgreSQL
-// server; without either they run on a server, and the way from signing up to the books on both.
-// The last line is "N passed, N failed", and the skipped ones when there are any.
+// whose path contains a word. `--database embedded` runs the browser tests on the embedded database, `server` on a
+// PostgreSQL server; by default they run on a server, and the way from sign-up to the books on both.
+// The last line is "N passed, N failed", plus the skipped ones if there are any.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -19,7 +19,7 @@ import {
 
 /** @type {{ database?: 'embedded' | 'server' }} as it was asked for. */
 const given = {};
-/** Settles when the console is built: what starts the gateway waits for it. */
+/** Settles when the console is built; parts that start the gateway wait for it. */
 let built = Promise.resolve();
 /** Each part: what runs it, the folder of its spec files, and whether it runs beside `unit` and `gateway`. */
 const parts = {
@@ -50,10 +50,10 @@ const parts = {
     beside: true,
   },
 };
-/** Parts that start the gateway itself: they need the console's build, and programs beside the packages. */
+/** Parts that start the gateway: they need the console's build, and programs besides the packages. */
 const whole = ['gateway', 'fleet', 'browser'];
 
-/** What is to be run: parts, each with the words that its files must contain (none: all). */
+/** The parts to run, each with the words that the paths of its files must contain (none: all). */
 function wanted(words) {
   const all = Object.entries(parts).map(([name, part]) => ({ name, ...part, words: [] }));
   if (words.length === 0) return all;
@@ -64,9 +64,7 @@ function wanted(words) {
     .map((file) => `tests/${file}`);
   for (const word of others) {
     if (!files.some((file) => file.includes(word))) {
-      throw new Error(
-        `No spec file has "${word}" in its path. The parts are ${Object.keys(parts).join(', ')}.`,
-      );
+      throw new Error(`No spec file has "${word}" in its path. Parts: ${Object.keys(parts).join(', ')}.`);
     }
   }
   return all.flatMap((part) => {
@@ -77,7 +75,7 @@ function wanted(words) {
   });
 }
 
-/** Pure functions need no console: it is built beside their tests, and types are checked once it is there. */
+/** Unit tests need no console: it is built at the same time, and types are checked after that. */
 const build = {
   name: 'build',
   beside: true,
@@ -88,7 +86,7 @@ const build = {
   },
 };
 
-/** The parts in their order, in two columns; in one where none is left for the other to run beside. */
+/** The parts in their order, in two columns; in one if nothing is left for the other. */
 function columnsOf(node, steps) {
   const parts = steps.map(({ name, words, step, beside = false }) => ({
     beside: beside && steps.some((other) => !other.beside),
@@ -110,7 +108,7 @@ try {
     options: { database: { type: 'string' } },
   });
   if (!['embedded', 'server', undefined].includes(values.database)) {
-    throw new Error(`--database is embedded or server, not "${values.database}".`);
+    throw new Error(`--database must be embedded or server, not "${values.database}".`);
   }
   given.database = values.database;
   const steps = wanted(positionals);
