@@ -25,7 +25,7 @@ function isGone(pid: number): boolean {
 }
 
 describe('what a start runs before the server', () => {
-  it('adds what .env sets to the environment, which wins (contract: operations/env-file)', async () => {
+  it('adds the settings of .env to the environment, which takes precedence (contract: operations/env-file)', async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'gateway-env-')), '.env');
     writeFileSync(
       file,
@@ -52,7 +52,7 @@ describe('what a start runs before the server', () => {
     });
   });
 
-  it('ends with a start that is killed, even where it would not hear of SIGTERM', async () => {
+  it('ends with a start that is killed, even if it ignores SIGTERM', async () => {
     const stubborn = `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); console.log(process.pid);`;
     const start = program(
       `import { run } from '${scripts}run.mjs'; await run(process.execPath, ['-e', ${JSON.stringify(stubborn)}]);`,
@@ -63,7 +63,7 @@ describe('what a start runs before the server', () => {
     await expect.poll(() => isGone(Number(line))).toBe(true);
   });
 
-  it('goes on when its program has ended, though what that has left behind holds the output open', async () => {
+  it('goes on when its program has ended, even if a process left behind keeps the output open', async () => {
     const leaves = `const left = require('node:child_process').spawn(process.execPath, ['-e', 'setTimeout(() => {}, 600_000)'],
       { detached: true, stdio: 'inherit' });
       left.unref();
@@ -84,13 +84,13 @@ describe('what a start runs before the server', () => {
   const linkOf = (root: string) =>
     join(tmpdir(), `model-gateway-${createHash('sha256').update(root).digest('hex').slice(0, 20)}.turn`);
 
-  it('does not wait for a dead start whose process id somebody else has now', async () => {
+  it('does not wait for an ended start whose process id belongs to another process now', async () => {
     const root = mkdtempSync(join(tmpdir(), 'gateway-turn-'));
     symlinkSync(`${process.pid}:1`, linkOf(root));
     expect(await text(takeTurn(root).stdout)).toBe('taken\n');
   });
 
-  it('waits for a living one, and says so', async () => {
+  it('waits for a running start, and says so', async () => {
     const root = mkdtempSync(join(tmpdir(), 'gateway-turn-'));
     const stat = readFileSync('/proc/self/stat', 'utf8');
     const born = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];

@@ -78,7 +78,7 @@ describe.each(bothDatabases)('demo data on $name (contract: operations/demo)', (
     expect((await snapshot()).real).toEqual(before.real);
   });
 
-  it('lets nothing call in its workspace: keys get no secret, by no way', async () => {
+  it('allows no call in its workspace: its keys get no secret, in any way', async () => {
     const refused = { code: 'conflict', message: expect.stringContaining('have no secret') };
     await expect(createKey(stage.db, { workspace: 'demo-data', name: 'mine' })).rejects.toMatchObject(
       refused,
@@ -94,7 +94,7 @@ describe.each(bothDatabases)('demo data on $name (contract: operations/demo)', (
     await expect(turned).rejects.toThrow('stays so');
   });
 
-  it('is replaced when it is filled again, also by two at once', async () => {
+  it('is replaced when it is filled again, even by two commands at once', async () => {
     const filled = await Promise.allSettled([fill(2), fill(3)]);
     expect(filled.some(({ status }) => status === 'fulfilled')).toBe(true);
     expect((await fill(4)).replaced).toBe(true);
@@ -103,7 +103,7 @@ describe.each(bothDatabases)('demo data on $name (contract: operations/demo)', (
     expect(demos).toBe(1);
   });
 
-  it('goes with one command, and takes nothing else along', async () => {
+  it('is deleted with one command, and nothing else is deleted', async () => {
     await operate(stage.db, removeDemoData, {});
     const after = await snapshot();
     expect(after).toEqual(before);

@@ -79,7 +79,7 @@ describe('the calls of the demo (contract: operations/demo)', () => {
     expect(drawAll()).toEqual(calls);
   });
 
-  it('have an id each that tells their time, and are settled before the end', () => {
+  it('have ids that contain their time, and are settled before the end', () => {
     expect(new Set(calls.map(({ id }) => id)).size).toBe(calls.length);
     for (const call of calls) {
       expect(Number.parseInt(call.id.replaceAll('-', '').slice(0, 12), 16)).toBe(call.atMs);
@@ -98,7 +98,7 @@ describe('the calls of the demo (contract: operations/demo)', () => {
     }
   });
 
-  it('are fewer at night and at the weekend where people work', () => {
+  it('are fewer at night and at weekends if people make them', () => {
     const office = calls.filter(({ keyId }) => keyId === 'k1');
     const local = office.map(({ atMs }) => new Date(atMs + 345 * 60_000));
     const ofDay = (one: Date) => one.getUTCDay() % 6 !== 0;
@@ -112,7 +112,7 @@ describe('the books of the demo', () => {
   const books = booksOf(calls, untilMs - days * 86_400_000, untilMs);
   const lines = books.flatMap((day) => day.lines);
 
-  it('hold every call once, on the day on which it is settled', () => {
+  it('contain every call once, on the day on which it is settled', () => {
     expect(books.flatMap((day) => day.calls).length).toBe(calls.length);
     for (const day of books) {
       expect(

@@ -23,7 +23,7 @@ test('the same prompt gives the same text, with characters of one to four bytes'
   expect(text).toMatch(/\p{Emoji_Presentation}/u);
 });
 
-test('a stream tells the same text as a whole answer, and the same usage', async () => {
+test('a stream has the same text and the same usage as a whole answer', async () => {
   const whole = await client.chat.completions.create({ model: 'echo', messages: hello });
   const stream = await client.chat.completions.create({
     model: 'echo',
@@ -42,7 +42,7 @@ test('a stream tells the same text as a whole answer, and the same usage', async
   expect(usages).toEqual([whole.usage]);
 });
 
-test('without include_usage no chunk has the key at all', async () => {
+test('without include_usage, no chunk has the key usage', async () => {
   const stream = await client.chat.completions.create({ model: 'echo', messages: hello, stream: true });
   for await (const chunk of stream) {
     expect(chunk).not.toHaveProperty('usage');
@@ -50,7 +50,7 @@ test('without include_usage no chunk has the key at all', async () => {
   }
 });
 
-test('input tokens count the prompt, output tokens what was produced', async () => {
+test('input tokens count the prompt, output tokens the answer', async () => {
   const answer = await client.chat.completions.create({
     model: 'echo?tokens=37&reasoning=5',
     messages: hello,
@@ -69,7 +69,7 @@ test('either budget stops the answer, reasoning included, with finish_reason len
   }
 });
 
-test('an answer as long as its budget ends by itself', async () => {
+test('an answer exactly as long as its budget ends with stop', async () => {
   const answer = await client.chat.completions.create({
     model: 'echo?tokens=9',
     max_tokens: 9,
@@ -78,7 +78,7 @@ test('an answer as long as its budget ends by itself', async () => {
   expect(answer.choices[0]?.finish_reason).toBe('stop');
 });
 
-test('n choices differ, and the usage sums them', async () => {
+test('n choices differ, and the usage is their sum', async () => {
   const answer = await client.chat.completions.create({ model: 'echo?tokens=30', n: 3, messages: hello });
   expect(new Set(answer.choices.map((choice) => choice.message.content)).size).toBe(3);
   expect(answer.usage?.completion_tokens).toBe(90);
@@ -89,7 +89,7 @@ test('a stop sequence ends the text before it', async () => {
   expect(answer.choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: 'Hello ' } });
 });
 
-test('a long prefix that was seen before is reported as cached, a short one only under a cache key', async () => {
+test('a known long prefix is reported as cached, a short one only with a cache key', async () => {
   const long = [{ role: 'user' as const, content: `${'prefix cache '.repeat(500)}${Date.now()}` }];
   const cached = async (messages: typeof long, key?: string) => {
     const extra = key === undefined ? {} : { prompt_cache_key: key };
@@ -105,7 +105,7 @@ test('a long prefix that was seen before is reported as cached, a short one only
   ]);
 });
 
-test('the answer names the service tier that was given', async () => {
+test('the answer names the service tier that served it', async () => {
   for (const [asked, given] of [
     ['auto', 'default'],
     ['flex', 'flex'],
@@ -130,7 +130,7 @@ test('a tool is called when the prompt names it, with arguments that fit its sch
   expect(plain.choices[0]?.message.tool_calls).toBeUndefined();
 });
 
-test('a wrong key is 401 in the shape of the family', async () => {
+test('a wrong key gets 401 in the format of the family', async () => {
   const stranger = new OpenAI({ baseURL: sandbox.url, apiKey: 'sk-other', maxRetries: 0 });
   const failure = stranger.chat.completions.create({ model: 'echo', messages: hello });
   await expect(failure).rejects.toMatchObject({
@@ -140,7 +140,7 @@ test('a wrong key is 401 in the shape of the family', async () => {
   });
 });
 
-test('a model that does not exist, a budget and a prompt too big for it are refused', async () => {
+test('an unknown model, and a budget or prompt too large for a model, are refused', async () => {
   const ask = (model: string, content: string, budget?: number) =>
     client.chat.completions.create({
       model,
@@ -155,13 +155,13 @@ test('a model that does not exist, a budget and a prompt too big for it are refu
   });
 });
 
-test('more answers than providers give are refused and not composed', async () => {
+test('more choices than providers allow are refused', async () => {
   const ask = (n: number) => client.chat.completions.create({ model: 'echo', messages: hello, n });
   await expect(ask(129)).rejects.toMatchObject({ status: 400, code: 'integer_above_max_value' });
   expect((await ask(128)).choices).toHaveLength(128);
 });
 
-test('the answer echoes the credential, a cookie and the account limits beside the request id', async () => {
+test('an answer has the request id, an echo of the credential, a cookie and the account limits', async () => {
   const { response, request_id } = await client.chat.completions
     .create({ model: 'echo', messages: hello })
     .withResponse();
@@ -171,7 +171,7 @@ test('the answer echoes the credential, a cookie and the account limits beside t
   expect(response.headers.get('x-ratelimit-limit-requests')).toBe('10000');
 });
 
-test('the list of models names the plain ones and the faults', async () => {
+test('the list of models names plain models and faults', async () => {
   const ids = (await client.models.list()).data.map((model) => model.id);
   expect(ids).toEqual(
     expect.arrayContaining(['echo', 'mini', 'priced-cache', 'fault/cut', 'fault/usage-twice']),

@@ -23,7 +23,7 @@ async function raw(model: string, method: string, body: object = {}): Promise<Re
   });
 }
 
-test('a stream tells the same text as a whole answer, and the same usage at its end', async () => {
+test('a stream has the same text and, at its end, the same usage as a whole answer', async () => {
   const whole = await models.generateContent({ model: 'reasoner', contents });
   expect(whole.text?.startsWith(contents)).toBe(true);
   let text = '';
@@ -36,7 +36,7 @@ test('a stream tells the same text as a whole answer, and the same usage at its 
   expect(usage).toEqual(whole.usageMetadata);
 });
 
-test('thoughts are counted beside the candidates, and searches beside the prompt', async () => {
+test('thoughts are counted separately from candidates, and searches separately from the prompt', async () => {
   const text = 'search for it [[echo?tokens=37&reasoning=5]]';
   const { usageMetadata } = await models.generateContent({
     model: 'echo',
@@ -53,7 +53,7 @@ test('thoughts are counted beside the candidates, and searches beside the prompt
   });
 });
 
-test('the budget holds thoughts too, and every candidate is told', async () => {
+test('the budget includes thoughts, and every candidate is in the answer', async () => {
   const tight = await models.generateContent({
     model: 'reasoner',
     contents,
@@ -65,7 +65,7 @@ test('the budget holds thoughts too, and every candidate is told', async () => {
   expect(two.candidates).toHaveLength(2);
 });
 
-test('SSE is plain: data lines, blank lines, CRLF', async () => {
+test('an SSE stream has only data lines and blank lines, with CRLF', async () => {
   const text = await (await raw('echo', 'streamGenerateContent?alt=sse')).text();
   const events = text.split('\r\n\r\n');
   expect(events.pop()).toBe('');
@@ -73,7 +73,7 @@ test('SSE is plain: data lines, blank lines, CRLF', async () => {
   for (const event of events) expect(event).toMatch(/^data: \{[^\r\n]*\}$/);
 });
 
-test('without alt=sse a stream is a pretty-printed JSON array', async () => {
+test('without alt=sse, a stream is a pretty-printed JSON array', async () => {
   const answer = await raw('echo', 'streamGenerateContent');
   expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
   const text = await answer.text();
@@ -82,7 +82,7 @@ test('without alt=sse a stream is a pretty-printed JSON array', async () => {
   expect(JSON.parse(text).length).toBeGreaterThan(5);
 });
 
-test('a blocked prompt has no candidates, and usage for its prompt alone', async () => {
+test('a blocked prompt has no candidates, and usage only for the prompt', async () => {
   const text = 'FORBIDDEN';
   const blocked = await models.generateContent({ model: 'echo', contents: text });
   expect(blocked.candidates).toBeUndefined();
@@ -90,7 +90,7 @@ test('a blocked prompt has no candidates, and usage for its prompt alone', async
   expect(blocked.usageMetadata?.totalTokenCount).toBe(7 + textTokens(text));
 });
 
-test('tokens are counted for nothing, also of a nested request that names its model', async () => {
+test('counting tokens is free, also for a nested request that names its model', async () => {
   expect((await models.countTokens({ model: 'echo', contents })).totalTokens).toBe(7 + textTokens(contents));
   const request = { contents: [{ parts: [{ text: contents }] }] };
   const nested = (model: string) =>
@@ -101,7 +101,7 @@ test('tokens are counted for nothing, also of a nested request that names its mo
   expect(end).toMatchObject({ family: 'generate-content', inputTokens: 0, outputTokens: 0, status: 200 });
 });
 
-test('errors have the family’s shape, an unknown API key its reason', async () => {
+test('errors have the family’s format, and an unknown API key its reason', async () => {
   const failed = await models
     .generateContent({ model: 'fault/status-429', contents })
     .catch((error) => error);

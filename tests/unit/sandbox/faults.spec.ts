@@ -35,12 +35,12 @@ describe('instead of an answer', () => {
     expect(wire.body.toString()).toContain(body);
   });
 
-  test('status-429 carries the Retry-After that it was given', async () => {
+  test('status-429 sends the Retry-After of its name', async () => {
     expect((await whole('fault/status-429?retry_after=2')).head).toMatch(/retry-after: 2\r\n/);
     expect((await whole('fault/status-429')).head).not.toMatch(/retry-after/);
   });
 
-  test('close-before-headers ends and reset resets, without a byte', async () => {
+  test('close-before-headers closes and reset resets the connection without a byte', async () => {
     expect(await post(sandbox.origin, { model: 'fault/close-before-headers' })).toMatchObject({
       head: '',
       closed: 'fin',
@@ -54,13 +54,13 @@ describe('instead of an answer', () => {
     expect(wire.head).toMatch(/^HTTP\/1.1 200/);
   });
 
-  test('long-events is longer by its bytes in each event', async () => {
+  test('long-events adds its bytes to each event', async () => {
     const wire = await streamed('pace/0/3/fault/long-events?bytes=3000');
     expect(contents(wire.text)).toHaveLength(3);
     expect(wire.text.split(`"obfuscation":"${'x'.repeat(3_000)}"`)).toHaveLength(6);
   });
 
-  test('huge-headers sends a header of its size', async () => {
+  test('huge-headers sends a header of the given size', async () => {
     expect((await whole('fault/huge-headers?bytes=20000')).head).toContain(
       `x-filler: ${'a'.repeat(20_000)}\r\n`,
     );
@@ -78,7 +78,7 @@ describe('a stream that breaks', () => {
     expect(ended(wire.body.toString())).toBe(false);
   });
 
-  test('cut-inside tears a character in two', async () => {
+  test('cut-inside cuts in the middle of a character', async () => {
     const { raw, closed } = await streamed('fault/cut-inside@1');
     expect(closed).toBe('fin');
     expect(() => new TextDecoder('utf-8', { fatal: true }).decode(raw)).toThrow();
@@ -92,14 +92,14 @@ describe('a stream that breaks', () => {
     expect(usages(text)).toEqual([]);
   });
 
-  test.each([0, 2])('error-event@%i ends with an error after so many chunks', async (at) => {
+  test.each([0, 2])('error-event@%i ends with an error after that many chunks', async (at) => {
     const { text } = await streamed(`fault/error-event@${at}`);
     expect(contents(text)).toHaveLength(at);
     expect(events(text).at(-1)).toMatchObject({ error: { type: 'server_error' } });
     expect(text).not.toContain('[DONE]');
   });
 
-  test('stall@2 falls silent after two chunks and, with ms, goes on', async () => {
+  test('stall@2 pauses after two chunks and, with ms, goes on', async () => {
     const { text, ms } = await streamed('fault/stall@2?ms=120');
     expect(ms).toBeGreaterThanOrEqual(119);
     expect(contents(text).length).toBeGreaterThan(2);
@@ -114,7 +114,7 @@ describe('a stream that breaks', () => {
     expect(line).toMatchObject({ end: 'client_gone', outputTokens: 0 });
   });
 
-  test('a whole body breaks at its half', async () => {
+  test('a whole body breaks halfway', async () => {
     const wire = await post(sandbox.origin, { model: 'fault/cut' });
     const announced = Number(/content-length: (\d+)/.exec(wire.head)?.[1]);
     expect(wire.closed).toBe('fin');
@@ -126,13 +126,13 @@ describe('framing', () => {
   test.each([
     ['fault/crlf', '\r\n\r\n'],
     ['fault/cr', '\r\r'],
-  ])('%s ends its lines so', async (model, blank) => {
+  ])('%s ends its lines with its own line ending', async (model, blank) => {
     const { text } = await streamed(model);
     expect(text.split(blank).at(-2)).toBe('data: [DONE]');
     expect(text.replaceAll('\r\n', '').replaceAll('\r', '')).not.toContain('\n');
   });
 
-  test('slow-bytes tells the same body one byte a chunk', async () => {
+  test('slow-bytes sends the same body in chunks of one byte', async () => {
     const wire = await whole('fault/slow-bytes?tokens=2');
     const { text, body } = await streamed('fault/slow-bytes?tokens=2');
     expect(wire.head).toMatch(/^HTTP\/1.1 200/);
@@ -146,7 +146,7 @@ describe('framing', () => {
     expect(announced - wire.body.length).toBe(by);
   });
 
-  test('gzip compresses although nobody asked', async () => {
+  test('gzip compresses although the client did not ask for it', async () => {
     const response = await fetch(`${sandbox.url}/chat/completions`, {
       method: 'POST',
       headers: { 'accept-encoding': 'identity' },
@@ -156,19 +156,19 @@ describe('framing', () => {
     expect(await response.json()).toMatchObject({ object: 'chat.completion' });
   });
 
-  test('comments, a second [DONE] and bytes after it come where they are asked for', async () => {
+  test('comments, a second [DONE] and bytes after it are sent by their faults', async () => {
     expect((await streamed('fault/comments')).text).toContain(': SANDBOX PROCESSING\n\ndata: ');
     expect((await streamed('fault/done-twice')).text).toMatch(/data: \[DONE\]\n\ndata: \[DONE\]\n\n$/);
     expect((await streamed('fault/trailing-bytes')).text).toMatch(/\[DONE\]\n\ndata: .*\n\ntail$/);
   });
 
-  test('malformed-event@1 spoils one event and goes on', async () => {
+  test('malformed-event@1 breaks one event and goes on', async () => {
     const { text } = await streamed('fault/malformed-event@1');
     expect(text).toContain('data: {"id":"chatcmpl-\n\n');
     expect(text).toContain('[DONE]');
   });
 
-  test('endless passes any budget', async () => {
+  test('endless exceeds any budget', async () => {
     const wire = await post(
       sandbox.origin,
       { model: 'fault/endless', stream: true, max_tokens: 3 },
@@ -187,7 +187,7 @@ describe('usage', () => {
     ['negative-usage', { prompt_tokens: -10, completion_tokens: -4 }],
     ['absurd-usage', { prompt_tokens: 1e12, completion_tokens: 1e12 }],
     ['fraction-usage', { prompt_tokens: 10.5, completion_tokens: 4.5 }],
-  ])('%s bends a whole answer and a stream alike', async (fault, expected) => {
+  ])('%s falsifies whole answers and streams in the same way', async (fault, expected) => {
     const asked = { model: `fault/${fault}?tokens=4` };
     const wire = await post(sandbox.origin, asked, undefined, { connection: 'close' });
     const { text } = await streamed(asked.model, withUsage);
@@ -206,25 +206,25 @@ describe('usage', () => {
     expect(usages(text).map((usage) => usage.completion_tokens)).toEqual([5, 10]);
   });
 
-  test('usage-in-finish-chunk comes unasked and beside a choice', async () => {
+  test('usage-in-finish-chunk sends unrequested usage together with a choice', async () => {
     const { text } = await streamed('fault/usage-in-finish-chunk?tokens=4');
     const [event, ...more] = events(text).filter(({ usage }) => usage);
     expect(more).toEqual([]);
     expect(event).toMatchObject({ choices: [{ finish_reason: 'stop' }], usage: { completion_tokens: 4 } });
   });
 
-  test('usage-every-chunk grows to the truth', async () => {
+  test('usage-every-chunk grows to the true usage', async () => {
     const { text } = await streamed('fault/usage-every-chunk?tokens=4');
     expect(usages(text).map((usage) => usage.completion_tokens)).toEqual([0, 1, 2, 3, 4, 4]);
   });
 
-  test('x-groq-usage hides it in a dialect', async () => {
+  test('x-groq-usage reports usage in x_groq', async () => {
     const { text } = await streamed('fault/x-groq-usage?tokens=4');
     expect(events(text).at(-1)).toMatchObject({ x_groq: { usage: { completion_tokens: 4 } } });
     expect(usages(text)).toEqual([]);
   });
 
-  test('moderation-chunk follows the usage with empty choices', async () => {
+  test('moderation-chunk sends a chunk with empty choices after the usage', async () => {
     const { text } = await streamed('fault/moderation-chunk', withUsage);
     const [usage, moderation] = events(text).slice(-2);
     expect(usage).toMatchObject({ choices: [], usage: { prompt_tokens: 10 } });

@@ -19,7 +19,7 @@ const file = (bytes: number) => toFile(Buffer.alloc(bytes, 7), 'a.png', { type: 
 type Asked = Readonly<Record<string, string | number>> & { readonly image?: number };
 
 describe('pictures', () => {
-  test('are valid, the same for the same prompt, and as heavy as asked for', async () => {
+  test('are valid, the same for the same prompt, and of the requested size', async () => {
     const [one, again, other] = await Promise.all([
       images.generate({ model, prompt, n: 2 }),
       images.generate({ model, prompt, n: 2 }),
@@ -34,7 +34,7 @@ describe('pictures', () => {
     expect([Buffer.from(picture ?? '', 'base64').length, isPng(picture)]).toEqual([5_000, true]);
   });
 
-  test('cost tokens by size and quality, text beside them where the name says so', async () => {
+  test('cost tokens by size and quality, plus text if the name says so', async () => {
     const asked = { prompt, quality: 'low', size: '1536x1024', n: 2 } as const;
     const { usage } = await images.generate({ ...asked, model: 'picture?text=9' });
     const input = textTokens(prompt);
@@ -47,7 +47,7 @@ describe('pictures', () => {
     });
   });
 
-  test('are counted without usage where they are paid by the piece', async () => {
+  test('have no usage if they are priced by the image', async () => {
     const answer = await images.generate({ model: 'print', prompt, n: 3 });
     expect([answer.usage, answer.data?.length]).toEqual([undefined, 3]);
     const end = (await sandbox.truth.read(0, ({ event }) => event === 'end', 0)).at(-1);
@@ -56,7 +56,7 @@ describe('pictures', () => {
 });
 
 describe('edits', () => {
-  test('read the parts of a form, wherever they stand', async () => {
+  test('read the parts of a form in any order', async () => {
     const image = [await file(10), await file(100_000)];
     const { usage } = await images.edit({ image, mask: await file(3), model, prompt, n: 2, quality: 'low' });
     expect(usage?.input_tokens_details).toEqual({
@@ -66,7 +66,7 @@ describe('edits', () => {
     expect(usage?.output_tokens_details?.image_tokens).toBe(544);
   });
 
-  test('stream partial pictures, and each whole one with what it used', async () => {
+  test('stream partial pictures, and each finished one with its usage', async () => {
     const stream = await images.edit({
       image: await file(5),
       model,
@@ -89,7 +89,7 @@ describe('edits', () => {
     ['of too many', { prompt, model, image: 5, n: 11 }, 'invalid_value', 'n'],
     ['of no size', { prompt, model, image: 5, size: 'large' }, 'invalid_value', 'size'],
     ['with what nobody knows', { prompt, model, image: 5, budget: '1' }, 'unknown_parameter', 'budget'],
-  ])('%s are refused as the vendor does', async (_name, asked: Asked, code, param) => {
+  ])('%s are refused with the vendor’s error', async (_name, asked: Asked, code, param) => {
     const { image, ...fields } = asked;
     const form = new FormData();
     for (const [name, value] of Object.entries(fields)) form.set(name, String(value));
@@ -101,7 +101,7 @@ describe('edits', () => {
 });
 
 describe('faults by name', () => {
-  test('strike as in every family', async () => {
+  test('work as in every family', async () => {
     await expect(images.generate({ model: 'fault/status-500', prompt })).rejects.toThrow(InternalServerError);
     await expect(images.generate({ model: 'fault/status-400', prompt })).rejects.toThrow(BadRequestError);
     expect((await images.generate({ model: 'fault/no-usage', prompt })).usage).toBeUndefined();

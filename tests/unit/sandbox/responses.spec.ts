@@ -66,7 +66,7 @@ describe('a response', () => {
     await expect(refused).rejects.toMatchObject({ status: 400, param: 'max_output_tokens' });
   });
 
-  test('calls a function that the prompt names, and tells its words after the result', async () => {
+  test('calls a function that the prompt names, and answers in text after its result', async () => {
     const parameters = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
     const tool = { type: 'function' as const, name: 'get_weather', parameters, strict: true };
     const asked = [{ role: 'user' as const, content: 'Please use get_weather' }];
@@ -79,7 +79,7 @@ describe('a response', () => {
     expect(second.output_text.startsWith('21 degrees')).toBe(true);
   });
 
-  test('tells apart what its image tool and its searches used', async () => {
+  test('reports the usage of its image tool and of its searches separately', async () => {
     const made = await responses.create({
       model: 'echo',
       input: 'search and draw a cat',
@@ -97,7 +97,7 @@ describe('a response', () => {
   });
 });
 
-describe('what the provider keeps', () => {
+describe('what the provider stores', () => {
   test('is continued by its id: its input and output are input again', async () => {
     const first = await responses.create({ model: 'echo', input });
     const next = await responses.create({ model: 'echo', input, previous_response_id: first.id });
@@ -124,7 +124,7 @@ describe('what the provider keeps', () => {
     await expect(responses.retrieve(loose.id)).rejects.toMatchObject({ status: 404 });
   });
 
-  test('is referred to item by item; encrypted reasoning opens only where it was sealed', async () => {
+  test('can be referred to item by item; only the provider that encrypted reasoning accepts it', async () => {
     const sealed = { include: ['reasoning.encrypted_content' as const], store: false };
     const first = await responses.create({ model: 'reasoner', input, ...sealed });
     const [reasoning] = first.output;
@@ -143,14 +143,14 @@ describe('what the provider keeps', () => {
 });
 
 describe('a response in the background', () => {
-  test('is queued at once, runs and then has its answer and usage', async () => {
+  test('is queued at once, runs, and then has its answer and usage', async () => {
     const model = 'echo?job_ms=60&tokens=9';
     const queued = await responses.create({ model, input, background: true });
     expect(queued).toMatchObject({ status: 'queued', output: [], usage: null });
     expect(await settled(queued.id)).toMatchObject({ status: 'completed', usage: { output_tokens: 9 } });
   });
 
-  test('may fail, or be cancelled while it runs', async () => {
+  test('can fail, or be cancelled while it runs', async () => {
     const failed = await responses.create({ model: 'echo?job_ms=0&job=failed', input, background: true });
     expect(failed).toMatchObject({ status: 'failed', usage: null, error: { code: 'server_error' } });
     const running = await responses.create({ model: 'echo?job=never', input, background: true });
@@ -159,7 +159,7 @@ describe('a response in the background', () => {
     await expect(responses.cancel(plain.id)).rejects.toMatchObject({ status: 400 });
   });
 
-  test('that was asked for as a stream can be read as one again, from any event on', async () => {
+  test('that was created as a stream can be streamed again from any event', async () => {
     const stream = await responses.create({ model: 'echo', input, background: true, stream: true });
     const numbers: number[] = [];
     let id = '';
@@ -175,13 +175,13 @@ describe('a response in the background', () => {
   });
 });
 
-test('what happens to a kept response is chosen by the name of the model that made it', async () => {
+test('the name of the model that created a response decides about requests on it', async () => {
   const made = await responses.create({ model: 'echo?get=fault/status-503', input });
   await expect(responses.retrieve(made.id)).rejects.toMatchObject({ status: 503 });
   await responses.delete(made.id);
 });
 
-test('faults are told in the family’s shapes', async () => {
+test('faults have the format of the family', async () => {
   await expect(responses.create({ model: 'fault/status-429', input })).rejects.toMatchObject({ status: 429 });
   const broken = await responses.create({ model: 'fault/error-event@2', input, stream: true });
   const read = async () => {

@@ -47,7 +47,7 @@ describe('an answer that follows a schema', () => {
     expect(valueFor(schema, prompt)).toEqual(value);
   });
 
-  it('in types of capitals, bounds in strings and a given order', () => {
+  it('accepts types in capitals, bounds as strings and a given order', () => {
     const schema = {
       type: 'OBJECT',
       propertyOrdering: ['b', 'a'],
@@ -59,13 +59,13 @@ describe('an answer that follows a schema', () => {
     expect(JSON.stringify(valueFor(schema, prompt))).toBe('{"b":["x","y"],"a":50}');
   });
 
-  it('has what is required alone, where something is', () => {
+  it('has only the required members if any are required', () => {
     const properties = { a: { type: 'string' }, b: { type: ['null', 'integer'] } };
     expect(valueFor({ properties }, prompt)).toEqual({ a: text, b: 42 });
     expect(valueFor({ properties, required: ['b'] }, prompt)).toEqual({ b: 42 });
   });
 
-  it('follows references by pointer, and alternatives beside further keywords', () => {
+  it('follows references by pointer, and alternatives next to other keywords', () => {
     const schema = {
       definitions: { 'a/b': { const: 'found' } },
       type: 'object',

@@ -31,7 +31,7 @@ async function log<Line extends TruthLine>(query: string): Promise<{ next: numbe
   return response.json() as Promise<{ next: number; lines: Line[] }>;
 }
 
-test('a finished stream is logged with what it cost and what it said that it cost', async () => {
+test('a finished stream is logged with its true usage and its reported usage', async () => {
   const model = 'echo?tokens=12&mark=finished';
   const wire = await post(
     sandbox.origin,
@@ -51,7 +51,7 @@ test('a finished stream is logged with what it cost and what it said that it cos
   expect(line?.bytesSent).toBe(unchunk(wire.body).length);
 });
 
-test('an answer that stalls goes on when it is released, and no other', async () => {
+test('releasing a stalled answer continues only that one', async () => {
   const stalled = (mark: string) =>
     post(sandbox.origin, { model: `pace/1/4/fault/stall@2?mark=${mark}`, stream: true }, ended);
   const [first, second] = [stalled('first'), stalled('second')];
@@ -80,7 +80,7 @@ test('a client that leaves is logged with the tokens generated until then', asyn
   expect(line?.outputTokens).toBeLessThan(500);
 });
 
-test('a fault is logged as one, with what was generated before it', async () => {
+test('a fault is logged as a fault, with the tokens generated before it', async () => {
   await post(sandbox.origin, { model: 'fault/cut@3?mark=fault', stream: true });
   const [line] = (await log<EndLine>(`event=end&model=${encodeURIComponent('fault/cut@3?mark=fault')}`))
     .lines;
@@ -93,7 +93,7 @@ test('a fault is logged as one, with what was generated before it', async () => 
   });
 });
 
-test('a request that never came whole costs nothing', async () => {
+test('a request that did not arrive completely costs nothing', async () => {
   const since = (await log('since=0')).next;
   const { hostname, port } = new URL(sandbox.origin);
   const socket = connect(Number(port), hostname);
@@ -106,7 +106,7 @@ test('a request that never came whole costs nothing', async () => {
   expect(line).toMatchObject({ end: 'client_gone', status: null, inputTokens: 0, outputTokens: 0 });
 });
 
-test('what arrived is logged: the bytes, the attempt, and credentials only by their hash', async () => {
+test('a request is logged with its bytes and its attempt, and credentials only as a hash', async () => {
   const headers = { authorization: 'Bearer secret', 'x-attempt-id': 'attempt-1' };
   const { next } = await log('since=0');
   await post(sandbox.origin, { model: 'echo', user: 'ü' }, (text) => text.includes('}'), headers);
@@ -125,7 +125,7 @@ test('what arrived is logged: the bytes, the attempt, and credentials only by th
 test.each([
   ['2,000 requests', 2_000, 10],
   ['fewer of large ones', 512, 65_536],
-])('bodies are kept of the last %s', async (_, kept, bytes) => {
+])('bodies are kept only for the last %s', async (_, kept, bytes) => {
   const truth = new TruthLog(null);
   const request = { method: 'POST', path: '/', query: new URLSearchParams(), headers: {}, atMs: 0 };
   const body = Buffer.alloc(bytes, 'x');
@@ -134,7 +134,7 @@ test.each([
   expect(lines.map(({ id }) => Number(id))).toEqual(Array.from({ length: kept }, (_, at) => at + 5));
 });
 
-test('lines are found by their request as long as they are kept, and one alone wakes who waits for it', async () => {
+test('lines are found by request as long as they are kept, and only a matching line ends a wait', async () => {
   const truth = new TruthLog(null);
   const request = { method: 'POST', path: '/', query: new URLSearchParams(), headers: {}, atMs: 0 };
   const begin = (n: number) => truth.begin({ ...request, id: String(n % 10_001), body: Buffer.alloc(0) });
@@ -149,7 +149,7 @@ test('lines are found by their request as long as they are kept, and one alone w
   expect(await seqsOf('none')).toEqual([]);
 });
 
-test('the file holds the same lines, without bodies', async () => {
+test('the file has the same lines, without bodies', async () => {
   const { lines } = await log<BeginLine & { sent?: string }>('since=0');
   const file = await readFile(join(folder, 'truth', 'log.jsonl'), 'utf8');
   const kept = file

@@ -26,7 +26,7 @@ const stateOf = async (id: string) => (await json(`/v1/videos/${id}`)).body.stat
 const filmOf = (start: number, end: number) => Buffer.concat([...filmBytes(start, end)]);
 
 describe('a simulated video', () => {
-  it('goes from queued to completed in its time', async () => {
+  it('goes from queued to completed in the time of its name', async () => {
     const { body } = await post('/v1/videos', {
       model: 'film',
       prompt: 'A sea',
@@ -46,14 +46,14 @@ describe('a simulated video', () => {
     expect(await stateOf(fast)).toBe('completed');
   });
 
-  it('may fail, never end, or be lost', async () => {
+  it('can fail, never end, or be lost', async () => {
     expect(await stateOf(await create('film?job=failed&job_ms=0'))).toBe('failed');
     expect(await stateOf(await create('film?job=never&job_ms=0'))).toBe('in_progress');
     const lost = await create('film?job=gone&job_ms=20');
     await eventually(async () => (await call(`/v1/videos/${lost}`)).status, 404);
   });
 
-  it('is read from a form as from JSON', async () => {
+  it('is created from a form or from JSON', async () => {
     const form = new FormData();
     form.set('prompt', 'A calm sea');
     form.set('input_reference', new Blob([Buffer.alloc(3_000, 13)], { type: 'image/png' }), 'a.png');
@@ -63,7 +63,7 @@ describe('a simulated video', () => {
     expect(body).toMatchObject({ model: 'film', seconds: '12', prompt: 'A calm sea' });
   });
 
-  it('has content of any length, in whole and in ranges', async () => {
+  it('has content of any length, whole and in ranges', async () => {
     const id = await create('film?job_ms=0&bytes=300000');
     const whole = Buffer.from(await (await call(`/v1/videos/${id}/content`)).arrayBuffer());
     expect(whole.equals(filmOf(0, 300_000))).toBe(true);
@@ -102,13 +102,13 @@ describe('a simulated video', () => {
     expect((await json(`/v1/videos/${id}`)).status).toBe(404);
   });
 
-  it('meets its faults when it is asked for', async () => {
+  it('meets faults on later requests', async () => {
     const id = await create('film?job_ms=0&get=fault/status-503');
     expect((await call(`/v1/videos/${id}`)).status).toBe(503);
     expect((await post('/v1/videos', { model: 'fault/status-429', prompt: 'x' })).status).toBe(429);
   });
 
-  it('leaves what a fair provider charges in the log', async () => {
+  it('is logged with what a fair provider charges', async () => {
     const id = await create('film?job_ms=0', { seconds: '8' });
     const failing = await create('film?job=failed', { seconds: '8' });
     const lines = await sandbox.truth.read(0, (line) => line.event === 'end', 0);
@@ -125,7 +125,7 @@ describe('a simulated prediction', () => {
       parameters,
     });
 
-  it('is an operation under its model, and its files are elsewhere on the host', async () => {
+  it('is an operation of its model, and its files are elsewhere on the host', async () => {
     const { body } = await predict('film?job_ms=0&bytes=70000', { sampleCount: 2 });
     expect(body.name).toMatch(/^models\/film\/operations\/\w+$/);
     const done = await json(`/v1beta/${body.name}`);
@@ -139,7 +139,7 @@ describe('a simulated prediction', () => {
     expect(Buffer.from(await file.arrayBuffer()).equals(filmOf(0, 70_000))).toBe(true);
   });
 
-  it('may be filtered, fail, and is known by its whole name alone', async () => {
+  it('can be filtered or fail, and is known only by its whole name', async () => {
     const filtered = await predict('film?job_ms=0&filtered=1');
     expect((await json(`/v1beta/${filtered.body.name}`)).body.response).toMatchObject({
       generateVideoResponse: { raiMediaFilteredCount: 1 },

@@ -44,7 +44,7 @@ describe('the guide', () => {
     for (const page of pages) expect(page.summary.length, page.slug).toBeGreaterThan(40);
   });
 
-  it('has no link that leads nowhere', () => {
+  it('has no broken link', () => {
     const others = new Set(['/models', '/api/v1/openapi.json'].map((path) => `https://gateway.test${path}`));
     const broken = pages.flatMap((page) =>
       tokensOf(page).flatMap((token) => {
@@ -58,7 +58,7 @@ describe('the guide', () => {
     expect(broken).toEqual([]);
   });
 
-  it('holds no HTML but the places of what is generated', () => {
+  it('contains no HTML except the marks of generated parts', () => {
     const html = pages.flatMap((page) => tokensOf(page).filter(({ type }) => type === 'html'));
     expect(html.map(({ raw }) => raw.trim())).toEqual([
       '<!-- generated: tool-table -->',
@@ -81,7 +81,7 @@ describe('the guide', () => {
   });
 });
 
-describe('what of the guide is made of declarations', () => {
+describe('the generated parts of the guide', () => {
   it('the errors: every code with its status, none twice', () => {
     expect(new Map(listErrors().map(({ code, status }) => [code, status]))).toEqual(
       new Map(Object.entries(errorTable).map(([code, { status }]) => [code, status])),
@@ -97,7 +97,7 @@ describe('what of the guide is made of declarations', () => {
     ['webhooks', 'webhook-events', webhookEventsInMarkdown],
     ['tools', 'tool-table', async () => toolTableInMarkdown((await readCatalogue('catalogue')).models)],
   ])(
-    '%s.md has its %s, for who reads it in the repository: run this spec with -u after a change',
+    '%s.md has its %s up to date in the repository: run this spec with -u after a change',
     async (page, name, make) => {
       const path = `docs/guide/${page}.md`;
       const [before, rest = ''] = readFileSync(path, 'utf8').split(`<!-- generated: ${name} -->\n`);
@@ -107,14 +107,14 @@ describe('what of the guide is made of declarations', () => {
     },
   );
 
-  it('the events of webhooks: every example is what the event declares', () => {
+  it('the webhook events: every example matches the event’s declaration', () => {
     for (const [type, { data, example }] of Object.entries(webhookEvents)) {
       expect(data.strict().safeParse(example).success, type).toBe(true);
     }
     expect(Object.keys(webhookEvents)).toEqual([...alertKinds.map((kind) => `alert.${kind}`), 'test']);
   });
 
-  it('the settings: every one that is declared', async () => {
+  it('the settings: every declared one', async () => {
     const [table] = await readSettings();
     const missing = Object.keys(settingsSchema.shape).filter((name) => !table?.raw.includes(`\`${name}\``));
     expect(missing).toEqual([]);
@@ -123,7 +123,7 @@ describe('what of the guide is made of declarations', () => {
     expect(guideHref('../guide/telemetry.md')).toBe('/docs/telemetry');
   });
 
-  it('the management API: every address, with what it takes', () => {
+  it('the management API: every address with its input', () => {
     const { groups } = describedApi();
     const shown = groups.flatMap((group) => group.operations.map(({ method, path }) => `${method} ${path}`));
     const declared = operations.flatMap(({ http }) =>
@@ -140,7 +140,7 @@ describe('what of the guide is made of declarations', () => {
 });
 
 describe('the examples', () => {
-  it('carry the address of this gateway and the model that is asked for', async () => {
+  it('have the address of this gateway and the requested model', async () => {
     const snippets = await readSnippets('https://gateway.test');
     for (const { code, model } of snippets) {
       expect(code).toContain('https://gateway.test');
@@ -159,7 +159,7 @@ describe('the examples', () => {
     for (const { code } of shown) expect(code).toContain('acme/large');
   });
 
-  it('name models of the catalogue that speak their protocol', async () => {
+  it('name models of the catalogue that support their protocol', async () => {
     const { models } = await readCatalogue('catalogue');
     for (const { model, family, name } of await readSnippets('https://gateway.test')) {
       const offers = models.find(({ id }) => id === model)?.offers ?? [];

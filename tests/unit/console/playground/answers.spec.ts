@@ -71,7 +71,7 @@ describe('an answer is read from its stream', () => {
     expect(streamed(family, text)).toEqual({ ...emptyAnswer, thought: 'Hm', text: 'Hello', cut: true });
   });
 
-  it('images: a finished picture takes the place of its partial one', () => {
+  it('images: a finished picture replaces its partial one', () => {
     const part = (type: string, data: string) => ({ type: `image_generation.${type}`, b64_json: data });
     const answer = streamed(
       'images',
@@ -99,7 +99,7 @@ describe('an answer is read from its stream', () => {
     ],
     ['messages', { type: 'error', error: { message: 'It broke.', code: 'upstream_request_failed' } }],
     ['images', { error: { message: 'It broke.', code: 'upstream_request_failed' } }],
-  ])('%s: one that breaks keeps what came, and says why', (family, end) => {
+  ])('%s: a broken answer keeps what arrived, and says why it broke', (family, end) => {
     expect(streamed(family, events(end)).fault).toEqual({
       code: 'upstream_request_failed',
       message: 'It broke.',
@@ -152,9 +152,9 @@ describe('an answer is read whole', () => {
   });
 });
 
-describe('bytes of strangers', () => {
+describe('unexpected bytes of a provider', () => {
   it.each(['', 'null', '[]', '{"choices":7}', '{"choices":[null]}', '<html>', '{"error":{"message":7}}'])(
-    'raise nothing: %s',
+    'cause no error: %s',
     (body) => {
       for (const family of ['chat', 'responses', 'messages', 'generate-content', 'images'] as const) {
         expect(addPieces(emptyAnswer, piecesOfAnswer(family, body))).toEqual(emptyAnswer);
@@ -172,13 +172,13 @@ describe('bytes of strangers', () => {
     ['{"detail":"No such model"}', null, 'No such model'],
     ['<html></html>', null, 'The answer was HTTP 500.'],
     ['plain words', null, 'plain words'],
-  ])('a refusal is told as the provider told it: %s', (body, code, message) => {
+  ])('a refusal has the provider’s own code and message: %s', (body, code, message) => {
     expect(refusalIn(500, body)).toEqual({ code, message });
   });
 });
 
 describe('a job', () => {
-  it('of videos is followed at its own address until it has ended', () => {
+  it('of videos is polled at its own address until it has ended', () => {
     const address = '/v1/videos/v_1';
     expect(readJob({ id: 'v_1', status: 'in_progress', progress: 40 })).toMatchObject({
       state: 'running',
@@ -195,7 +195,7 @@ describe('a job', () => {
     });
   });
 
-  it('of predictions names the files that it made, or why there are none', () => {
+  it('of predictions names its files, or why there are none', () => {
     const name = 'models/vendor/name/operations/o1';
     const video = { uri: 'https://provider.test/v1beta/files/abc123:download?alt=media' };
     const ended = (response: unknown) =>
@@ -225,7 +225,7 @@ const spoken: Readonly<Record<string, PlaygroundFamily>> = {
 const recorded = recordings(Object.keys(spoken));
 
 describe.skipIf(recorded.length === 0)('recorded answers of providers', () => {
-  it('are refusals with words, or hold something to show', () => {
+  it('are refusals with a message, or contain something to show', () => {
     const silent = recorded.filter(({ family, status, stream, body }) => {
       const text = body.toString('utf8');
       const read = spoken[family] ?? 'chat';

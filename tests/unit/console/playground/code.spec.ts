@@ -29,7 +29,7 @@ describe('the code of a request', () => {
     expect(codeFor(family).codes.map(({ label }) => label)).toEqual(labels);
   });
 
-  it.each(playgroundFamilies)('for curl sends the very body of %s to its address', (family) => {
+  it.each(playgroundFamilies)('for curl sends exactly the body of %s to its address', (family) => {
     const { request, codes } = codeFor(family);
     const [, address] = /^curl '?([^' ]+)/.exec(codes[0]?.code ?? '') ?? [];
     expect(address).toBe(`https://gateway.test${request.path}`);
@@ -38,7 +38,7 @@ describe('the code of a request', () => {
   });
 
   it.each(['chat', 'responses', 'messages', 'images', 'videos'] as const)(
-    'for JavaScript gives the SDK the very body of %s',
+    'for JavaScript passes exactly the body of %s to the SDK',
     (family) => {
       const { request, codes } = codeFor(family);
       const code = codes.at(-1)?.code ?? '';
@@ -49,7 +49,7 @@ describe('the code of a request', () => {
     },
   );
 
-  it('for Python names the members of the body, and says true, false and null as Python does', () => {
+  it('for Python has the members of the body as arguments, with Python’s True, False and None', () => {
     const python = codeFor('chat', { stream: true }).codes[1]?.code ?? '';
     expect(python).toContain('answer = client.chat.completions.create(\n    model="vendor/name",\n');
     expect(python).toContain('    stream=True,\n    stream_options={"include_usage": True},\n)\n');
@@ -59,7 +59,7 @@ describe('the code of a request', () => {
     expect(whole.endsWith('print(answer.content[0].text)')).toBe(true);
   });
 
-  it('for the Google SDK takes model, contents and config apart', () => {
+  it('for the Google SDK has model, contents and config as separate arguments', () => {
     const [, python, js] = codeFor('generate-content').codes;
     expect(python?.code).toContain('client.models.generate_content_stream(\n    model="vendor/name",\n');
     expect(python?.code).toContain('"system_instruction": {"parts": [{"text": "don\'t"}]}');
@@ -67,7 +67,7 @@ describe('the code of a request', () => {
     expect(js?.code).toContain('maxOutputTokens: 64');
   });
 
-  it('is shown without pages of Base64, and says how long it is', () => {
+  it('is shown with long Base64 shortened to its beginning and its length', () => {
     expect(shortened(`a "${'A'.repeat(500)}" b`)).toBe(`a "${'A'.repeat(48)}… (500 characters)" b`);
   });
 });

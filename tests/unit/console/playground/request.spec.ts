@@ -18,7 +18,7 @@ const draft = (part: Partial<Draft> = {}): Draft => ({
 });
 
 describe('a question is written for each protocol', () => {
-  it.each(playgroundFamilies)('%s: the gateway reads of it what was meant', (family) => {
+  it.each(playgroundFamilies)('%s: the gateway reads it as intended', (family) => {
     const media = family === 'images' || family === 'videos';
     const request = requestOf(
       family,
@@ -37,7 +37,7 @@ describe('a question is written for each protocol', () => {
     if (family !== 'generate-content') expect(read.stream).toBe(request.streamed);
   });
 
-  it('chat completions carry what was said before, and files as parts', () => {
+  it('chat completions contain the conversation, and files as parts', () => {
     expect(requestOf('chat', draft({ turns, settings })).body).toEqual({
       model: 'vendor/name',
       messages: [
@@ -60,7 +60,7 @@ describe('a question is written for each protocol', () => {
     });
   });
 
-  it('responses take a lone text as it is, and files as input parts', () => {
+  it('responses have a single text as a string, and files as input parts', () => {
     const whole = { ...settings, stream: false };
     expect(requestOf('responses', draft()).body).toEqual({ model: 'vendor/name', input: 'Hi', stream: true });
     expect(requestOf('responses', draft({ turns, settings: whole })).body).toMatchObject({
@@ -109,7 +109,7 @@ describe('a question is written for each protocol', () => {
     });
   });
 
-  it('a picture with the prompt makes an edit of it, or the start of a video', () => {
+  it('a picture with the prompt is edited, or is the start of a video', () => {
     const drawn = draft({
       turns: [ask('Fog', picture)],
       settings: { ...firstSettings, stream: false, count: '2' },
@@ -126,7 +126,7 @@ describe('a question is written for each protocol', () => {
     });
   });
 
-  it('what is no number goes as it was typed, so that the gateway refuses it', () => {
+  it('a value that is not a number is sent as typed, so that the gateway refuses it', () => {
     const odd = { ...firstSettings, temperature: 'hot', maxTokens: ' 1e2 ' };
     expect(requestOf('chat', draft({ settings: odd })).body).toMatchObject({
       temperature: 'hot',
@@ -135,7 +135,7 @@ describe('a question is written for each protocol', () => {
   });
 });
 
-describe('files that may go along', () => {
+describe('the files that can be attached', () => {
   it.each([
     ['chat', ['text', 'image', 'pdf'], 'image/png,image/jpeg,image/webp,image/gif,application/pdf'],
     ['messages', ['text', 'audio'], ''],
