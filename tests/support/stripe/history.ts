@@ -3,8 +3,8 @@ import type Stripe from 'stripe';
 import type { Truth } from '#lib/control/billing/reconcile/truth';
 import type { Account } from '#tools/sandbox/payments/account';
 import { readForm } from '#tools/sandbox/payments/form';
-import type { Refund, Session, StripeEvent } from '#tools/sandbox/payments/objects';
-import { chargeOf, intentOf, refundOf, shown } from '#tools/sandbox/payments/shown';
+import type { Refund, Session, StandInObject, StripeEvent } from '#tools/sandbox/payments/objects';
+import { shown } from '#tools/sandbox/payments/shown';
 
 /** What happens to one payment after it was made; amounts in hundredths of it. */
 export type Later =
@@ -123,16 +123,16 @@ export function truthOf(account: Account, payment: string): Truth {
   if (!intent) throw new Error(`there is no payment ${payment}`);
   const charge = account.charges.get(intent.latest_charge ?? '');
   const disputes = [...account.disputes.values()].filter((one) => one.payment_intent === payment);
+  // Disputes have no evidence here, which the gateway does not read.
+  const seen = <One>(object: StandInObject) => shown(object) as One;
   return {
-    intent: { ...intentOf(intent), latest_charge: charge ? chargeOf(charge) : null },
-    refunds: refundsOf(account, payment).map(refundOf),
-    disputes: disputes.map((one) => disputeAt(shown(one))),
+    intent: {
+      ...seen<Stripe.PaymentIntent>(intent),
+      latest_charge: charge ? seen<Stripe.Charge>(charge) : null,
+    },
+    refunds: refundsOf(account, payment).map((one) => seen<Stripe.Refund>(one)),
+    disputes: disputes.map((one) => seen<Stripe.Dispute>(one)),
   };
-}
-
-/** The stand-in shows disputes without their evidence, which nobody here reads. */
-function disputeAt(one: object): Stripe.Dispute {
-  return one as Stripe.Dispute;
 }
 
 /** The stand-in's events have the shapes of Stripe's (tools/sandbox/payments/shown.ts). */

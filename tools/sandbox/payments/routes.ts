@@ -1,7 +1,7 @@
 import type { Account } from '#tools/sandbox/payments/account';
 import { readForm } from '#tools/sandbox/payments/form';
 import type { Intent, StandInObject } from '#tools/sandbox/payments/objects';
-import { chargeOf, intentOf, methodOf, shown } from '#tools/sandbox/payments/shown';
+import { shown } from '#tools/sandbox/payments/shown';
 
 export interface Asked {
   readonly method: string;
@@ -54,7 +54,7 @@ function write(account: Account, { kind, id, below }: Place, { body }: Asked): A
 /** For a declined card, Stripe answers with an error that contains the payment. */
 function refusedCard(intent: Intent): Answered {
   const { last_payment_error: error } = intent;
-  return { status: 402, body: { error: { ...error, payment_intent: intentOf(intent) } } };
+  return { status: 402, body: { error: { ...error, payment_intent: shown(intent) } } };
 }
 
 /** Stripe ends an open page, and refuses any other. */
@@ -135,9 +135,9 @@ function expanded(account: Account, one: StandInObject, query: URLSearchParams):
     const charge = account.charges.get(one.latest_charge ?? '');
     const method = account.methods.get(one.payment_method ?? '');
     return {
-      ...intentOf(one),
-      ...(charge && asks('latest_charge') ? { latest_charge: chargeOf(charge) } : {}),
-      ...(method && asks('payment_method') ? { payment_method: methodOf(method) } : {}),
+      ...shown(one),
+      ...(charge && asks('latest_charge') ? { latest_charge: shown(charge) } : {}),
+      ...(method && asks('payment_method') ? { payment_method: shown(method) } : {}),
     };
   }
   if (one.object === 'checkout.session' && asks('invoice') && one.invoice) {

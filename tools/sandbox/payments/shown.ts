@@ -4,7 +4,6 @@ import type {
   Customer,
   Dispute,
   Intent,
-  Invoice,
   PaymentMethod,
   PortalSession,
   Refund,
@@ -15,35 +14,41 @@ import type {
 const place = { city: null, country: null, line1: null, line2: null, postal_code: null, state: null };
 const holder = { address: place, email: null, name: null, phone: null, tax_id: null };
 
+const card: Omit<Stripe.PaymentMethod.Card, 'last4'> = {
+  brand: 'visa',
+  checks: null,
+  country: 'US',
+  display_brand: 'visa',
+  exp_month: 12,
+  exp_year: 2034,
+  funding: 'credit',
+  generated_from: null,
+  networks: null,
+  regulated_status: null,
+  three_d_secure_usage: null,
+  wallet: null,
+};
+
+/** The members that Stripe's object has and the stand-in's has not. */
+type Others<Stripes, Own> = Omit<Stripes, keyof Own>;
+
 /**
- * An object as Stripe's API shows it. The return types are those of Stripe's own client, which are generated from its
+ * The constant members of each kind of object. The types are those of Stripe's own client, which are generated from its
  * OpenAPI description: if a member that Stripe always sends is missing here, this does not compile.
  */
-export function shown(object: StandInObject): object {
-  switch (object.object) {
-    case 'checkout.session':
-      return sessionOf(object);
-    case 'payment_intent':
-      return intentOf(object);
-    case 'charge':
-      return chargeOf(object);
-    case 'customer':
-      return customerOf(object);
-    case 'payment_method':
-      return methodOf(object);
-    case 'refund':
-      return refundOf(object);
-    case 'dispute':
-      return disputeOf(object);
-    case 'invoice':
-      return invoiceOf(object);
-    case 'billing_portal.session':
-      return portalOf(object);
-  }
-}
-
-function sessionOf(session: Session): Stripe.Checkout.Session {
-  return {
+const constants: {
+  readonly 'checkout.session': Others<Stripe.Checkout.Session, Session>;
+  readonly payment_intent: Others<Stripe.PaymentIntent, Intent>;
+  readonly charge: Others<Stripe.Charge, Charge>;
+  readonly customer: Others<Stripe.Customer, Customer & { invoice_settings: unknown }>;
+  readonly payment_method: Others<Stripe.PaymentMethod, PaymentMethod & { card?: unknown }>;
+  readonly refund: Others<Stripe.Refund, Refund>;
+  readonly dispute: Others<Stripe.Dispute, Dispute & { evidence: unknown }>;
+  /** What the gateway reads of an invoice; Stripe's has many more members. */
+  readonly invoice: Pick<Stripe.Invoice, 'status' | 'livemode'>;
+  readonly 'billing_portal.session': Others<Stripe.BillingPortal.Session, PortalSession>;
+} = {
+  'checkout.session': {
     adaptive_pricing: null,
     after_expiration: null,
     allow_promotion_codes: null,
@@ -89,12 +94,8 @@ function sessionOf(session: Session): Stripe.Checkout.Session {
     total_details: { amount_discount: 0, amount_shipping: 0, amount_tax: 0 },
     ui_mode: null,
     wallet_options: null,
-    ...session,
-  };
-}
-
-export function intentOf({ last_payment_error, ...intent }: Intent): Stripe.PaymentIntent {
-  return {
+  },
+  payment_intent: {
     allowed_payment_method_types: null,
     amount_capturable: 0,
     application: null,
@@ -123,13 +124,8 @@ export function intentOf({ last_payment_error, ...intent }: Intent): Stripe.Paym
     statement_descriptor: null,
     statement_descriptor_suffix: null,
     transfer_group: null,
-    last_payment_error,
-    ...intent,
-  };
-}
-
-export function chargeOf(charge: Charge): Stripe.Charge {
-  return {
+  },
+  charge: {
     application: null,
     application_fee: null,
     application_fee_amount: null,
@@ -158,51 +154,23 @@ export function chargeOf(charge: Charge): Stripe.Charge {
     status: 'succeeded',
     transfer_data: null,
     transfer_group: null,
-    ...charge,
-  };
-}
-
-function customerOf({ default_payment_method, ...customer }: Customer): Stripe.Customer {
-  return {
+  },
+  customer: {
     balance: 0,
     default_source: null,
     description: null,
     email: null,
-    invoice_settings: { custom_fields: null, default_payment_method, footer: null, rendering_options: null },
     livemode: false,
     shipping: null,
-    ...customer,
-  };
-}
-
-export function methodOf({ last4, mood: _, ...method }: PaymentMethod): Stripe.PaymentMethod {
-  return {
+  },
+  payment_method: {
     billing_details: holder,
-    card: {
-      brand: 'visa',
-      checks: null,
-      country: 'US',
-      display_brand: 'visa',
-      exp_month: 12,
-      exp_year: 2034,
-      funding: 'credit',
-      generated_from: null,
-      last4,
-      networks: null,
-      regulated_status: null,
-      three_d_secure_usage: null,
-      wallet: null,
-    },
     customer_account: null,
     livemode: false,
     metadata: {},
     type: 'card',
-    ...method,
-  };
-}
-
-export function refundOf(refund: Refund): Stripe.Refund {
-  return {
+  },
+  refund: {
     balance_transaction: null,
     customer: null,
     customer_account: null,
@@ -212,12 +180,8 @@ export function refundOf(refund: Refund): Stripe.Refund {
     receipt_number: null,
     source_transfer_reversal: null,
     transfer_reversal: null,
-    ...refund,
-  };
-}
-
-function disputeOf(dispute: Dispute): Omit<Stripe.Dispute, 'evidence'> {
-  return {
+  },
+  dispute: {
     balance_transactions: [],
     enhanced_eligibility_types: [],
     evidence_details: {
@@ -233,37 +197,29 @@ function disputeOf(dispute: Dispute): Omit<Stripe.Dispute, 'evidence'> {
     livemode: false,
     metadata: {},
     reason: 'fraudulent',
-    ...dispute,
-  };
-}
-
-/** What the gateway reads of an invoice; Stripe's has many more members. */
-type ShownInvoice = Pick<
-  Stripe.Invoice,
-  | 'id'
-  | 'object'
-  | 'amount_paid'
-  | 'currency'
-  | 'customer'
-  | 'hosted_invoice_url'
-  | 'invoice_pdf'
-  | 'created'
-  | 'status'
-  | 'livemode'
->;
-
-function invoiceOf(invoice: Invoice): ShownInvoice {
-  return { status: 'paid', livemode: false, ...invoice };
-}
-
-function portalOf(session: PortalSession): Stripe.BillingPortal.Session {
-  return {
+  },
+  invoice: { status: 'paid', livemode: false },
+  'billing_portal.session': {
     configuration: 'bpc_stand_in',
     customer_account: null,
     flow: null,
     livemode: false,
     locale: null,
     on_behalf_of: null,
-    ...session,
-  };
+  },
+};
+
+/** An object as Stripe's API shows it. */
+export function shown(object: StandInObject): object {
+  const others = constants[object.object];
+  if (object.object === 'customer') {
+    const { default_payment_method, ...customer } = object;
+    const settings = { custom_fields: null, default_payment_method, footer: null, rendering_options: null };
+    return { ...others, invoice_settings: settings, ...customer };
+  }
+  if (object.object === 'payment_method') {
+    const { last4, mood: _, ...method } = object;
+    return { ...others, card: { ...card, last4 }, ...method };
+  }
+  return { ...others, ...object };
 }
