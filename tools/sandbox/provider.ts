@@ -43,20 +43,58 @@ interface Settings {
   readonly running: RunningAnswers;
 }
 
+/** What is known about a request so far; the truth log gets it, even after an error. */
+interface Course {
+  opened: Opened | null;
+  scenario: Scenario | null;
+  charged: Truth;
+  delivery: Delivery | null;
+  end: End;
+}
+
 /** The provider's part of one server: everything that is not under `/_`. */
 export function serveProvider({ truth, key, paceMs, running }: Settings) {
-  const kept: Kept = {
-    scenarios: new Scenarios(paceMs),
-    cache: new PrefixCache(),
-    memory: new ProviderMemory(),
-  };
+  const scenarios = new Scenarios(paceMs);
+  const cache = new PrefixCache();
+  const memory = new ProviderMemory();
+
+  async function answerSeen(
+    outlet: Outlet,
+    seen: ReceivedRequest,
+    dialect: Dialect,
+    course: Course,
+  ): Promise<void> {
+    const headers = answerHeaders(seen);
+    if (seen.method === 'GET' && seen.path === '/models') {
+      return sendJson(outlet, 200, JSON.stringify(modelList()), headers);
+    }
+    if (!dialect.handles(seen.method, seen.path)) {
+      throw new ProviderFault(404, `Invalid URL (${seen.method} /v1${seen.path})`);
+    }
+    const opened = dialect.open(seen, cache, memory);
+    course.opened = opened;
+    const { base } = parseName(opened.model);
+    getModel(base);
+    const asked = opened.asked ?? findDirective(opened.prompt) ?? opened.model;
+    course.scenario = scenarios.plan(asked, seen.headers['x-sandbox-pace']);
+    const { behaviour } = course.scenario;
+    await outlet.stall(behaviour.firstByteMs);
+    const allHeaders = { ...headers, ...behaviour.headers };
+    if (behaviour.instead) {
+      course.end = 'fault';
+      return sendInstead(outlet, behaviour.instead, dialect, allHeaders);
+    }
+    const answer = opened.answer(base, behaviour);
+    course.charged = answer.truth;
+    course.delivery = await deliver(outlet, answer, { behaviour, dialect, headers: allHeaders });
+  }
+
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const outlet = new Outlet(response);
     const { seen, whole } = await readSeen(request);
     running.add(outlet, seen);
     truth.begin(seen);
     const dialect = dialects.find((one) => one.handles(seen.method, seen.path)) ?? dialects[0];
-    const headers = answerHeaders(seen);
     const course: Course = {
       opened: null,
       scenario: null,
@@ -67,11 +105,11 @@ export function serveProvider({ truth, key, paceMs, running }: Settings) {
     try {
       if (!whole) return;
       if (key !== null) checkKey(seen, dialect, key);
-      await answerSeen({ outlet, seen, dialect, headers }, course, kept);
+      await answerSeen(outlet, seen, dialect, course);
     } catch (error) {
       if (!(error instanceof ProviderFault)) throw error;
       course.end = 'refused';
-      await sendJson(outlet, error.status, dialect.errorBody(error), headers);
+      await sendJson(outlet, error.status, dialect.errorBody(error), answerHeaders(seen));
     } finally {
       running.end(outlet);
       const { opened, scenario, charged, delivery } = course;
@@ -98,60 +136,6 @@ export function serveProvider({ truth, key, paceMs, running }: Settings) {
       );
     }
   };
-}
-
-/** What one server remembers between requests. */
-interface Kept {
-  readonly scenarios: Scenarios;
-  readonly cache: PrefixCache;
-  readonly memory: ProviderMemory;
-}
-
-/** One request and the connection for its answer. */
-interface Exchange {
-  readonly outlet: Outlet;
-  readonly seen: ReceivedRequest;
-  readonly dialect: Dialect;
-  /** Of every answer. */
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-/** What is known about a request so far; the truth log gets it, even after an error. */
-interface Course {
-  opened: Opened | null;
-  scenario: Scenario | null;
-  charged: Truth;
-  delivery: Delivery | null;
-  end: End;
-}
-
-async function answerSeen(
-  { outlet, seen, dialect, headers }: Exchange,
-  course: Course,
-  { scenarios, cache, memory }: Kept,
-): Promise<void> {
-  if (seen.method === 'GET' && seen.path === '/models') {
-    return sendJson(outlet, 200, JSON.stringify(modelList()), headers);
-  }
-  if (!dialect.handles(seen.method, seen.path)) {
-    throw new ProviderFault(404, `Invalid URL (${seen.method} /v1${seen.path})`);
-  }
-  const opened = dialect.open(seen, cache, memory);
-  course.opened = opened;
-  getModel(parseName(opened.model).base);
-  const asked = opened.asked ?? findDirective(opened.prompt) ?? opened.model;
-  course.scenario = scenarios.plan(asked, seen.headers['x-sandbox-pace']);
-  const { name, behaviour } = course.scenario;
-  const base = asked === opened.model ? name.base : parseName(opened.model).base;
-  await outlet.stall(behaviour.firstByteMs);
-  const allHeaders = { ...headers, ...behaviour.headers };
-  if (behaviour.instead) {
-    course.end = 'fault';
-    return sendInstead(outlet, behaviour.instead, dialect, allHeaders);
-  }
-  const answer = opened.answer(base, behaviour);
-  course.charged = answer.truth;
-  course.delivery = await deliver(outlet, answer, { behaviour, dialect, headers: allHeaders });
 }
 
 async function sendJson(

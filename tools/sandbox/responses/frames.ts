@@ -2,7 +2,7 @@ import { textTokens } from '#tools/sandbox/content/tokens';
 import type { Frame } from '#tools/sandbox/dialect';
 import type { OutputItem } from '#tools/sandbox/responses/compose';
 import type { KeptResponse } from '#tools/sandbox/responses/kept';
-import { itemView, type Status, statusOf, textPart, viewOf } from '#tools/sandbox/responses/view';
+import { itemTypes, itemView, type Status, statusOf, textPart, viewOf } from '#tools/sandbox/responses/view';
 
 /** One event before it is numbered. */
 interface Told {
@@ -112,24 +112,15 @@ function* imageEvents(item: Extract<OutputItem, { kind: 'image' }>, place: objec
 
 /** An item before any of its content has been sent. */
 function opening(item: OutputItem): object {
-  const { id } = item;
+  const begun = { id: item.id, type: itemTypes[item.kind], status: 'in_progress' };
   switch (item.kind) {
     case 'reasoning':
-      return { id, type: 'reasoning', summary: [] };
-    case 'search':
-      return { id, type: 'web_search_call', status: 'in_progress' };
-    case 'image':
-      return { id, type: 'image_generation_call', status: 'in_progress' };
+      return { id: item.id, type: 'reasoning', summary: [] };
     case 'call':
-      return {
-        id,
-        type: 'function_call',
-        status: 'in_progress',
-        call_id: item.callId,
-        name: item.name,
-        arguments: '',
-      };
+      return { ...begun, call_id: item.callId, name: item.name, arguments: '' };
     case 'message':
-      return { id, type: 'message', status: 'in_progress', role: 'assistant', content: [] };
+      return { ...begun, role: 'assistant', content: [] };
+    default:
+      return begun;
   }
 }

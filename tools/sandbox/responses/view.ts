@@ -76,41 +76,36 @@ function outputOf({ items, incomplete }: Composition): object[] {
   return items.map((item, index) => itemView(item, incomplete && index === items.length - 1));
 }
 
-/** An item as the whole answer has it. */
+export const itemTypes = {
+  reasoning: 'reasoning',
+  search: 'web_search_call',
+  image: 'image_generation_call',
+  call: 'function_call',
+  message: 'message',
+} as const;
+
+/** An item in the whole answer. */
 export function itemView(item: OutputItem, incomplete = false): Record<string, unknown> {
-  const status = incomplete ? 'incomplete' : 'completed';
-  const { id } = item;
+  const type = itemTypes[item.kind];
+  const done = { id: item.id, type, status: incomplete ? 'incomplete' : 'completed' };
   switch (item.kind) {
     case 'reasoning':
       return {
-        id,
-        type: 'reasoning',
+        id: item.id,
+        type,
         summary: [],
         ...(item.sealed === null ? {} : { encrypted_content: item.sealed }),
       };
     case 'search':
-      return { id, type: 'web_search_call', status, action: { type: 'search', query: item.query } };
+      return { ...done, action: { type: 'search', query: item.query } };
     case 'image':
-      return {
-        id,
-        type: 'image_generation_call',
-        status,
-        output_format: 'png',
-        quality: 'low',
-        size: '1024x1024',
-        result: item.result,
-      };
-    case 'call':
-      return {
-        id,
-        type: 'function_call',
-        status,
-        call_id: item.callId,
-        name: item.name,
-        arguments: [...item.choice.pieces].join(''),
-      };
+      return { ...done, output_format: 'png', quality: 'low', size: '1024x1024', result: item.result };
+    case 'call': {
+      const { callId, name, choice } = item;
+      return { ...done, call_id: callId, name, arguments: [...choice.pieces].join('') };
+    }
     case 'message':
-      return { id, type: 'message', status, role: 'assistant', content: [textPart(item)] };
+      return { ...done, role: 'assistant', content: [textPart(item)] };
   }
 }
 
