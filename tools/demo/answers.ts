@@ -4,7 +4,7 @@ import type { App } from '#tools/demo/cast';
 import type { Dice } from '#tools/demo/dice';
 import { type Trouble, usualFailing } from '#tools/demo/rhythm';
 
-/** How fast a provider begins, ms, and goes on, tokens a second. */
+/** Time to the first byte, ms, and speed, tokens per second, of each provider. */
 const speeds: Readonly<Record<string, readonly [firstByteMs: number, tokensPerSecond: number]>> = {
   anthropic: [760, 78],
   cerebras: [150, 900],
@@ -22,7 +22,7 @@ const usualSpeed = [500, 90] as const;
 const troubleOf = (troubles: readonly Trouble[], provider: string, atMs: number) =>
   troubles.find((one) => one.provider === provider && atMs >= one.fromMs && atMs < one.toMs);
 
-/** One attempt at an offer: null when it answers, else the status or the failure that leads to the next one. */
+/** One attempt at an offer. @returns null: it answers; otherwise the status or failure after which the next is tried. */
 export function failureOf(
   dice: Dice,
   { provider: { id } }: OfferFacts,
@@ -38,7 +38,7 @@ export function failureOf(
   return { status: null, error: 'connection_reset', tookMs: Math.round(dice.around(600, 0.5)) };
 }
 
-/** How long an offer takes for an answer of so many tokens, ms; `firstByteMs` of one that is not streamed is near its end. */
+/** How long an offer takes for an answer of so many tokens, ms; without streaming, the first byte comes near the end. */
 export function durationOf(
   dice: Dice,
   offer: OfferFacts,
@@ -62,7 +62,7 @@ export function durationOf(
   return { firstByteMs: streamed ? Math.round(first) : Math.max(1, latencyMs - 3), latencyMs };
 }
 
-/** What a call of an application uses. */
+/** The usage of one call of an application. */
 export function usageFor(dice: Dice, app: App): Usage {
   const size = ([median, spread]: readonly [number, number], most: number) =>
     Math.max(1, Math.min(most, Math.round(dice.around(median, spread))));

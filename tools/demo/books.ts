@@ -5,16 +5,16 @@ import { settledAfterMs } from '#tools/demo/draw';
 
 /** A line of the demo workspace's ledger. */
 export interface DemoLine {
-  /** Of `usage`: the start of its quarter; ms since the epoch. */
+  /** ms since the epoch; for `usage`, the start of its quarter. */
   readonly atMs: number;
   readonly amountNano: bigint;
-  /** Of `usage` alone: how many calls cost something. */
+  /** Only for `usage`: the number of calls that cost something. */
   readonly calls: number | null;
   readonly kind: 'usage' | 'top_up' | 'promo';
   readonly reason: string | null;
 }
 
-/** Calls that were settled on one day (UTC), and what the ledger says of them. */
+/** Calls that were settled on one day (UTC), with their lines of the ledger. */
 export interface DemoDay {
   readonly calls: readonly CallRecord[];
   readonly lines: readonly DemoLine[];
@@ -23,14 +23,14 @@ export interface DemoDay {
 const dayMs = 24 * 3_600_000;
 const welcomeNano = parseUsd('25');
 const topUpNano = parseUsd('100');
-/** A balance below it is topped up. */
+/** A balance below this is topped up. */
 const lowNano = parseUsd('12');
 
 export const settledMs = (call: CallRecord) => call.atMs + call.latencyMs + settledAfterMs;
 
 /**
- * The calls by the day on which they are settled, each with its postings: a line of usage for each quarter of an hour,
- * and top-ups that keep the balance above zero. The first line is a welcome credit at `fromMs`; none is after `untilMs`.
+ * The calls by day of settlement, with the postings of each day: a usage line for each quarter of an hour, and top-ups that
+ * keep the balance above zero. The first line is a welcome credit at `fromMs`; no line is after `untilMs`.
  */
 export function booksOf(calls: readonly CallRecord[], fromMs: number, untilMs: number): readonly DemoDay[] {
   const days = new Map<number, CallRecord[]>();

@@ -1,34 +1,34 @@
 import type { FamilyId } from '#lib/core/families/ids';
 
-/** When an application calls: by the wall clock of the workspace. */
+/** When an application calls, by the wall clock of the workspace. */
 export type Rhythm = 'office' | 'people' | 'nightly' | 'steady';
 
 /** Median and spread of a size, in tokens. */
 type Size = readonly [median: number, spread: number];
 
-/** A made-up application with a key of its own. */
+/** A made-up application with its own key. */
 export interface App {
   /** The name of its key. */
   readonly name: string;
   readonly userAgent: string;
   readonly family: FamilyId;
   readonly operation: string;
-  /** Its models by share; the first one of each list that the catalogue has. */
+  /** Its models by share; of each list, the first one in the catalogue is used. */
   readonly models: readonly (readonly [slugs: readonly string[], share: number])[];
-  /** What is tried when all offers of the model have failed. */
+  /** The model to try after all offers have failed. */
   readonly fallback?: string;
-  /** Sent in place of the slug: an alias of the workspace. */
+  /** An alias of the workspace, sent instead of the slug. */
   readonly alias?: string;
   readonly perDay: number;
   readonly rhythm: Rhythm;
-  /** Shares of calls that stream, and of input that is read from the cache. */
+  /** Share of calls that stream, and share of input read from the cache. */
   readonly streamed: number;
   readonly cached: number;
   readonly input: Size;
   readonly output: Size;
   /** Share of the output that is reasoning. */
   readonly reasoning?: number;
-  /** Answers are images of so many tokens. */
+  /** The answers are images of so many tokens. */
   readonly imageTokens?: number;
   /** Days before the end on which it begins and stops calling. */
   readonly fromDay?: number;
@@ -44,13 +44,13 @@ const sonnet = ['anthropic/claude-sonnet-5-5', 'anthropic/claude-sonnet-5', 'ant
 const flash = ['google/gemini-3.8-flash', 'google/gemini-3.6-flash', 'google/gemini-3.5-flash'];
 const openSource = ['openai/gpt-oss-120b'];
 
-/** The aliases of the demo workspace, each for the first of its models that the catalogue has. */
+/** The aliases of the demo workspace, each for the first of its models in the catalogue. */
 export const aliases: Readonly<Record<string, readonly string[]>> = {
   fast: [...haiku, 'openai/gpt-5.4-mini'],
   'docs-search': openSource,
 };
 
-/** Who calls in the demo workspace: a small company with a shop, a support desk and developers. */
+/** The applications of the demo workspace: a small company with a shop, a support desk and developers. */
 export const cast: readonly App[] = [
   {
     name: 'Shop assistant',

@@ -1,4 +1,4 @@
-/** Chance from a seed: the same seed gives the same numbers on every machine (the generator "mulberry32"). */
+/** Random values from a seed, the same on every machine (the generator "mulberry32"). */
 export class Dice {
   #state: number;
 
@@ -23,13 +23,13 @@ export class Dice {
     return from + Math.floor(this.next() * (to - from + 1));
   }
 
-  /** Around a median, as sizes and durations are spread (log-normal). @param spread 0.3 is narrow, 1 is wide. */
+  /** Around a median, log-normal like sizes and durations. @param spread 0.3 is narrow, 1 is wide. */
   around(median: number, spread: number): number {
     const normal = Math.sqrt(-2 * Math.log(1 - this.next())) * Math.cos(2 * Math.PI * this.next());
     return median * Math.exp(spread * normal);
   }
 
-  /** One of a list that is not empty, each in proportion to its weight. */
+  /** One item of a non-empty list, in proportion to its weight. */
   pick<T>(weighted: readonly (readonly [T, number])[]): T {
     let left = this.next() * weighted.reduce((sum, [, weight]) => sum + weight, 0);
     for (const [one, weight] of weighted) {

@@ -10,30 +10,30 @@ import type { App } from '#tools/demo/cast';
 import { Dice } from '#tools/demo/dice';
 import { hourMs, shareOf, troubles } from '#tools/demo/rhythm';
 
-/** Where the calls of one application are drawn. */
+/** The circumstances in which the calls of one application are drawn. */
 export interface Stage {
   readonly catalogue: Catalogue;
   readonly workspaceId: string;
   readonly keyId: string;
-  /** IANA zone, by whose wall clock people work and sleep. */
+  /** IANA zone of the people who work and sleep. */
   readonly timeZone: string;
   /** ms since the epoch; no call ends after it. */
   readonly untilMs: number;
   /** No call is before it. */
   readonly fromMs: number;
   readonly seed: number;
-  /** How many times as many calls as usual. */
+  /** The number of calls relative to the usual number. */
   readonly scale: number;
 }
 
-/** How long after its end a call of the demo is settled, ms. */
+/** Time from the end of a call to its settlement, ms. */
 export const settledAfterMs = 200;
 
 type Priced = OfferFacts & { readonly price: PriceVersion };
 
 /**
- * The calls of an application, in the order of their ids; the same for the same stage. Their costs are those of the
- * catalogue's prices. None where the catalogue has none of its models.
+ * The calls of an application, in the order of their ids; the same for the same stage. Costs follow the catalogue's prices.
+ * Empty if the catalogue has none of its models.
  */
 export function drawCalls(app: App, stage: Stage): CallRecord[] {
   const dice = new Dice(stage.seed);
@@ -76,7 +76,7 @@ function offersOf(
   return [];
 }
 
-/** When an application calls: hour by hour, a little more from week to week. ms since the epoch, ascending. */
+/** When an application calls: a little more from week to week. ms since the epoch, ascending. */
 function momentsOf(
   dice: Dice,
   app: App,
@@ -94,7 +94,7 @@ function momentsOf(
   return all.sort((one, other) => one - other);
 }
 
-/** One call on its way to its row. */
+/** One call before it is a row. */
 class Draft {
   readonly #dice: Dice;
   readonly #app: App;
@@ -144,7 +144,7 @@ class Draft {
     };
   }
 
-  /** Tried at its offers one after the other, four at most. */
+  /** Tries at most four of its offers, one after another. */
   served(offers: readonly Priced[], trouble: Parameters<typeof failureOf>[2]): CallRecord {
     const [first] = offers;
     const requestedModel = this.#app.alias ?? first?.modelId ?? null;
@@ -241,7 +241,7 @@ class Draft {
   }
 }
 
-/** Of calls without an answer that costs something. */
+/** The fields of calls whose answer costs nothing. */
 const unanswered = {
   answeringModel: null,
   provider: null,

@@ -20,13 +20,13 @@ import { makeDemo } from '#tools/demo/workspace';
 
 export interface Filling {
   readonly catalogue: Catalogue;
-  /** ms since the epoch: the last calls are of the minutes before. */
+  /** ms since the epoch; the last calls are in the minutes before. */
   readonly nowMs: number;
   /** IANA zone of the workspace. */
   readonly timeZone: string;
   readonly days: number;
   readonly seed: number;
-  /** How many times as many calls as usual. */
+  /** The number of calls relative to the usual number. */
   readonly scale: number;
 }
 
@@ -34,7 +34,7 @@ export interface Filled {
   readonly slug: string;
   readonly calls: number;
   readonly keys: number;
-  /** Operators who are members of it. */
+  /** Operators who are members of the workspace. */
   readonly members: number;
   readonly replaced: boolean;
 }
@@ -42,7 +42,7 @@ export interface Filled {
 const names = callColumns.map(([name]) => name).join(', ');
 const limits = { lockMs: 10_000, statementMs: 60_000 };
 
-/** As settlement inserts them, but settled in the past. $1: rows of type `call_record`. */
+/** As in settlement, but settled in the past. $1: rows of type `call_record`. */
 const insertCalls = `INSERT INTO call (${names}, over_hold_nano, settled_at)
   SELECT ${names}, greatest(0, cost_nano - hold_nano), at + (latency_ms + ${settledAfterMs}) * interval '1 millisecond'
   FROM unnest($1::call_record[])`;
@@ -54,14 +54,14 @@ const insertLines = `INSERT INTO ledger_line (id, workspace_id, at, amount_nano,
     AS l (at, nano, calls, kind, ref, reason)`;
 
 /**
- * Fills the demo workspace anew: keys, policies and calls of `days` days, with sums and ledger. Each day is one short
- * transaction that leaves the books in order, so that a running gateway waits for none of them, and a filling that
- * was killed is replaced by the next.
- * @throws Error of the database; RangeError when the catalogue has none of the models.
+ * Creates the demo workspace again: keys, policies, and calls of `days` days with sums and ledger. Each day is one short
+ * transaction after which the books are in order, so that a running gateway does not have to wait, and the next filling
+ * can replace one that was killed.
+ * @throws Error of the database; RangeError if the catalogue has none of the models.
  */
 export async function fillDemo(pool: Pool, filling: Filling): Promise<Filled> {
   const { nowMs, days, timeZone } = filling;
-  // Whole days, so that the period before them is empty.
+  // Whole days, so that the period before is empty.
   const fromMs = daysLater(dayStart(nowMs, timeZone), timeZone, 1 - days);
   for (let at = weekStart(fromMs); at <= nowMs; at += weekMs) await makeWeek(pool, weekAt(at));
   const removed = await transact(pool, limits, async (client) => {
@@ -95,7 +95,7 @@ export async function fillDemo(pool: Pool, filling: Filling): Promise<Filled> {
   };
 }
 
-/** One day: locks in the order of settlement. */
+/** Posts one day, with locks in the same order as settlement. */
 async function post(client: PoolClient, workspaceId: string, { calls, lines }: DemoDay): Promise<void> {
   const entries = calls.map(
     (call): SettledEntry =>

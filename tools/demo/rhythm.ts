@@ -5,7 +5,7 @@ export const hourMs = 3_600_000;
 
 const bell = (hour: number, peak: number, width: number) => Math.exp(-(((hour - peak) / width) ** 2) / 2);
 
-/** How much of a weekday's calls falls into an hour of the day, 0 to 23; their scale does not matter. */
+/** The weight of an hour of the day, 0 to 23, for the calls of a weekday. */
 const hours: Readonly<Record<Rhythm, (hour: number) => number>> = {
   office: (hour) => bell(hour, 10.5, 1.8) + 0.8 * bell(hour, 15, 2) + 0.01,
   people: (hour) => 0.7 * bell(hour, 12, 3) + bell(hour, 20, 2.4) + 0.05,
@@ -24,25 +24,25 @@ function sumOf(rhythm: Rhythm): number {
   return sum;
 }
 
-/** The share of a weekday's calls that falls into the hour that begins at a moment, by the wall clock of a zone. */
+/** The share of a weekday's calls in the hour that begins at `atMs`, by the wall clock of a zone. */
 export function shareOf(rhythm: Rhythm, atMs: number, zone: string): number {
   const local = new Date(atMs + offsetMs(atMs, zone));
   const weekend = local.getUTCDay() === 0 || local.getUTCDay() === 6;
   return (hours[rhythm](local.getUTCHours()) / sumOf(rhythm)) * (weekend ? weekends[rhythm] : 1);
 }
 
-/** Trouble at a provider. */
+/** A problem at a provider. */
 export interface Trouble {
   readonly provider: string;
   readonly fromMs: number;
   readonly toMs: number;
-  /** Share of attempts that fail with 503 then. */
+  /** Share of attempts that fail with 503. */
   readonly failing: number;
   /** How many times longer its answers take. */
   readonly slower: number;
 }
 
-/** What went wrong in the days before `untilMs`: an outage, a slow afternoon and one more short outage. */
+/** The problems in the days before `untilMs`: an outage, a slow afternoon and another short outage. */
 export function troubles(untilMs: number): readonly Trouble[] {
   const around = (hoursBefore: number, lasting: number) => ({
     fromMs: untilMs - hoursBefore * hourMs,
@@ -55,5 +55,5 @@ export function troubles(untilMs: number): readonly Trouble[] {
   ];
 }
 
-/** How often an attempt fails on a day without trouble, where that is more than seldom. */
+/** How often attempts fail without a problem, for providers at which that is not rare. */
 export const usualFailing: Readonly<Record<string, number>> = { groq: 0.03, deepseek: 0.012 };

@@ -24,13 +24,13 @@ interface Making {
   readonly timeZone: string;
 }
 
-/** A key that no secret opens: the hash of one has 32 bytes. */
+/** A key without a secret: the hash of a real one has 32 bytes. */
 const insertKey = `INSERT INTO api_key (id, workspace_id, name, hash, display_start, display_end, models, rpm,
     daily_cap_nano, quota_nano, status, created_at)
   VALUES ($1::uuid, $2::uuid, $3, convert_to('demo:' || $1, 'UTF8'), 'mg_demo', $4, '{}', $5::int, $6::bigint,
     $7::bigint, $8, $9::timestamptz)`;
 
-/** The demo workspace with its members, keys and policies; no call yet. Inside of a transaction. */
+/** Creates the demo workspace with members, keys and policies, but no calls. Runs in a transaction. */
 export async function makeDemo(client: PoolClient, making: Making): Promise<MadeDemo> {
   const { nowMs, days, timeZone } = making;
   const bornMs = nowMs - (days + 1) * dayMs;
@@ -85,11 +85,11 @@ async function freeSlug(client: PoolClient): Promise<string> {
        AND NOT EXISTS (SELECT FROM former_slug f WHERE f.slug = wanted.slug) LIMIT 1`,
   );
   const [found] = rows;
-  if (!found) throw new RangeError('too many workspaces are named like the demo; rename some');
+  if (!found) throw new RangeError('too many workspaces have the name of the demo; rename some of them');
   return found.slug;
 }
 
-/** Three versions of a default policy, of what the catalogue has. */
+/** Three versions of a default policy, with models and providers of the catalogue. */
 function policiesOf({
   models,
   providers,

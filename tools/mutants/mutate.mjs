@@ -39,11 +39,11 @@ const opposites = {
   startsWith: 'endsWith',
   endsWith: 'startsWith',
 };
-/** What says nothing at run time. */
+/** Nodes without effect at run time. */
 const silent =
   /^(TS(?!AsExpression|NonNullExpression|SatisfiesExpression)|ImportDeclaration|ExportAllDeclaration)/;
 
-/** Changes that one node allows, as [start, end, text]. */
+/** The changes of one node, as [start, end, text]. */
 function changesOf(node, text) {
   const between = (one, other, operator, to) => {
     const at = text.indexOf(operator, one.end);

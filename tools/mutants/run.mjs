@@ -1,6 +1,6 @@
 // `npm run mutants -- [--seed N] [--count N] [--source DIR] [--tests DIR] [--gateway] [--out FILE]
-// [--survivors FILE] [--minutes N]`: changes the code that decides about money and order, one small change at a time,
-// in a copy, and tells which changes no test notices.
+// [--survivors FILE] [--minutes N]`: makes small changes to a copy of the code that decides about money and order, one at a
+// time, and reports which changes no test notices.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { prepare, root } from '../../scripts/bootstrap.mjs';
 
-/** What is changed, the unit specs that are made for it, and the gateway specs that see it over the wire. */
+/** The files to change, the unit specs for them, and the gateway specs that test them over the wire. */
 const targets = [
   {
     files: /^gateway\/admission\/pure\/decide\.ts$/,
@@ -57,17 +57,17 @@ const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
     count: { type: 'string', default: '50' },
-    /** Whose code is changed; this project's. */
+    /** The project whose code is changed; default: this one. */
     source: { type: 'string', default: root },
-    /** Whose tests are run; this project's. */
+    /** The project whose tests are run; default: this one. */
     tests: { type: 'string', default: root },
-    /** Run the gateway specs on what the unit tests let through. */
+    /** Also run the gateway specs on changes that the unit tests miss. */
     gateway: { type: 'boolean', default: false },
-    /** A JSON file for the outcome of each change. */
+    /** A JSON file for the result of each change. */
     out: { type: 'string' },
-    /** Such a file of a former run on the same source: only what survived there, of which unit tests are not run again. */
+    /** The file of an earlier run on the same source: tries only its survivors, without the unit tests. */
     survivors: { type: 'string' },
-    /** No further change is begun after so long. */
+    /** No change is started after so long. */
     minutes: { type: 'string' },
   },
 });
@@ -89,7 +89,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
   });
 }
 
-/** What no test writes to. */
+/** Folders to which no test writes. */
 const linked = ['node_modules', '.next'];
 const notCopied = [...linked, '.git', '.data', 'tests', 'vitest.config.ts'];
 
@@ -133,7 +133,7 @@ function vitest(args, limitMs) {
 
 const flags = ['--project=unit', '--isolate=false'];
 const untilMs = performance.now() + Number(values.minutes ?? Infinity) * 60_000;
-/** Its own specs first: what they catch, the others need not look at. */
+/** Runs its own specs first; the others only if those pass. */
 async function unit(path, own) {
   const first = await vitest(['run', ...flags, ...own], 300_000);
   return first === 'passed' ? vitest(['related', path, ...flags], 600_000) : first;
