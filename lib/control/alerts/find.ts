@@ -5,14 +5,14 @@ import { formatUsd } from '#lib/core/money';
 /** Days before its expiry on which a key raises an alert: the first and the last. */
 const expiryDays = [7, 1] as const;
 const retiringDays = 30;
-/** An offer is in trouble when, of at least this many calls in an hour, this many percent failed. */
+/** An offer is in trouble if, of at least this many calls in an hour, this percentage failed. */
 const troubleCalls = 20;
 const troublePercent = 20;
 
 const keysInUse = `api_key k JOIN workspace w ON w.id = k.workspace_id
   WHERE k.status = 'active' AND k.session_id IS NULL AND w.deleted_at IS NULL AND NOT w.demo`;
 
-/** Windows as those of `key.show`: of whole minutes, days of the workspace's zone. */
+/** The windows are those of `key.show`: whole minutes, and days in the workspace's time zone. */
 const caps = `
   SELECT k.id::text AS key, k.workspace_id::text AS workspace, k.name, c.limit_name AS "limit", c.spent::text, c.cap::text
   FROM (SELECT k.*, w.time_zone FROM ${keysInUse}
@@ -78,57 +78,44 @@ const limits: Readonly<Record<string, string>> = {
 };
 
 /**
- * All conditions that hold now, in all workspaces, in a few statements.
+ * All conditions that are true now, in all workspaces, in a few statements.
  * @throws Error of the database.
  */
 export async function findConditions(pool: Pool, nowMs: number): Promise<Found[]> {
   const ask = async <Row>(text: string) => (await pool.query(text)).rows as Row[];
   type Capped = { key: string; workspace: string; name: string; limit: string; spent: string; cap: string };
-  const found: Found[] = [];
-  for (const { key, workspace, name, limit, spent, cap } of await ask<Capped>(caps)) {
-    const [spentNano, capNano] = [BigInt(spent), BigInt(cap)];
-    const levels = spentNano >= capNano ? ([80, 100] as const) : ([80] as const);
-    for (const level of levels) {
-      const facts = { key, name, limit, level, spent: formatUsd(spentNano), cap: formatUsd(capNano) };
-      found.push({ workspaceId: workspace, kind: 'limit', subject: `${key} ${limit} ${level}`, facts });
-    }
-  }
-  for (const { workspace, code } of await ask<{ workspace: string; code: string }>(refused)) {
-    const facts = { name: 'the workspace', limit: limits[code] ?? code, level: 100 as const, code };
-    found.push({ workspaceId: workspace, kind: 'limit', subject: `${code} 100`, facts });
-  }
   type Expiring = { key: string; workspace: string; name: string; expires_at: Date };
-  for (const { key, workspace, name, expires_at: at } of await ask<Expiring>(expiring)) {
-    for (const days of expiryDays) {
-      if (at.getTime() - nowMs >= days * 86_400_000) continue;
-      const facts = { key, name, expiresAt: at.toISOString(), days };
-      found.push({
-        workspaceId: workspace,
-        kind: 'key_expiring',
-        subject: `${key} ${at.getTime()} ${days}`,
-        facts,
-      });
+  type Trouble = { workspace: string; model: string; provider: string; calls: number; failed: number };
+  type Retiring = { workspace: string; model: string; provider: string; retires: string };
+  const found: Found[] = [];
+  for (const { workspace: workspaceId, key, name, limit, spent, cap } of await ask<Capped>(caps)) {
+    for (const level of BigInt(spent) >= BigInt(cap) ? ([80, 100] as const) : ([80] as const)) {
+      const facts = { key, name, limit, level, spent: formatUsd(BigInt(spent)), cap: formatUsd(BigInt(cap)) };
+      found.push({ workspaceId, kind: 'limit', subject: `${key} ${limit} ${level}`, facts });
     }
   }
-  type Trouble = { workspace: string; model: string; provider: string; calls: number; failed: number };
-  for (const { workspace, ...facts } of await ask<Trouble>(trouble))
-    found.push({
-      workspaceId: workspace,
-      kind: 'offer_trouble',
-      subject: `${facts.model} ${facts.provider}`,
-      facts,
-    });
-  type Retiring = { workspace: string; model: string; provider: string; retires: string };
-  for (const { workspace, ...facts } of await ask<Retiring>(retiring))
-    found.push({
-      workspaceId: workspace,
-      kind: 'model_retiring',
-      subject: `${facts.model} ${facts.provider} ${facts.retires}`,
-      facts,
-    });
-  for (const { workspace, threshold } of await ask<{ workspace: string; threshold: string }>(low)) {
+  for (const { workspace: workspaceId, code } of await ask<{ workspace: string; code: string }>(refused)) {
+    const facts = { name: 'the workspace', limit: limits[code] ?? code, level: 100 as const, code };
+    found.push({ workspaceId, kind: 'limit', subject: `${code} 100`, facts });
+  }
+  for (const { workspace: workspaceId, key, name, expires_at: at } of await ask<Expiring>(expiring)) {
+    for (const days of expiryDays.filter((some) => at.getTime() - nowMs < some * 86_400_000)) {
+      const facts = { key, name, expiresAt: at.toISOString(), days };
+      found.push({ workspaceId, kind: 'key_expiring', subject: `${key} ${at.getTime()} ${days}`, facts });
+    }
+  }
+  for (const { workspace: workspaceId, ...facts } of await ask<Trouble>(trouble)) {
+    found.push({ workspaceId, kind: 'offer_trouble', subject: `${facts.model} ${facts.provider}`, facts });
+  }
+  for (const { workspace: workspaceId, ...facts } of await ask<Retiring>(retiring)) {
+    const subject = `${facts.model} ${facts.provider} ${facts.retires}`;
+    found.push({ workspaceId, kind: 'model_retiring', subject, facts });
+  }
+  for (const { workspace: workspaceId, threshold } of await ask<{ workspace: string; threshold: string }>(
+    low,
+  )) {
     const facts = { threshold: formatUsd(BigInt(threshold)) };
-    found.push({ workspaceId: workspace, kind: 'low_balance', subject: 'balance', facts });
+    found.push({ workspaceId, kind: 'low_balance', subject: 'balance', facts });
   }
   return found;
 }

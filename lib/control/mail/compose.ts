@@ -55,7 +55,7 @@ const kinds: Readonly<Record<MailKind, Compose>> = {
     const open = await findOpenInvitation(host.db, id);
     if (open === null) return null;
     const { workspace, role, inviter } = open;
-    const link = await mintInvitationLink(sqlOf(host), host.keyPepper, id);
+    const link = await mintInvitationLink(host.db.pool, host.keyPepper, id);
     return writeLetter({
       to: recipient,
       subject: `You have been invited to ${workspace}`,
@@ -97,10 +97,6 @@ function findUser({ db }: ComposeHost, email: string) {
 const pages: Readonly<Record<TokenPurpose, string>> = { verify: '/verify', reset: '/reset' };
 
 async function linkOf(host: ComposeHost, userId: string, purpose: TokenPurpose): Promise<string> {
-  const token = await mintToken(sqlOf(host), host.keyPepper, { userId, purpose });
+  const token = await mintToken(host.db.pool, host.keyPepper, { userId, purpose });
   return `${host.publicUrl}${pages[purpose]}?token=${token}`;
-}
-
-function sqlOf({ db }: ComposeHost) {
-  return { query: (text: string, values: unknown[]) => db.pool.query(text, values) };
 }

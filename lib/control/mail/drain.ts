@@ -51,29 +51,28 @@ export function openOutbox(host: OutboxHost): Outbox {
   let running: Promise<void> | null = null;
   let again = false;
   let stopped = false;
+  let resting: NodeJS.Timeout | undefined;
   const run = async () => {
     do {
       again = false;
       await Promise.all(Array.from({ length: lanes }, () => sendAll(host, () => stopped)));
     } while (again && !stopped);
   };
-  let resting: NodeJS.Timeout | undefined;
-  const wake = () => {
-    if (stopped || resting) return;
-    resting = setTimeout(() => {
-      resting = undefined;
-      start();
-    }, host.restMs?.() ?? 0);
-    resting.unref();
-  };
   const start = () => {
     again = true;
-    if (stopped || running) return;
-    running = run()
+    if (stopped) return;
+    running ??= run()
       .catch((error: unknown) => host.report(error))
       .finally(() => {
         running = null;
       });
+  };
+  const wake = () => {
+    if (stopped) return;
+    resting ??= setTimeout(() => {
+      resting = undefined;
+      start();
+    }, host.restMs?.() ?? 0).unref();
   };
   const timer = setInterval(() => {
     start();

@@ -1,16 +1,47 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { badBody, bodyFaults, longestBodyMs, mostBytes, textOf } from '#lib/control/management/limits';
+import type { Logger } from 'pino';
+import {
+  badBody,
+  bodyFaults,
+  longestBodyMs,
+  mostBytes,
+  requestsPerMinute,
+  textOf,
+} from '#lib/control/management/limits';
+import { createPace } from '#lib/control/management/pace';
 import { type ManagementHost, serveManagement } from '#lib/control/management/serve';
+import type { ControlHost } from '#lib/control/operations/run';
+import { stackOf } from '#lib/core/errors';
+import { clientAddress } from '#lib/platform/client-address';
+import { systemClock } from '#lib/platform/clock';
+import { createIds } from '#lib/platform/ids';
 
 /** For how long a refused client's further bytes are discarded, so that it can read the answer, ms. */
 const dropMs = 1_000;
 
-/**
- * The management API on plain `node:http`, in front of Next.
- * @param address where the request came from.
- */
-export async function manageOnNode(
+/** Answers `/api/v1` in this process, on plain `node:http` in front of Next. */
+export function openManagement(
+  control: ControlHost,
+  proxyHops: number,
+  log: Logger,
+): (request: IncomingMessage, response: ServerResponse) => void {
+  const host: ManagementHost = {
+    control,
+    pace: createPace(requestsPerMinute),
+    ids: createIds(systemClock),
+    report: (error, id) => log.error({ id, reason: stackOf(error) }, 'fault'),
+  };
+  return (request, response) => {
+    answer(host, request, response, clientAddress(request, proxyHops)).catch((error: unknown) => {
+      host.report(error, '');
+      response.destroy();
+    });
+  };
+}
+
+/** @param address where the request came from. */
+async function answer(
   host: ManagementHost,
   request: IncomingMessage,
   response: ServerResponse,

@@ -1,7 +1,6 @@
 import type { Pool } from 'pg';
 import { closeCalls, deleteJobs } from '#lib/control/billing/close';
 import { dropWeek, emptyDefault, listWeeks, makeWeek } from '#lib/control/retention/change-weeks';
-import { batch, deleteInBatches, limits } from '#lib/control/retention/delete-batches';
 import { deleteHidden } from '#lib/control/retention/delete-hidden';
 import { dayMs, weekAt, weekMs, weekStart } from '#lib/control/retention/weeks';
 import type { Clock } from '#lib/platform/clock';
@@ -10,6 +9,9 @@ import { transact } from '#lib/platform/data/transaction/transaction';
 import { idFloor } from '#lib/platform/ids';
 
 const hourMs = 3_600_000;
+/** Rows of one transaction, and its time limits. */
+const batch = 5_000;
+const limits = { lockMs: 1_000, statementMs: 30_000 };
 const weeksBehind = 1;
 const weeksAhead = 4;
 /** Sliding caps look back 30 days (contract: money/sliding-caps); older minutes are of no use. */
@@ -135,4 +137,23 @@ async function dropOldRows(pool: Pool, nowMs: number, keepFromMs: number, stoppe
     { table: 'adjustment', condition: 'call_id < $1::uuid', values: [keepFrom] },
   ];
   for (const rows of old) await deleteInBatches(pool, rows, stopped);
+}
+
+/**
+ * Deletes a few thousand rows at a time, each batch in its own transaction, so that deleted rows stay deleted if the
+ * process is killed, and no other transaction waits long.
+ * @param condition in SQL, with `values`; our own names, never from outside.
+ * @param stopped called between two batches.
+ */
+async function deleteInBatches(
+  pool: Pool,
+  { table, condition, values }: { table: string; condition: string; values: readonly unknown[] },
+  stopped: () => boolean,
+): Promise<void> {
+  const statement = `DELETE FROM "${table}" WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM "${table}" WHERE ${condition} LIMIT ${batch}))`;
+  while (!stopped()) {
+    const { rowCount } = await transact(pool, limits, (client) => client.query(statement, [...values]));
+    if ((rowCount ?? 0) < batch) return;
+  }
 }

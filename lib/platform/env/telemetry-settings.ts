@@ -18,9 +18,9 @@ export interface TelemetrySettings {
 type Given = Readonly<Settings>;
 
 /**
- * The exporter's settings, by the environment variables of the OpenTelemetry specification; a variable for traces goes
- * before the one for all signals.
- * @returns null when no address is set, or the exporter is switched off; and what is wrong, each with its remedy.
+ * The exporter's settings, by the environment variables of the OpenTelemetry specification; a variable for traces takes
+ * precedence over the variable for all signals.
+ * @returns null if no address is set, or the exporter is switched off; and all problems, each with its remedy.
  */
 export function readTelemetry(given: Given): {
   readonly telemetry: TelemetrySettings | null;
@@ -35,15 +35,25 @@ export function readTelemetry(given: Given): {
   const resource = new Map<string, string>([['service.name', 'model-gateway']]);
   for (const [name, value] of pairsOf(given, 'OTEL_RESOURCE_ATTRIBUTES', problems)) resource.set(name, value);
   if (given.OTEL_SERVICE_NAME) resource.set('service.name', given.OTEL_SERVICE_NAME);
+  const compression =
+    given.OTEL_EXPORTER_OTLP_TRACES_COMPRESSION ?? given.OTEL_EXPORTER_OTLP_COMPRESSION ?? 'gzip';
+  if (compression !== 'gzip' && compression !== 'none') {
+    problems.push('OTEL_EXPORTER_OTLP_COMPRESSION: unknown value. Set gzip or none.');
+  }
+  const protocol = given.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL ?? given.OTEL_EXPORTER_OTLP_PROTOCOL;
+  if (protocol !== undefined && protocol !== 'http/protobuf') {
+    problems.push(
+      'OTEL_EXPORTER_OTLP_PROTOCOL: only http/protobuf is supported. Unset it, or set http/protobuf.',
+    );
+  }
   const telemetry: TelemetrySettings = {
     url: typeof url === 'string' ? url : '',
     headers: headersOf(given, problems),
     timeoutMs: timeoutOf(given, problems),
-    gzip: gzipOf(given, problems),
+    gzip: compression === 'gzip',
     resource: [...resource],
     backlogBytes: given.TELEMETRY_BACKLOG_BYTES,
   };
-  checkProtocol(given, problems);
   return problems.length > 0 ? { telemetry: null, problems } : { telemetry, problems };
 }
 
@@ -118,27 +128,10 @@ const longestTimeoutMs = 600_000;
 function timeoutOf(given: Given, problems: string[]): number {
   const text = given.OTEL_EXPORTER_OTLP_TRACES_TIMEOUT ?? given.OTEL_EXPORTER_OTLP_TIMEOUT ?? '10000';
   const ms = /^\d{1,9}$/.test(text) ? Number(text) : 0;
-  if (ms >= 1 && ms <= longestTimeoutMs) return ms;
-  problems.push(
-    `OTEL_EXPORTER_OTLP_TIMEOUT: not a valid time. Set milliseconds from 1 to ${longestTimeoutMs}.`,
-  );
-  return longestTimeoutMs;
-}
-
-function gzipOf(given: Given, problems: string[]): boolean {
-  const way = given.OTEL_EXPORTER_OTLP_TRACES_COMPRESSION ?? given.OTEL_EXPORTER_OTLP_COMPRESSION ?? 'gzip';
-  if (way !== 'gzip' && way !== 'none') {
-    problems.push('OTEL_EXPORTER_OTLP_COMPRESSION: unknown value. Set gzip or none.');
-  }
-  return way === 'gzip';
-}
-
-function checkProtocol(given: Given, problems: string[]): void {
-  const protocol =
-    given.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL ?? given.OTEL_EXPORTER_OTLP_PROTOCOL ?? 'http/protobuf';
-  if (protocol !== 'http/protobuf') {
+  if (ms < 1 || ms > longestTimeoutMs) {
     problems.push(
-      'OTEL_EXPORTER_OTLP_PROTOCOL: only http/protobuf is supported. Unset it, or set http/protobuf.',
+      `OTEL_EXPORTER_OTLP_TIMEOUT: not a valid time. Set milliseconds from 1 to ${longestTimeoutMs}.`,
     );
   }
+  return ms;
 }

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { startFundRounds } from '#lib/control/billing/rounds';
+import { tellLowBalances } from '#lib/control/billing/low-balance';
+import { expirePromos } from '#lib/control/billing/promo/expire';
 import { keepPartitions } from '#lib/control/retention/partitions';
 import { createBodyBudget } from '#lib/gateway/flow/body-budget';
 import { RefusalPace } from '#lib/gateway/flow/refusal-pace';
@@ -25,13 +26,16 @@ import { type Clock, systemClock } from '#lib/platform/clock';
 import { takeOwnDirectory } from '#lib/platform/data/directory/own-directory';
 import type { Env } from '#lib/platform/env/env';
 import { createIds } from '#lib/platform/ids';
+import { repeat } from '#lib/platform/repeat';
 import type { Books, BooksParts } from '#lib/programs/process/books/books';
 import { createFaultLog } from '#lib/programs/process/fault-log';
 import { openJobs } from '#lib/programs/process/jobs';
 import { remember } from '#lib/programs/process/memory/remember';
 import type { ServingContext } from '#lib/programs/process/workers/serving-context';
 
-/** How often a stop looks whether the running calls have ended. */
+/** How often every process expires promo credits and looks for low balances, ms; no process repeats another's work. */
+const FUNDS_MS = 5_000;
+/** How often a stop checks whether the running calls have ended, ms. */
 const FINISH_POLL_MS = 25;
 /** The disk budget of uploads, as a multiple of the largest upload. */
 const MOST_UPLOADS = 16;
@@ -75,7 +79,11 @@ export async function assemble(
     retentionDays: env.callRetentionDays,
     report: (error) => report(error, null),
   });
-  const funds = startFundRounds(db.pool, (error) => report(error, null));
+  const funds = repeat(
+    FUNDS_MS,
+    () => Promise.all([expirePromos(db.pool), tellLowBalances(db.pool)]),
+    (error) => report(error, null),
+  );
   const folding = keepFolded(db.pool, clock, (error) => report(error, null));
 
   const memory = await remember({

@@ -6,7 +6,7 @@ import { type Fact, factOf, idOf, paidByIntent, returnedOf } from '#lib/control/
 import { type Change, publish } from '#lib/platform/data/change';
 import { transact } from '#lib/platform/data/transaction/transaction';
 
-/** How an event was taken. `known`: it was handled before. */
+/** How an event was handled. `known`: it was handled before. */
 export interface Handled {
   readonly outcome: Applied['outcome'] | 'known';
   readonly why: string | null;
@@ -17,9 +17,9 @@ export interface Handled {
 const limits = { lockMs: 5_000, statementMs: 10_000 };
 
 /**
- * Handles an event of Stripe's once, however often and in which order it comes (contract: money/payment-events): the
+ * Handles a Stripe event once, however often and in whatever order it comes (contract: money/payment-events): the
  * row that marks it as handled and its effect are one transaction.
- * @returns `later`: it needs what has not come yet; nothing was kept, so it must be sent again.
+ * @returns `later`: it depends on another event that has not come yet; nothing was kept, so it must be sent again.
  * @throws Error of Stripe's client or the database; nothing was kept.
  */
 export async function handleEvent(pool: Pool, stripe: Stripe, event: Stripe.Event): Promise<Handled> {
@@ -29,16 +29,16 @@ export async function handleEvent(pool: Pool, stripe: Stripe, event: Stripe.Even
   if (fact?.kind === 'card') await refreshCard(pool, stripe, fact);
   const handled = await once(pool, event, fact === null ? [] : [fact]);
   if (handled.outcome !== 'later' || fact === null) return handled;
-  // Its payment's own event has not come: Stripe itself says what the payment is.
+  // The event of its payment has not come yet, so Stripe is asked for the payment.
   const intent = await lookUp(stripe, fact);
   if (intent === null) return handled;
-  // What else the account sells is refunded and disputed as well.
+  // Other things that the account sells are refunded and disputed too.
   if (!intent.metadata.order) return once(pool, event, []);
   const paid = paidByIntent(intent);
   return paid === null ? handled : once(pool, event, [paid, fact]);
 }
 
-/** Of refunds an event tells neither all nor what became of them since. */
+/** An event about refunds contains neither all of them nor their current state. */
 async function asked(stripe: Stripe, fact: Fact | null): Promise<Fact | null> {
   if (fact?.kind !== 'refunds') return fact;
   return returnedOf(fact, fact.paymentIntent === null ? [] : await refundsOf(stripe, fact.paymentIntent));
@@ -58,16 +58,16 @@ async function lookUp(stripe: Stripe, fact: Fact): Promise<Stripe.PaymentIntent 
   return fact.paymentIntent === null ? null : stripe.paymentIntents.retrieve(fact.paymentIntent);
 }
 
-/** What must be repeated: nothing of its transaction stays. */
+/** The event must be repeated: its transaction is rolled back. */
 class Later extends Error {}
 
 function once(pool: Pool, event: Stripe.Event, facts: readonly Fact[]): Promise<Handled> {
-  return orLater(() => transact(pool, limits, (client) => take(client, event, facts)));
+  return attempt(pool, (client) => take(client, event, facts));
 }
 
-async function orLater(work: () => Promise<Handled>): Promise<Handled> {
+async function attempt(pool: Pool, work: (client: PoolClient) => Promise<Handled>): Promise<Handled> {
   try {
-    return await work();
+    return await transact(pool, limits, work);
   } catch (error) {
     if (error instanceof Later) return { outcome: 'later', why: error.message, moved: false };
     throw error;
@@ -94,8 +94,8 @@ async function take(client: PoolClient, event: Stripe.Event, facts: readonly Fac
 }
 
 /**
- * An account that is connected to ours sends what it likes under our signing secret, the names of our orders included,
- * and its money is not ours: an event of it moves nothing.
+ * A connected account can send anything under our signing secret, even the ids of our orders, and its money is not ours:
+ * its events move nothing.
  */
 function ofOtherAccount(account: string, claims: readonly Fact[]): Applied {
   const why = `it belongs to the connected account ${account}, whose money is not this gateway's`;
@@ -103,18 +103,16 @@ function ofOtherAccount(account: string, claims: readonly Fact[]): Applied {
 }
 
 /**
- * Applies what Stripe itself says of its objects, in no event's name: the same again changes nothing.
+ * Applies what Stripe says about its objects, without an event: repeating it changes nothing.
  * @throws Error of the database; nothing was kept.
  */
 export async function takeFacts(pool: Pool, facts: readonly Fact[], livemode: boolean): Promise<Handled> {
-  return orLater(() =>
-    transact(pool, limits, async (client) => {
-      const { last, changes } = await applyAll(client, facts, livemode);
-      await publish(client, changes);
-      const why = last.outcome === 'applied' ? null : last.why;
-      return { outcome: last.outcome, why, moved: changes.length > 0 };
-    }),
-  );
+  return attempt(pool, async (client) => {
+    const { last, changes } = await applyAll(client, facts, livemode);
+    await publish(client, changes);
+    const why = last.outcome === 'applied' ? null : last.why;
+    return { outcome: last.outcome, why, moved: changes.length > 0 };
+  });
 }
 
 async function applyAll(client: PoolClient, facts: readonly Fact[], livemode: boolean) {

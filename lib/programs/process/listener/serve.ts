@@ -5,7 +5,7 @@ import { openPaymentDuties } from '#lib/control/billing/payments/duties';
 import { findPayments } from '#lib/control/billing/payments/find';
 import { standInSettings } from '#lib/control/billing/payments/stand-in';
 import { openOutboxOf } from '#lib/control/mail/open-outbox';
-import { openManagement } from '#lib/control/management/open-management';
+import { openManagement } from '#lib/control/management/node';
 import { messageOf, stackOf } from '#lib/core/errors';
 import { isDatabaseAway } from '#lib/platform/data/database-errors';
 import { type Env, publicUrl } from '#lib/platform/env/env';
