@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
 
-/** Where a reverse proxy of the operator's stands: on this machine or in its private network. */
+/** Where the operator's reverse proxies are: on this machine or in its private network. */
 const near: ReadonlySet<string> = new Set(['loopback', 'private', 'uniqueLocal', 'linkLocal']);
 
 /** An IPv4 address as a socket for both kinds writes it, "::ffff:192.0.2.1", without that. */
@@ -11,8 +11,7 @@ function unmapped(address: string): string {
 
 /**
  * Leaves in `X-Forwarded-For` only the address that the outermost of the operator's proxies saw, and only where a proxy
- * nearby can have written it. The rest is the client's own invention, with which it would be a new address at every
- * sign-in that it tries.
+ * nearby can have written it. The client can invent the rest, and could use a new address for every attempt to sign in.
  * @param hops proxies in front of the gateway (`PROXY_HOPS`), each of which adds the address it was called from.
  */
 export function trustForwarded(
@@ -26,7 +25,7 @@ export function trustForwarded(
   const isNear = ipaddr.isValid(address) && near.has(ipaddr.parse(address).range());
   if (!isNear) request.headers['x-forwarded-for'] = address;
   const chain = String(request.headers['x-forwarded-for'] ?? '').split(',');
-  // A shorter chain came past one of the proxies: the nearest address is then as far as anybody vouches for it.
+  // A shorter chain bypassed one of the proxies: then only the nearest address can be trusted.
   if (chain.length > 1) request.headers['x-forwarded-for'] = (chain.at(-hops) ?? chain.at(-1) ?? '').trim();
 }
 
@@ -38,7 +37,7 @@ export function clientAddress(request: Parameters<typeof trustForwarded>[0], hop
   );
 }
 
-/** The hop nearest to us, as `trustForwarded` left it: what stands before it was written by the client. */
+/** The nearest hop, as `trustForwarded` left it: everything before it was written by the client. */
 export function nearestHop(forwarded: unknown): string | null {
   return (
     String(forwarded ?? '')
@@ -49,8 +48,8 @@ export function nearestHop(forwarded: unknown): string | null {
 }
 
 /**
- * Whom failed sign-ins are counted for: an address, or the /64 network of an IPv6 address, within which
- * one client has as many as it likes.
+ * What failed sign-ins are counted by: an address, or the /64 network of an IPv6 address, in which one client can have
+ * any number of addresses.
  */
 export function clientOf(given: string): string {
   if (!ipaddr.isValid(given)) return given;

@@ -5,7 +5,7 @@ const TICK_MS = 20;
 export interface Due {
   /** Monotonic ms; it may move at any time. Infinity: it waits for nothing now. */
   readonly dueMono: number;
-  /** Where it stands among those watched; kept by them, -1 when it is not. */
+  /** Its index among the watched ones, which set it; -1 if it is not watched. */
   place: number;
   expire(nowMono: number): void;
 }

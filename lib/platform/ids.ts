@@ -20,7 +20,7 @@ export interface Ids {
   fallbackId(): string;
 }
 
-/** @param clock read once an id, `now()` alone. */
+/** @param clock only `now()` is read, once for each id. */
 export function createIds(clock: Clock): Ids {
   const pool = Buffer.allocUnsafe(4096);
   let taken = pool.length;
@@ -70,7 +70,7 @@ function digitsOf(value: number, count: number): string {
   return bits.toString(16).padStart(count, '0');
 }
 
-/** The time in a UUIDv7, ms since the epoch; NaN when the text holds none. */
+/** The time in a UUIDv7, ms since the epoch; NaN if the string contains none. */
 export function idTimeMs(uuid: string): number {
   return Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16);
 }

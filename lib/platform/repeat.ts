@@ -1,12 +1,12 @@
-/** Work that a process repeats as long as it runs. */
+/** Periodic work of a process. */
 export interface Repeated {
-  /** Begins nothing more and waits for what runs. */
+  /** Starts nothing more and waits for the running work. */
   stop(): Promise<void>;
 }
 
 /**
- * Works every `everyMs`; a turn whose predecessor still runs is left out.
- * @param report hears of every turn that failed; the next one runs all the same.
+ * Works every `everyMs`; a turn is skipped while the previous one still runs.
+ * @param report called with every failure; the next turn still runs.
  */
 export function repeat(
   everyMs: number,

@@ -30,8 +30,8 @@ function checksum(body: string): string {
 }
 
 /**
- * A new API key: `mg_`, 256 random bits as 43 base62 digits, 6 base62 digits of CRC-32 over all that
- * stands before (contract: authentication/key-format).
+ * A new API key: `mg_`, 256 random bits as 43 base62 digits, 6 base62 digits of the CRC-32 of everything before
+ * (contract: authentication/key-format).
  * @param randomBytes source of randomness: gives that many bytes.
  */
 export function makeKey(randomBytes: (count: number) => Uint8Array = cryptoRandomBytes): string {
@@ -49,14 +49,14 @@ function withChecksum(start: string, randomBytes: (count: number) => Uint8Array)
 }
 
 /**
- * Whether a text can be a key at all: a malformed one is refused without a look-up
+ * Whether a string can be a key at all: a malformed one is refused without a look-up
  * (contract: authentication/malformed).
  */
 export function isWellFormedKey(text: string): boolean {
   return shape.test(text) && text.slice(-6) === checksum(text.slice(0, -6));
 }
 
-/** Whether a text can be a management key at all; an API key never is one. */
+/** Whether a string can be a management key at all; an API key never is. */
 export function isWellFormedManagementKey(text: string): boolean {
   return managementShape.test(text) && text.slice(-6) === checksum(text.slice(0, -6));
 }

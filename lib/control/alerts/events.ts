@@ -14,8 +14,8 @@ const key = z.uuid().meta({ description: 'The id of the API key.' });
 const modelId = z.string().meta({ description: 'The id of the model.' });
 
 /**
- * Every kind of alert with the `data` of its event `alert.KIND` (contract: control-plane/webhooks). What raises an alert
- * is typed by it and the guide's page is made of it. Receivers rely on these names, so they do not change.
+ * Every kind of alert with the `data` of its event `alert.KIND` (contract: control-plane/webhooks). What raises an
+ * alert is typed by it and the guide's page is made of it. Receivers rely on these names, so they do not change.
  */
 export const alertEvents = {
   limit: {

@@ -24,8 +24,8 @@ const deliver = `
 
 /**
  * Raises an alert for each new condition, once, by mail and webhooks, and ends alerts whose condition has passed
- * (contract: control-plane/alerts). Any number of processes may do so: an alert is raised in the transaction that queues
- * what it sends, and if two raise the same one, the second writes nothing.
+ * (contract: control-plane/alerts). Any number of processes may do so: an alert is raised in the transaction that
+ * queues what it sends, and if two raise the same one, the second writes nothing.
  * @param rates limits that are nearly used up; null: unknown at the moment, so that none of these alerts ends.
  * @throws Error of the database; alerts raised before stay raised.
  */

@@ -9,7 +9,7 @@ const charged = `
     CASE WHEN j.lost_at IS NOT NULL AND j.cost_nano <> 0 THEN c.id || ':retrieved' ELSE c.id::text END AS ref
   FROM call c LEFT JOIN job j ON j.call_id = c.id`;
 
-/** The money of estimated calls whose stored responses told their usage later (contract: money/late-usage). */
+/** The money of estimated calls whose usage was corrected later by stored responses (contract: money/late-usage). */
 export const adjustmentChecks: readonly Check[] = [
   {
     name: 'each adjustment that moved money has one ledger line of that amount, workspace and key',

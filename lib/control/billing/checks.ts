@@ -7,7 +7,7 @@ import { quarterChecks } from '#lib/control/billing/quarter-checks';
 import { simulatedChecks } from '#lib/control/billing/simulated-checks';
 import { usageChecks } from '#lib/control/billing/usage-checks';
 
-/** Everything about money and logs that the database alone can show. */
+/** All invariants of money and logs that can be checked in the database. */
 export const checks: readonly Check[] = [
   ...usageChecks,
   ...jobChecks,

@@ -7,7 +7,7 @@ export interface LeavingCalls {
   /** Ids in [fromId, toId). */
   readonly fromId: string;
   readonly toId: string;
-  /** These among them alone; null: all of them. */
+  /** Only these of them; null: all of them. */
   readonly ids: readonly string[] | null;
 }
 
@@ -16,7 +16,7 @@ const leavingCalls = `
   WHERE id >= $2::uuid AND id < $1::uuid AND ($3::uuid IS NULL OR workspace_id = $3::uuid)
     AND ($4::uuid[] IS NULL OR id = ANY ($4::uuid[]))`;
 
-/** The charge of a job that was given up before stands in the ledger by itself. */
+/** The charge of a job that was given up before has its own line in the ledger. */
 const leavingJobs = `
   DELETE FROM job WHERE call_id IN (
     SELECT call_id FROM job WHERE settled_at IS NOT NULL AND call_id < $1::uuid ORDER BY call_id LIMIT $2::int)
@@ -49,17 +49,20 @@ const book = (leaving: string) => `
     deleted_to = greatest(c.deleted_to, excluded.deleted_to),
     spent_nano = c.spent_nano + excluded.spent_nano, calls = c.calls + excluded.calls`;
 
-/** Quarters that are gone as a whole and agree with their lines need no memory; a line of the last hour may grow. */
+/**
+ * Quarters that are completely deleted and agree with their lines are forgotten; a line of the last hour may still
+ * grow.
+ */
 const forgetWhole = `
   DELETE FROM open_quarter o USING ledger_line l
   WHERE l.kind = 'usage' AND l.workspace_id = o.workspace_id AND l.at = o.quarter
     AND (l.amount_nano, l.calls) = (-o.spent_nano, o.calls) AND o.quarter < now() - interval '1 hour'`;
 
 /**
- * Books the calls that retention deletes next, and compares them with the ledger for the last time
- * (contract: call-log/last-check): a quarter of an hour whose calls are all gone must add up to its line, otherwise its
- * sum is kept for `ledger verify` to show. Runs once for these calls, in the transaction that deletes them, to which none
- * may be added meanwhile.
+ * Books the calls that retention deletes next, and compares them with the ledger for the last time (contract:
+ * call-log/last-check): a quarter of an hour whose calls are all gone must add up to its line, otherwise its sum is
+ * kept for `ledger verify` to show. Runs once for these calls, in the transaction that deletes them, to which none may
+ * be added meanwhile.
  * @throws Error of the database: the calls stay, and the next round tries again.
  */
 export async function closeCalls(

@@ -9,8 +9,8 @@ const firstOfWeeks = `(
   FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'call'::regclass)`;
 
 /**
- * What retention cannot have deleted of each workspace, which may keep fewer days than others: `first_id`, from which
- * call on; `since`, from which moment of a call on. What is older stands without its call or job.
+ * What retention cannot have deleted of each workspace, which may keep fewer days than others: calls from the id
+ * `first_id` on, and from the time `since` on. Older rows may be without their call or job.
  */
 export const kept = `(
   SELECT workspace_id, first_id, ${timeOf('first_id')} + interval '1 hour' AS since

@@ -27,8 +27,8 @@ const fall = `
   RETURNING w.low_balance_nano::text AS threshold, (${fundsNano})::text AS funds`;
 
 /**
- * Finds the workspaces whose funds have fallen below their threshold, or have risen above it again, and queues mails about
- * those that fell (contract: money/low-balance). Any number of processes may look: the crossing is marked in the
+ * Finds the workspaces whose funds have fallen below their threshold, or have risen above it again, and queues mails
+ * about those that fell (contract: money/low-balance). Any number of processes may look: the crossing is marked in the
  * transaction that queues the mails, so that each is reported once.
  * @returns how many workspaces had crossed, either way.
  * @throws Error of the database; what was queued before stays queued.

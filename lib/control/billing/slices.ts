@@ -2,15 +2,15 @@ import type { Query } from '#lib/platform/data/transaction/read-snapshot';
 import { idFloor, idTimeMs } from '#lib/platform/ids';
 
 const hourMs = 3_600_000;
-/** So many calls are compared with their sums at once: what the database does without much memory. */
+/** How many calls are compared with their sums at once, so that the database needs little memory. */
 const callsOfSlice = 200_000;
-/** The time of an id and that of its call differ by at most this, ms, but for strays. */
+/** The times of an id and of its call differ by at most this, ms, except for strays. */
 const slackMs = 60_000;
 const mostStrays = 100_000;
 
 /**
  * A part of the log, by the time of its calls, as parameters of a statement: $1, $2: [from, to) of time; $3, $4: [from,
- * to) of the ids that have most of its calls; $5: ids of calls whose time is far from that of their id.
+ * to) of the ids that have most of its calls; $5: ids of calls whose time is far from the time in their id.
  */
 export type Slice = readonly [
   from: string,

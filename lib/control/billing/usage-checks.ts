@@ -1,13 +1,13 @@
 import type { Check } from '#lib/control/billing/job-checks';
 
-/** Calls and jobs of the log that make up usage lines; a job that was given up before its charge has a line of its own. */
+/** Calls and jobs of the log that make up usage lines; a job that was given up before its charge has its own line. */
 const receipts = `
   SELECT workspace_id, key_id, settled_at, cost_nano FROM call WHERE cost_nano <> 0
   UNION ALL
   SELECT workspace_id, key_id, settled_at, cost_nano FROM job
   WHERE cost_nano <> 0 AND settled_at IS NOT NULL AND lost_at IS NULL`;
 
-/** What binds the postings of usage to the calls and jobs that they stand for (contract: money/postings). */
+/** Usage lines against the calls and jobs that they contain (contract: money/postings). */
 export const usageChecks: readonly Check[] = [
   {
     name: 'each usage line is the cost of the calls and jobs that were settled in its quarter of an hour',

@@ -9,7 +9,7 @@ export interface Verification {
   /** The rows that break an invariant, at most 100 a check; amounts are decimal strings of nano-dollars. */
   readonly checks: readonly { readonly name: string; readonly rows: readonly unknown[] }[];
   /**
-   * What calls and jobs were charged above their holds, all together: the bound of the overshoot
+   * By how much all calls and jobs together were charged above their holds: the bound of the overshoot
    * (contract: money/overshoot).
    */
   readonly overHoldNano: bigint;
@@ -17,7 +17,7 @@ export interface Verification {
   readonly deleted: Deleted | null;
 }
 
-/** What agreed with the ledger when it was deleted, but for the quarters that a check shows. */
+/** Deleted calls and jobs, which agreed with the ledger then, except for quarters that a check shows. */
 export interface Deleted {
   /** When the last of them was settled. */
   readonly until: Date;
@@ -30,7 +30,7 @@ const settings = ['jit = off', "work_mem = '64MB'"];
 /** The most rows that a check shows. */
 const mostRows = 100;
 
-/** Checks every invariant of money and logs, beside a running gateway too. @throws Error of the database. */
+/** Checks every invariant of money and logs, even while a gateway runs. @throws Error of the database. */
 export function verifyLedger(db: Pick<Db, 'pool'>): Promise<Verification> {
   return readSnapshot(db, checkLedger);
 }

@@ -39,8 +39,8 @@ export interface Applied {
 /**
  * Makes the database say what the catalogue says: declarative and idempotent. A changed price is a new
  * version, so calls keep the one they were admitted under (contract: money/price-versions).
- * @param tx holds the lock on the table `provider`, because two at once would both see a price as new; whoever
- * opened it publishes the change.
+ * @param tx has locked the table `provider`, because two transactions at once would both see a price as new; its opener
+ * publishes the change.
  * @throws FileRefused for faults that only the database shows (an unknown provider, a family that it lacks);
  * SealingKeyMissing if a credential must be sealed and there is no key.
  */
@@ -63,7 +63,7 @@ export async function applyWithin(
 }
 
 /**
- * What applying would change, and what is there; nothing is written.
+ * What applying would change, and the stored catalogue; nothing is written.
  * @throws FileRefused as applying does.
  */
 export async function compareWithin(

@@ -5,7 +5,7 @@ import { formatUsd } from '#lib/core/money';
 import type { FileModel, FileOffer, FileProvider } from '#lib/core/schemas/catalogue';
 import { isUnpriced, readFilePrice } from '#lib/core/schemas/price';
 
-/** The catalogue as the database holds it. */
+/** The catalogue in the database. */
 export interface StoredCatalogue {
   readonly providers: ReadonlyMap<string, StoredProvider>;
   readonly models: ReadonlyMap<string, Omit<FileModel, 'offers'>>;
@@ -49,7 +49,7 @@ export interface OfferChange {
   /** null: a new offer. */
   readonly id: string | null;
   readonly facts: OfferColumns;
-  /** It stands withdrawn in the database. */
+  /** It is withdrawn in the database. */
   readonly withdrawn: boolean;
   /** undefined: the price stays; null: it becomes unpriced. */
   readonly price: Price | null | undefined;
@@ -188,7 +188,7 @@ function changedFields(before: Record<string, unknown>, after: Record<string, un
   return Object.keys(after).filter((name) => !isDeepStrictEqual(before[name], after[name]));
 }
 
-/** "2 in, 8 out" in dollars per million; per-unit prices by name alone. */
+/** "2 in, 8 out" in dollars per million; per-unit prices with their names. */
 export function priceText(price: Price | null): string {
   if (price === null) return 'unpriced';
   const { input, output, ...rest } = price.base;

@@ -8,14 +8,14 @@ import { formatUsd } from '#lib/core/money';
 export interface ListedModel {
   id: string;
   name: string;
-  /** What stands before the slash of the id; the first provider where there is none. */
+  /** The part of the id before the slash; without a slash, the first provider. */
   vendor: string;
   aliases: string[];
   contextTokens: number;
   maxOutputTokens: number;
   input: string[];
   output: string[];
-  /** Its output may hold thinking that the client does not see. */
+  /** Its output may contain thinking that the client does not see. */
   reasoning: boolean;
   /** "2026-07-02" or "2026-07"; null: unknown. */
   released: string | null;
@@ -56,7 +56,7 @@ export interface ListedPrice {
   bands: PriceBand[];
 }
 
-/** What the catalogue holds, retired models too, and whether each offer can be routed to, by id. Pure. */
+/** The models of the catalogue by id, including retired ones, and whether each offer can be routed to. Pure. */
 export function listModels(catalogue: Catalogue, nowMs: number): ListedModel[] {
   return [...catalogue.models.values()]
     .filter((model) => model.offers.length > 0)

@@ -5,8 +5,8 @@ export const modelEntry = (id: string) => `model ${id}`;
 export const offerEntry = (modelId: string, providerId: string) => `offer ${offerKey(modelId, providerId)}`;
 
 /**
- * The part of a difference that may be written unasked: what is new, and what has changed in the files.
- * @param changed whether an entry differs from what was taken over last.
+ * The part of a difference that may be written automatically: what is new, and what has changed in the files.
+ * @param changed whether an entry differs from what was applied last.
  */
 export function onlyNews(difference: Difference, changed: (entry: string) => boolean): Difference {
   const models = difference.changedModels.filter((model) => changed(modelEntry(model.id)));

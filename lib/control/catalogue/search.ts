@@ -81,7 +81,7 @@ function hasCapability({ price }: ListedOffer, capability: Capability): boolean 
   }
 }
 
-/** Those that hold for a model at one of its offers at least, for badges. */
+/** The capabilities of a model at one or more of its offers, for badges. */
 export function capabilitiesOf(model: ListedModel): Capability[] {
   return capabilities.filter((one) =>
     one === 'reasoning' ? model.reasoning : model.offers.some((offer) => hasCapability(offer, one)),
@@ -106,7 +106,7 @@ function isSimulated({ offers }: ListedModel): boolean {
 
 /**
  * Sorted for the page; without a key, those that can be called first, the newest of them on top, and simulated ones at
- * the end. What has no figure stands last in both directions. Pure.
+ * the end. Models without a figure are last in both directions. Pure.
  */
 export function sortModels(
   models: readonly ListedModel[],

@@ -72,7 +72,7 @@ function priceOf(json: unknown) {
   return isUnpriced(price) ? null : price;
 }
 
-/** A sealed value that does not open counts as absent, so that applying the file seals it anew. */
+/** A sealed value that cannot be decrypted counts as absent, so that applying the file seals it again. */
 function openCredential(id: string, json: unknown, sealingKey: SealingKey | null) {
   if (json === null) return null;
   const stored = storedCredentialShape.parse(json);

@@ -1,7 +1,7 @@
 const windowMs = 60_000;
 const mostKeys = 10_000;
 
-/** At most so many requests a minute for each key, in this process (contract: control-plane/management-limit). */
+/** Limits the requests a minute of each key, in this process (contract: control-plane/management-limit). */
 export interface Pace {
   /** @returns 0 when the request may pass, else the whole seconds to wait. */
   claim(keyId: string, nowMs: number): number;
@@ -10,8 +10,8 @@ export interface Pace {
 }
 
 /**
- * Counts exact times, so that no minute of any start holds more than `most`. Keys without a request in the
- * last minute are forgotten; only valid keys are counted, so that invalid ones cannot fill it.
+ * Counts exact times, so that no 60 seconds contain more than `most`. Keys without a request in the last minute are
+ * forgotten; only valid keys are counted, so that invalid ones cannot fill it.
  */
 export function createPace(most: number): Pace {
   // In the order of the last admitted request: those at the front are the first to be forgotten.

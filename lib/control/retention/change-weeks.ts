@@ -5,11 +5,11 @@ import { type Week, weekAt, weekNamed, weekStart } from '#lib/control/retention/
 import { transact } from '#lib/platform/data/transaction/transaction';
 import { idTimeMs } from '#lib/platform/ids';
 
-/** Longest wait for another process that changes weeks; calls do not wait meanwhile. */
+/** Longest wait for another process that changes weeks, ms; calls do not wait for it. */
 const turnMs = 10_000;
 /** What is done with a week of calls before it goes reads all of them. */
 const limits = { lockMs: turnMs, statementMs: 600_000 };
-/** Ids of later times are nobody's: the clock of a gateway that makes ids lies before it. */
+/** No ids have later times: a gateway makes ids only while its clock is before it. */
 const latestMs = Date.UTC(2101, 0, 1);
 
 /** The weeks of the log that have a partition, the oldest first. */
@@ -45,8 +45,8 @@ export async function makeWeek(pool: Pool, week: Week): Promise<void> {
 }
 
 /**
- * Gives every call of the default partition a week of its own, so that it stays empty: what falls there are calls of a
- * clock far off, and of journals that came late.
+ * Moves every call of the default partition to a week, so that it stays empty: it gets calls from journals that came
+ * late, or from a wrong clock.
  */
 export async function emptyDefault(pool: Pool): Promise<void> {
   let fromId = weekAt(0).fromId;
@@ -64,9 +64,9 @@ export async function emptyDefault(pool: Pool): Promise<void> {
 }
 
 /**
- * Drops a week in milliseconds. Nobody waits for it: neither running calls, nor their settlement; the lock comes in a
- * gap between the transactions that use the log, or not at all.
- * @returns false when another process is changing weeks at this moment.
+ * Drops a week in milliseconds. Neither running calls nor their settlement wait for it: the lock is taken in a gap
+ * between the transactions that use the log, or not at all.
+ * @returns false if another process is changing weeks.
  * @throws TablesInUse, and Error of `leaving`: the week stays.
  */
 export async function dropWeek(
@@ -79,7 +79,7 @@ export async function dropWeek(
   return transact(pool, limits, async (client) => {
     if (!(await takeTurn(client))) return false;
     if (!(await exists(client, name))) return true;
-    // A journal that comes late writes to the week again: it waits until the week has gone.
+    // A late journal may still write to the week: it waits until the week is gone.
     await lockInGap(client, [name], { mode: 'SHARE', patience });
     await leaving(client, { workspaceId: null, fromId, toId, ids: null });
     await lockInGap(client, ['call', 'call_default', name], { patience });

@@ -8,14 +8,14 @@ import { transact } from '#lib/platform/data/transaction/transaction';
 const batch = 1_000;
 const limits = { lockMs: 1_000, statementMs: 30_000 };
 /**
- * A call that was charged by estimate stays this long, hidden: a later report may correct it for as long as the provider
- * keeps its response (contract: money/late-usage).
+ * A call that was charged by estimate stays this long, hidden: a later report may correct it for as long as the
+ * provider keeps its response (contract: money/late-usage).
  */
 const correctableDays = 35;
 
 /**
  * $2: above it; $3: below it; $4: from there on a report may still come. Calls with a job or an adjustment, which are
- * few, stay hidden until their week is dropped: their money stands in those rows.
+ * few, stay hidden until their week is dropped, because their money is in those rows.
  */
 const nextBatch = `
   SELECT c.id::text AS id FROM call c
@@ -35,9 +35,9 @@ interface Hiding {
 }
 
 /**
- * Deletes the calls that workspaces keep shorter than the gateway and that nobody sees any more, in batches
- * (contract: call-log/workspace-retention). Each is a transaction of its own, one at a time over all processes, so that
- * a killed process has lost nothing and the next round goes on where it ended.
+ * Deletes the calls that workspaces keep for a shorter time than the gateway and that are no longer shown, in batches
+ * (contract: call-log/workspace-retention). Each batch is a transaction, one at a time across all processes, so that a
+ * killed process loses nothing and the next round continues where it ended.
  * @param nowMs the time that retention may go by, ms since the epoch.
  * @param stopped asked between two batches.
  */

@@ -32,7 +32,8 @@ interface Wanted {
  * Locks tables inside an open transaction without making others wait. Waiting for a lock blocks every statement that
  * comes after it, so the lock is first requested in the gaps between other transactions. If these overlap without a gap
  * (settlements of a large fleet), it is waited for, 50 ms at a time.
- * @param tables our own names, the parent before its partitions: a transaction that uses a partition through it has both.
+ * @param tables our own names, the parent before its partitions: a transaction that uses a partition through it has
+ * both.
  * @throws TablesInUse; the transaction can go on.
  */
 export async function lockInGap(
@@ -68,8 +69,8 @@ async function take(client: PoolClient, statement: string): Promise<boolean> {
 }
 
 /**
- * Makes sure that no other process changes weeks or deletes calls until the transaction ends. Reads and settlement do not
- * wait for this lock.
+ * Makes sure that no other process changes weeks or deletes calls until the transaction ends. Reads and settlement do
+ * not wait for this lock.
  * @returns false if another process is doing so; the transaction can go on.
  */
 export function takeTurn(client: PoolClient): Promise<boolean> {

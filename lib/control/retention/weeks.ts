@@ -5,7 +5,7 @@ export const weekMs = 7 * dayMs;
 /** A Monday, 00:00 UTC. */
 const firstMondayMs = Date.UTC(1970, 0, 5);
 
-/** A week of the call log: the partition that holds its ids. */
+/** A week of the call log: the partition with its ids. */
 export interface Week {
   /** "call_w20261116": the week that begins on that Monday. */
   readonly name: string;
@@ -16,7 +16,7 @@ export interface Week {
   readonly toId: string;
 }
 
-/** Start of the week (Monday, 00:00 UTC) that a moment lies in; both in ms since the epoch. */
+/** Start of the week (Monday, 00:00 UTC) of a moment; both in ms since the epoch. */
 export function weekStart(ms: number): number {
   return firstMondayMs + Math.floor((ms - firstMondayMs) / weekMs) * weekMs;
 }
@@ -27,7 +27,7 @@ export function weekAt(startMs: number): Week {
   return { name: `call_w${monday}`, startMs, fromId: idFloor(startMs), toId: idFloor(startMs + weekMs) };
 }
 
-/** The week that a partition of this name holds; null for the default partition and tables of others. */
+/** The week of the partition with this name; null for the default partition and other tables. */
 export function weekNamed(name: string): Week | null {
   const [, year, month, day] = /^call_w(\d{4})(\d\d)(\d\d)$/.exec(name) ?? [];
   return year ? weekAt(Date.UTC(Number(year), Number(month) - 1, Number(day))) : null;

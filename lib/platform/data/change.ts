@@ -13,7 +13,9 @@ export interface SqlRunner {
   query(text: string, values: unknown[]): Promise<unknown>;
 }
 
-/** Where PostgreSQL says, once a transaction that published something has committed, that there is something to poll. */
+/**
+ * Where PostgreSQL says, once a transaction that published something has committed, that there is something to poll.
+ */
 export const noticeChannel = 'model_gateway_change';
 
 const statement = `

@@ -94,7 +94,9 @@ function placeOf(url: string): Place {
   };
 }
 
-/** Codes of a network that fails, and of a server that stops, starts, is full or only read. Errors of files have others. */
+/**
+ * Codes of a network that fails, and of a server that stops, starts, is full or only read. Errors of files have others.
+ */
 const unreachable =
   /^(ECONN(REFUSED|RESET|ABORTED)|ETIMEDOUT|EPIPE|E(HOST|NET)UNREACH|ENOTFOUND|EAI_AGAIN|08[0-9A-Z]{3}|57P0\d|53300|25006)$/;
 
@@ -110,7 +112,7 @@ export function isDatabaseAway(error: unknown): boolean {
 }
 
 /**
- * Whether PostgreSQL refused what a statement holds: data exceptions (22), broken constraints (23), exceeded
+ * Whether PostgreSQL refused the data of a statement: data exceptions (22), broken constraints (23), exceeded
  * limits (54). The same again would be refused again.
  */
 export function isRefusedData(error: unknown): error is Error {

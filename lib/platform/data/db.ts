@@ -16,7 +16,7 @@ export interface DbOptions {
   readonly max?: number;
   /** How long a transaction may wait for its next statement before the server ends it, ms; 20 s unless given. */
   readonly idleInTransactionMs?: number;
-  /** Whether it would rather wait than fail while others hold the one session of the embedded database. */
+  /** Whether it waits longer while others use the single session of the embedded database. */
   readonly patient?: boolean;
   readonly onError?: (error: Error) => void;
 }
@@ -52,13 +52,13 @@ export function openDb(url: string, options: DbOptions = {}): Db {
     },
   });
   pool.on('error', (error) => options.onError?.(error));
-  // The pool listens to idle connections alone: one that broke inside a transaction would end the process.
+  // The pool listens only to idle connections: one that broke inside a transaction would end the process.
   pool.on('connect', (client) => client.on('error', deaf));
   let prisma: PrismaClient | null = null;
   return {
     pool,
     waitMs,
-    // Made with its first use: it takes 50 ms of the processor, and calls do without.
+    // Created on first use: it takes 50 ms of the processor, and calls do not need it.
     get prisma() {
       prisma ??= new PrismaClient({ adapter: new PrismaPg(pool) });
       return prisma;
@@ -75,5 +75,5 @@ export function hasSocket(url: string): boolean {
   return /[?&]host=/.test(url);
 }
 
-/** Whoever has the connection is told by its next statement. */
+/** The error is ignored here, because the next statement on the connection fails. */
 function deaf(): void {}

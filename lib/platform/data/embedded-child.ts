@@ -19,15 +19,15 @@ import { type FileLock, takeLock } from '#lib/platform/data/lock';
 import { makePrivate } from '#lib/platform/files/private-files';
 
 // The process that owns DATA_DIR/db: `node embedded-child.ts <data dir> <role> <pid of the asker>`.
-// Two processes in one PGlite directory lose data without a word, hence the lock; the owner is a
+// Two processes in one PGlite directory silently lose data, hence the lock; the owner is a
 // child, so that a blocked or killed gateway neither stalls nor damages the database.
 
-/** What the child tells its parent, one JSON line each on file descriptor 3. */
+/** Messages of the child to its parent, one JSON line each on file descriptor 3. */
 export type Report = { state: 'waiting'; holder: Holder | null } | { state: 'ready' };
 
 const idleInTransactionMs = 15_000;
 
-// Whatever this process makes, socket and lock included, is its user's alone.
+// Only its user can access what this process creates, including socket and lock.
 process.umask(0o077);
 
 const [dataDir = '', role = 'server', asker = '0'] = process.argv.slice(2);
@@ -58,7 +58,7 @@ async function lock(): Promise<FileLock> {
   }
 }
 
-/** A new database is made beside its place and moved there whole: a kill meanwhile leaves nothing half. */
+/** A new database is created next to its final place and then moved, so that a kill leaves nothing half-made. */
 async function open(): Promise<PGlite> {
   const place = join(dataDir, 'db');
   if (!existsSync(place)) {
@@ -85,7 +85,7 @@ const engineOf = (database: PGlite): Engine => ({
   inTransaction: () => database.isInTransaction(),
 });
 
-/** What PGlite's file system throws is no Error and says a number of its own. */
+/** PGlite's file system does not throw an Error but an object with its own number. */
 const numbered: Readonly<Record<number, string>> = {
   2: 'this user cannot read or write its files',
   51: 'its disk is full',

@@ -11,7 +11,7 @@ const longestSocketName = 16;
 /**
  * The directory (0700) for the sockets of the processes on one DATA_DIR: `DATA_DIR/run`, or, where that
  * path is too long for a socket, a directory of our own under /tmp that every process derives alike.
- * @throws when the directory under /tmp belongs to somebody else.
+ * @throws Error if the directory under /tmp belongs to another user.
  */
 export function runDirectory(dataDir: string): string {
   const run = join(dataDir, 'run');
@@ -53,7 +53,7 @@ export type Holder = z.infer<typeof holderSchema>;
 
 const holderFile = (dataDir: string) => join(dataDir, 'run', 'holder.json');
 
-/** Written by the child once it has the lock; renamed into place, so that nobody reads half of it. */
+/** Written by the child once it has the lock; renamed into place, so that it is never read half-written. */
 export function writeHolder(dataDir: string, holder: Holder): void {
   const draft = `${holderFile(dataDir)}.${process.pid}`;
   writeFileSync(draft, JSON.stringify(holder), { mode: 0o600 });
@@ -64,7 +64,7 @@ export function removeHolder(dataDir: string): void {
   rmSync(holderFile(dataDir), { force: true });
 }
 
-/** @returns null when nobody wrote one; the lock, not this file, says whether it still holds. */
+/** @returns null if there is none; the lock, not this file, says whether it is still valid. */
 export function findHolder(dataDir: string): Holder | null {
   try {
     return holderSchema.parse(JSON.parse(readFileSync(holderFile(dataDir), 'utf8')));

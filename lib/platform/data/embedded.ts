@@ -20,7 +20,7 @@ import { OperatorError } from '#lib/platform/operator-error';
 export interface Embedded {
   /** A PostgreSQL address; only the host, a socket directory, differs from a real server's. */
   readonly url: string;
-  /** Ends the child when this call started it; leaves another process's alone. */
+  /** Ends the child if this call started it. */
   close(): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ const restartPauseMs = 250;
 
 /**
  * Opens the embedded database of `dataDir` (contract: durability/embedded-database).
- * A `server` refuses beside another server; a `command` uses a running server's database. Either waits
+ * A `server` refuses to run with another server; a `command` uses a running server's database. Either waits
  * up to 10 s for a command, or for the child of a killed process, to let go.
  * @throws DataDirInUse, or another OperatorError.
  */
@@ -51,7 +51,7 @@ export async function openEmbedded(dataDir: string, role: Role): Promise<Embedde
   return owned ?? attached;
 }
 
-/** @returns null when a server turned up meanwhile whose database a command can use. */
+/** @returns null if a server has started in the meantime whose database a command can use. */
 async function own(dataDir: string, role: Role): Promise<Embedded | null> {
   let child = start(dataDir, role);
   try {
@@ -88,7 +88,7 @@ async function own(dataDir: string, role: Role): Promise<Embedded | null> {
 
 /**
  * Waits until the child has the lock and listens.
- * @returns false when a server turned up meanwhile whose database a command can use.
+ * @returns false if a server has started in the meantime whose database a command can use.
  * @throws DataDirInUse, or another OperatorError.
  */
 async function ready(child: Child, dataDir: string, role: Role): Promise<boolean> {
@@ -108,7 +108,7 @@ function isServer(holder: Holder | null): boolean {
   return holder?.role === 'server' && isAlive(holder.pid);
 }
 
-/** Whether somebody listens on the embedded database's socket. */
+/** Whether a process listens on the embedded database's socket. */
 function answers(dataDir: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(socketPath(dataDir));
@@ -159,7 +159,7 @@ function start(dataDir: string, role: Role): Child {
     stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
     env: environmentWith(childAllocator),
   });
-  // By way of this process, whose log may have a form of its own.
+  // Through this process, whose log may have its own format.
   child.stderr?.on('data', (text) => process.stderr.write(text));
   const exited = new Promise<void>((resolve) => {
     // Closed, not just ended: what it said last has been passed on then.
@@ -187,7 +187,7 @@ function start(dataDir: string, role: Role): Child {
 /** File descriptor 3 is a pipe: `start` asks for it. */
 const reportPipe = (child: ChildProcess): Readable => child.stdio[3] as Readable;
 
-/** The lines come from our own child, which writes nothing but reports there. */
+/** The lines come from our own child, which writes only reports there. */
 async function* reportsOf(pipe: Readable): AsyncIterable<Report> {
   for await (const line of createInterface({ input: pipe })) yield JSON.parse(line) as Report;
 }

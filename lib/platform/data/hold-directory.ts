@@ -15,10 +15,10 @@ import { makeDataDirectory } from '#lib/platform/files/data-directory';
 const longestWaitMs = 10_000;
 
 /**
- * Takes `dataDir` for a server whose database is elsewhere: its journal must not be taken for a dead process's by a
- * second one (contract: durability/one-server). The kernel frees the lock when the process dies, however it dies.
+ * Locks `dataDir` for a server whose database is elsewhere: a second server must not treat its journal as a dead
+ * process's (contract: durability/one-server). The kernel frees the lock when the process dies, however it dies.
  * @returns what gives it back.
- * @throws DataDirInUse: at once beside a running server, after 10 s beside anything else.
+ * @throws DataDirInUse: at once if a server runs, otherwise after 10 s.
  */
 export async function holdDirectory(dataDir: string): Promise<() => void> {
   makeDataDirectory(dataDir);

@@ -38,12 +38,13 @@ const table = `
   )`;
 
 /**
- * Applies `prisma/migrations/*` in order, keeping Prisma's own records of them.
- * One transaction: a failing migration leaves the database as it was. Two processes take turns by an
- * advisory lock; on the embedded database, where those do nothing, transactions never overlap anyway.
+ * Applies `prisma/migrations/*` in order, keeping Prisma's own records of them. One transaction: a failing migration
+ * leaves the database as it was. Two processes take turns by an advisory lock; on the embedded database, where those do
+ * nothing, transactions never overlap anyway.
  * @param directory folder of `<name>/migration.sql`.
  * @returns the names applied by this call.
- * @throws OperatorError if an applied migration was edited since or failed halfway in Prisma's hands, and for a database that a newer version has migrated: this one would keep its books wrong there.
+ * @throws OperatorError if an applied migration was edited since or failed halfway in Prisma's hands, and for a
+ * database that a newer version has migrated: this one would keep its books wrong there.
  */
 export async function migrate(
   url: string,

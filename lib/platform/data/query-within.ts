@@ -12,7 +12,7 @@ export type Query = <Row extends QueryResultRow>(
  * an hour, until the kernel gives it up.
  */
 export function queryWithin(pool: Pool, limitMs: number): Query {
-  // pg takes `query_timeout` with each query, though its types know it on the client alone.
+  // pg takes `query_timeout` with each query, though its types have it only on the client.
   return (text, values = []) =>
     pool.query(Object.assign({ text, values: [...values] }, { query_timeout: limitMs }));
 }

@@ -22,7 +22,8 @@ export type Secrets = z.infer<typeof secretsSchema>;
 
 /**
  * The secrets of an embedded installation, `DATA_DIR/secrets.json` (0600), created on first use.
- * @throws OperatorError for DATA_DIR; Error if the file exists but is unreadable: new secrets would make every key and session invalid.
+ * @throws OperatorError for DATA_DIR; Error if the file exists but is unreadable: new secrets would make every key and
+ * session invalid.
  */
 export function readOrMakeSecrets(dataDir: string): Secrets {
   const file = join(dataDir, 'secrets.json');

@@ -24,7 +24,7 @@ export class EnvError extends OperatorError {
 
 /**
  * Reads the settings out of `source`. On the embedded database missing secrets are made once and kept
- * in DATA_DIR; beside DATABASE_URL they are required.
+ * in DATA_DIR; with DATABASE_URL they are required.
  * @throws EnvError naming every setting that is missing or wrong.
  */
 export function readEnv(source: Source) {
@@ -176,8 +176,8 @@ export function keepNextFromEnvFiles(): void {
 }
 
 /**
- * Has Next take its settings from here instead of reading `next.config.ts`, for which it would load its compiler, as the
- * server of its standalone output does (docs/decisions/memory-at-rest.md).
+ * Has Next take its settings from here instead of reading `next.config.ts`, for which it would load its compiler, as
+ * the server of its standalone output does (docs/decisions/memory-at-rest.md).
  * @param settings the `config` of `.next/required-server-files.json`.
  */
 export function giveNextSettings(settings: unknown): void {

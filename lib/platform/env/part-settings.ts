@@ -6,13 +6,13 @@ export interface AllowanceLimits {
   readonly boundNano: bigint;
 }
 
-/** What top-ups need of the settings (contract: operations/settings). */
+/** Settings of top-ups (contract: operations/settings). */
 export interface PaymentSettings {
   readonly secretKey: string;
   readonly webhookSecret: string | null;
   /** A stand-in's address; null: Stripe's own. */
   readonly apiBase: string | null;
-  /** `TOP_UP_FEE_PERCENT` in hundredths of a per cent. */
+  /** `TOP_UP_FEE_PERCENT` in hundredths of a percent. */
   readonly feeBasisPoints: number;
 }
 

@@ -60,7 +60,7 @@ export function makeDataDirectory(dataDir: string): void {
 }
 
 /**
- * Closes the directory to other users if it holds nothing but the gateway's files; otherwise only those files. Inside
+ * Closes the directory to other users if it contains only the gateway's files; otherwise only those files. Inside
  * the database's directory modes stay as they are, since closing the directory is enough.
  */
 function closeToOthers(dataDir: string): void {

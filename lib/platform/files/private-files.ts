@@ -6,8 +6,8 @@ const others = 0o077;
 
 /**
  * Removes the permissions of group and others from a file, or a directory with its contents. Symbolic links are not
- * followed; entries that disappear meanwhile are skipped.
- * @throws Error of the file system: EPERM where it belongs to somebody else.
+ * followed; entries that disappear in the meantime are skipped.
+ * @throws Error of the file system: EPERM if it belongs to another user.
  */
 export function makePrivate(path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false });

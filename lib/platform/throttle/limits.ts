@@ -8,7 +8,7 @@ export function signUpLimits(address: string): Limit[] {
   return [{ id: `sign-up ${address}`, most: 20, windowSeconds: hour }];
 }
 
-/** Links for a new password: for one e-mail, and asked for from one address. */
+/** Links for a new password: for one email address, and requested from one network address. */
 export function resetLimits(address: string, email: string): Limit[] {
   return [
     { id: `reset address ${address}`, most: 30, windowSeconds: 15 * minute },
@@ -16,7 +16,7 @@ export function resetLimits(address: string, email: string): Limit[] {
   ];
 }
 
-/** Links that verify an address, for whoever is signed in: one a minute, ten a day. */
+/** Links that verify the address of a signed-in user: one a minute, ten a day. */
 export function verificationLimits(userId: string): Limit[] {
   return [
     { id: `verification ${userId}`, most: 1, windowSeconds: minute },
@@ -29,7 +29,7 @@ export function linkLimits(address: string): Limit[] {
   return [{ id: `link ${address}`, most: 60, windowSeconds: 15 * minute }];
 }
 
-/** Passwords that whoever is signed in tries as their current one. */
+/** Attempts of a signed-in user to enter the current password. */
 export function passwordLimits(userId: string): Limit[] {
   return [{ id: `password ${userId}`, most: 10, windowSeconds: 15 * minute }];
 }

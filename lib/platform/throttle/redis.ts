@@ -32,7 +32,7 @@ function restRedis({ url, token }: { url: string; token: string }): ThrottleRedi
   return new RestRedis({ url, token, retry: { retries: 0 }, enableTelemetry: false });
 }
 
-/** Redis refuses a script that names this flag, which Upstash's own server alone knows. */
+/** Redis refuses a script with this flag, which only Upstash's server knows. */
 const upstashFlag = /^#!lua flags=allow-key-locking\n/;
 
 /**

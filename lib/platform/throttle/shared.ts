@@ -14,7 +14,7 @@ const markSeconds = 60 * 24 * 3600;
 
 /**
  * Counts in Redis, for all processes. @upstash/ratelimit lets everything pass when Redis is slow and throws when it
- * is away; here `alone` counts then, so that guessing never becomes free (contract: control-plane/throttles).
+ * is away; `alone` counts then, so that guessing is never unlimited (contract: control-plane/throttles).
  */
 export class SharedThrottle implements Throttle {
   readonly #redis: ThrottleRedis;

@@ -21,8 +21,8 @@ function limitsOf(email: string, address: string): SignInLimits {
 
 /**
  * Counts sign-in attempts. The pair of address and e-mail has the tight limit, so that a stranger who knows an e-mail
- * does not lock its owner out; and where somebody has signed in before, what others guess from elsewhere does not
- * count (contract: control-plane/sign-in).
+ * cannot lock its owner out; and where a user has signed in before, attempts from elsewhere do not count
+ * (contract: control-plane/sign-in).
  */
 export class SignInThrottle {
   readonly #throttle: Throttle;
@@ -31,7 +31,7 @@ export class SignInThrottle {
     this.#throttle = throttle;
   }
 
-  /** Books an attempt; false when it may not be made. A success takes it back with `clear`. */
+  /** Counts an attempt; false if it is not allowed. After a success, `clear` takes it back. */
   async claim(email: string, address: string): Promise<boolean> {
     return (await this.#throttle.claim(await this.#limits(email, address))) === 0;
   }

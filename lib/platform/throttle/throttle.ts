@@ -1,19 +1,19 @@
 /** How often something may happen. */
 export interface Limit {
-  /** What is counted, for whom: "sign-in pair 192.0.2.1 ann@example.com". Strangers write parts of it. */
+  /** What is counted, and for whom: "sign-in pair 192.0.2.1 ann@example.com". Parts of it are untrusted. */
   readonly id: string;
   readonly most: number;
   readonly windowSeconds: number;
 }
 
 /**
- * Counts what people try by hand: signing in and up, links and passwords. Calls of the gateway have limits of their
- * own. In one process, or shared by several (contract: control-plane/throttles).
+ * Counts manual attempts: signing in and up, links and passwords. Calls of the gateway have their own limits. In one
+ * process, or shared by several (contract: control-plane/throttles).
  */
 export interface Throttle {
   /**
-   * Books one attempt under all of these limits, or under none when one of them is used up.
-   * @returns 0, or after how many seconds another attempt is worth it.
+   * Counts one attempt under all of these limits, or under none if one of them is used up.
+   * @returns 0, or the seconds until another attempt is possible.
    */
   claim(limits: readonly Limit[]): Promise<number>;
   /** Takes one booked attempt back. */

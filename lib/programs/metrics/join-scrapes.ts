@@ -1,6 +1,5 @@
 /**
- * Several scrapes in Prometheus' text format as one: each metric once, with the samples of all. Labels must tell them
- * apart already.
+ * Joins scrapes in Prometheus' text format: each metric once, with the samples of all, whose labels must differ.
  */
 export function joinScrapes(scrapes: readonly string[]): string {
   const metrics = new Map<string, { readonly head: readonly string[]; readonly samples: string[] }>();

@@ -50,7 +50,7 @@ interface AssembleContext extends Pick<ServingContext, 'db' | 'worker'> {
 
 interface AssembleOptions {
   readonly clock?: Clock;
-  /** Limits count in this process alone, whatever store is configured. */
+  /** Limits count only in this process, whatever store is configured. */
   readonly limitsInMemory?: boolean;
 }
 
@@ -69,7 +69,7 @@ export async function assemble(
   const faults = createFaultLog(log, clock, env.outage.forMs);
   const { report } = faults;
 
-  // Before old weeks go: their rows tell which calls of an old journal were posted.
+  // Before old weeks are dropped: their rows show which calls of an old journal were posted.
   const shared = limitsInMemory ? null : await openSharedLimits({ env, db, ownerId, clock, log, report });
   const open = { env, db, worker, ownerId, clock, log, shared, report };
   const books = await openBooks(open);
@@ -185,7 +185,7 @@ export async function assemble(
       coordinator.halt('it is stopping, send the request again');
       const untilMs = clock.mono() + patienceMs;
       while (coordinator.openCalls() > 0 && clock.mono() < untilMs) {
-        // Clients that left wait for nothing, but an answer that the exit cuts off would be charged too little.
+        // No client waits for these, but an answer that the exit cuts off would be charged too little.
         if (clock.mono() >= untilMs - CUT_DRAINS_MS) runtime.drains.stop();
         await pause(FINISH_POLL_MS);
       }

@@ -37,7 +37,7 @@ export function isForGateway(head: RequestHead): boolean {
   return !('code' in match(method, path)) || !isAction(method, path, head.headers);
 }
 
-/** Whether the target is under one of the gateway's prefixes, or is no path. */
+/** Whether the target is under one of the gateway's prefixes, or is not a path. */
 function isVersioned(target: string): boolean {
   return /^(?!\/)|^\/+(?:\.{1,2}\/+)*v1(?:beta|alpha)?(?:[/?%#\\]|$)/.test(target);
 }
@@ -46,7 +46,7 @@ const routedMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'DELETE'
 
 /**
  * The target under which Next passes a gateway request to its route unchanged; null for requests that Next would
- * answer, redirect or rewrite by itself: unknown methods, dot segments, invalid escapes, and addresses without a
+ * answer, redirect or rewrite itself: unknown methods, dot segments, invalid escapes, and addresses without a
  * route. Doubled slashes, which it would redirect, are single ones here.
  */
 export function routedTarget({ method = '', url = '' }: RequestHead): string | null {

@@ -15,8 +15,8 @@ const remedies: Readonly<Record<MachineFault, string>> = {
 };
 
 /**
- * Writes errors to the log: one line for an outage of the database, however many statements fail, and one a minute for a
- * fault of this machine (contract: call-log/machine-faults).
+ * Writes errors to the log: one line for an outage of the database, however many statements fail, and one a minute for
+ * a fault of this machine (contract: call-log/machine-faults).
  * @param allowedMs how long calls go on without the database (contract: money/outage-allowance).
  */
 export function createFaultLog(log: Logger, clock: Pick<Clock, 'mono'>, allowedMs: number) {

@@ -16,10 +16,10 @@ const othersWithinMs = 2_000;
 export type ServeMetrics = (request: IncomingMessage, response: ServerResponse) => void;
 
 /**
- * The metrics of this process in Prometheus' text format, for clients that send METRICS_TOKEN as a bearer token. If it is
- * not set, nothing is collected and every client is refused, even from this machine: behind a proxy on the same machine
- * all clients come from there, so that an open default would publish models, providers and traffic. People on the machine
- * have `gateway health`, which needs no token.
+ * The metrics of this process in Prometheus' text format, for clients that send METRICS_TOKEN as a bearer token. If it
+ * is not set, nothing is collected and every client is refused, even from this machine: behind a proxy on the same
+ * machine all clients come from there, so that an open default would publish models, providers and traffic. People on
+ * the machine have `gateway health`, which needs no token.
  *
  * A worker returns the metrics of all workers of its machine, each with its number as the label `worker`, so that the
  * counters of a worker that was started again begin at 0 without affecting the others.

@@ -6,8 +6,8 @@ const steering = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*[A-Za-z]`, 'g')
 type Write = typeof process.stderr.write;
 
 /**
- * Turns what Next, Node and libraries print into log lines, one JSON object each, because a stack trace of several lines
- * would break a log that is read line by line. Standard error is logged as `error`, standard output as `info`.
+ * Turns what Next, Node and libraries print into log lines, one JSON object each, because a stack trace of several
+ * lines would break a log that is read line by line. Standard error is logged as `error`, standard output as `info`.
  * @returns a function that restores the streams.
  */
 export function logWhatIsPrinted(log: Logger): () => void {

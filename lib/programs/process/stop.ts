@@ -37,9 +37,9 @@ export const thisProcess: StopHost = {
 };
 
 /**
- * Stops once (contract: durability/stop): at SIGTERM, SIGINT or SIGHUP, or with exit 1 at an uncaught error, because what
- * threw may be half done and money depends on it. A second signal exits at once. Exit 1 also if the books could not be
- * closed: the journal keeps them for the next start.
+ * Stops once (contract: durability/stop): at SIGTERM, SIGINT or SIGHUP, or with exit 1 at an uncaught error, because
+ * what threw may be half done and money depends on it. A second signal exits at once. Exit 1 also if the books could
+ * not be closed: the journal keeps them for the next start.
  * @returns a function that stops the process because of an error that leaves no other choice.
  */
 export function onStop(stop: Stop, host = thisProcess): (error: unknown) => void {

@@ -11,9 +11,9 @@ import { shelveInterrupted } from '#lib/programs/telemetry/interrupted';
 import { LateCharges } from '#lib/programs/telemetry/late-charges';
 import { addressKey, type ServerAddress } from '#lib/programs/telemetry/spans/span';
 
-/** The exporter of this process, which is off unless a collector is set. Nothing of it ever stops a call. */
+/** The exporter of this process, which is off unless a collector is set. It never stops a call. */
 export interface Telemetry {
-  /** What recovery tells of calls that a dead process left open; undefined while it is off. */
+  /** Called by recovery with the calls that a dead process left open; undefined while it is off. */
   readonly onInterrupted: ((ownerId: string, ended: readonly CloseEntry[]) => Promise<void>) | undefined;
   /** Before the journal is opened. @returns null while it is off. */
   start(ownerId: string, nowMs: number): Exporter | null;
@@ -23,7 +23,7 @@ interface TelemetryParts {
   readonly db: Db;
   readonly journalDir: string;
   readonly log: Logger;
-  /** Number of the worker, 1 when absent; each has a folder of its own, and the first sends late charges for all. */
+  /** Number of the worker, 1 when absent; each has its own folder, and the first sends late charges for all. */
   readonly worker?: number | undefined;
 }
 

@@ -22,7 +22,7 @@ const program = fileURLToPath(new URL('../../../tools/sandbox/main.ts', import.m
 
 /**
  * Starts the simulated provider when it is switched on: its own process, which ends with this one. When
- * it ends by itself it is started again under the same address and key, which the catalogue has read.
+ * it ends unexpectedly, it is started again with the same address and key, which the catalogue has read.
  */
 export async function openUpstreams(env: Env, log: Logger): Promise<Upstreams> {
   if (!env.sandbox) return { envSecret, secrets: [], close: async () => {} };
@@ -75,7 +75,7 @@ function start(flags: readonly string[]): ChildProcess {
   const child = spawn(
     process.execPath,
     [program, '--tied', ...flags],
-    // A group of its own: the terminal's Ctrl-C must not end it before this process has drained.
+    // Its own process group: the terminal's Ctrl-C must not end it before this process has drained.
     { stdio: ['pipe', 'pipe', 'pipe'], detached: true },
   );
   child.stderr.on('data', (text) => process.stderr.write(text));

@@ -14,18 +14,18 @@ export interface Batch {
   readonly count: number;
   /** Records in between that cannot be read. */
   readonly unreadable: number;
-  /** Whether it was cut for its size alone: more is there. */
+  /** Whether it is full, so that more is waiting. */
   readonly full: boolean;
-  /** The file it comes from; null for what no file holds. */
+  /** The file it comes from; null if it comes from no file. */
   readonly file: ExportFile | null;
-  /** The collector has it, or never will: it does not come again. */
+  /** The collector has it, or never will: it is not sent again. */
   done(): void;
 }
 
-/** Kept in memory at most, of calls that no file holds. */
+/** How many calls that are in no file are kept in memory. */
 const mostRemembered = 10_000;
 
-/** All that the collector does not have yet, oldest first, in pieces. */
+/** Everything that the collector does not have yet, oldest first, in batches. */
 export class Batches {
   readonly #files: ExportFiles;
   readonly #ownerId: string;
@@ -38,7 +38,7 @@ export class Batches {
     this.#ownerId = ownerId;
   }
 
-  /** @returns false when there is no room for it. */
+  /** @returns false if there is no room for it. */
   remember(call: CallRecord): boolean {
     if (this.#remembered.length >= mostRemembered) return false;
     this.#remembered.push(call);
@@ -78,7 +78,7 @@ export class Batches {
     if (count > 0 || unreadable > 0) {
       return { ownerId: file.ownerId, spans, count, unreadable, full: count >= most, file, done };
     }
-    // Starts of calls alone, or nothing: the end of a finished file.
+    // Only starts of calls, or nothing: the end of a finished file.
     if (end > from || !this.#files.extent(file).current) done();
     return null;
   }

@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path';
 import { z } from 'zod';
 
-/** Where in DATA_DIR/journal the exporter keeps links to the journal's files, and how far it has come in them. */
+/** Folder in DATA_DIR/journal with the exporter's links to the journal's files, and its positions in them. */
 export const EXPORT_FOLDER = 'export';
 const positionsFile = 'positions.json';
 
@@ -25,7 +25,7 @@ export interface ExportFile {
 /** How far a file of the running process has been written. */
 export interface OwnFile {
   readonly name: string;
-  /** Bytes of whole records: what stands behind them may still be taken back. */
+  /** Bytes of whole records: bytes after them may still be undone. */
   readonly size: number;
   /** Whether it is still written. */
   readonly current: boolean;
@@ -43,9 +43,9 @@ export function makeExportFolder(journalDir: string, worker = 1): string {
 }
 
 /**
- * Files of journals that the collector does not have yet, with the byte up to which it has each. They are hard links:
- * the journal deletes its own names when the drain needs them no more, and the exporter its own; neither waits for the
- * other.
+ * Journal files that the collector does not have completely, with the byte up to which it has each. They are hard
+ * links: the journal deletes its names when the drain no longer needs them, and the exporter deletes its own; neither
+ * waits for the other.
  */
 export class ExportFiles {
   readonly #dir: string;
@@ -63,12 +63,12 @@ export class ExportFiles {
     this.#chargesTo = kept.chargesTo;
   }
 
-  /** Up to when late charges are with the collector (ISO); null before the first. */
+  /** Up to when the collector has late charges (ISO); null before the first. */
   get chargesTo(): string | null {
     return this.#chargesTo;
   }
 
-  /** What the running process says of its own files. */
+  /** Notes the state of the running process's own files. */
   note(own: readonly OwnFile[]): void {
     this.#own = own;
   }
@@ -88,7 +88,7 @@ export class ExportFiles {
   extent({ name, ownerId, path }: ExportFile): { readonly size: number; readonly current: boolean } {
     const own = this.#own.find((one) => one.name === name);
     if (own) return own;
-    // Just begun, and not heard of yet.
+    // Just begun, and not reported yet.
     if (ownerId === this.#ownerId) return { size: 0, current: true };
     return { size: statSync(path, { throwIfNoEntry: false })?.size ?? 0, current: false };
   }
@@ -119,7 +119,7 @@ export class ExportFiles {
     this.#save();
   }
 
-  /** A position that cannot be written costs repeats at the next start, no more. */
+  /** If a position cannot be written, the next start only repeats calls. */
   #save(): void {
     const text = JSON.stringify({ files: [...this.#positions], chargesTo: this.#chargesTo });
     const path = join(this.#dir, positionsFile);

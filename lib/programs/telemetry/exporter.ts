@@ -20,7 +20,7 @@ export interface ExporterParts {
   readonly worker?: number;
   readonly version: string;
   /**
-   * Reads late charges from where an earlier process stood (ISO; null: from now on); null: none are sent.
+   * Reads late charges from where an earlier process stopped (ISO; null: from now on); null: none are sent.
    */
   readonly charges: ((from: string | null) => LateCharges) | null;
   /** Where providers are reached, by `addressKey`. */
@@ -32,31 +32,31 @@ export interface ExporterParts {
   readonly chargesEveryMs?: number;
 }
 
-/** How the exporter stands; for metrics. */
+/** The state of the exporter, for metrics. */
 export interface ExportState extends ExportCounts {
   /** Bytes of journal files that wait for the collector. */
   readonly backlogBytes: number;
 }
 
-/** Sends every call to a collector, in a thread of its own (docs/guide/telemetry.md). */
+/** Sends every call to a collector, in its own thread (docs/guide/telemetry.md). */
 export interface Exporter {
   /** A journal file was begun. Never throws. */
   begin(file: JournalFile): void;
-  /** A call ended that no file holds. */
+  /** A call ended that is in no file. */
   remember(call: CallRecord): void;
-  /** The journal cannot be written: the oldest of what waits is given up for its sake. */
+  /** The journal cannot be written: gives up the oldest waiting calls to make room for it. */
   makeRoom(): void;
   state(): ExportState;
-  /** Sends what is there for a few seconds; the rest waits for the next start. After the journal was closed. */
+  /** Keeps sending for a few seconds; the rest waits for the next start. Called after the journal was closed. */
   stop(): Promise<void>;
 }
 
-/** Memory of the thread's heap; beyond it the thread is ended and begun again. */
+/** Limits of the thread's heap, beyond which the thread is ended and started again. */
 const memory = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 };
 const stopWithinMs = 3_000;
 const program = new URL('./export-thread.ts', import.meta.url);
 
-/** @throws Error of the file system, when there is no place for what waits. */
+/** @throws Error of the file system, if waiting calls cannot be stored. */
 export function startExporter(parts: ExporterParts): Exporter {
   const { settings, ownerId, version, log, everyMs = 1_000, chargesEveryMs = 15_000 } = parts;
   const dir = makeExportFolder(parts.journalDir, parts.worker);

@@ -7,8 +7,8 @@ import { replaceFile } from '#lib/gateway/settlement/set-aside';
 import { makeExportFolder } from '#lib/programs/telemetry/export-files';
 
 /**
- * Keeps the calls that a dead process left open for the exporter: their ends stand in no journal. Those that the log
- * has with another end were exported with it.
+ * Stores for the exporter the calls that a dead process left open, because their ends are in no journal. Calls that the
+ * log has with another end were exported with it.
  * @throws Error of the database or the file system.
  */
 export async function shelveInterrupted(

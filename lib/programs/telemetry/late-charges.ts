@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { LateCharge } from '#lib/programs/telemetry/spans/charge-span';
 
-/** Read at once. */
+/** How many rows are read at once. */
 const mostRows = 2_000;
 /** A transaction may commit this long after the moment that it wrote, and clocks may differ by as much; ms. */
 const overlapMs = 60_000;
@@ -26,21 +26,21 @@ type Row = Omit<LateCharge, 'operation' | 'costNano'> & {
   readonly cost: string;
 };
 
-/** Charges that came after their calls had ended, told once each by one reader as far as it remembers. */
+/** Charges that came after their calls had ended; a reader returns each of them once, as far as it remembers. */
 export class LateCharges {
   readonly #pool: Pool;
   #toMs: number;
-  /** Told already, with their moments. */
+  /** Already sent, with their times. */
   readonly #told = new Map<string, number>();
 
-  /** @param fromMs the moment up to which they were told of before, ms since the epoch. */
+  /** @param fromMs until when they were sent before, ms since the epoch. */
   constructor(pool: Pool, fromMs: number) {
     this.#pool = pool;
     this.#toMs = fromMs;
   }
 
   /**
-   * Those settled since the last `told`, and once more those of the minute before a restart.
+   * Those settled since the last `told`, and again those of the minute before a restart.
    * @returns `toMs`: the latest moment among them. @throws Error of the database.
    */
   async read(): Promise<{ readonly charges: readonly LateCharge[]; readonly toMs: number }> {
@@ -49,7 +49,7 @@ export class LateCharges {
     const adjustments = await this.#pool.query<Row>(findAdjustments, since);
     const found = [...jobs.rows, ...adjustments.rows].map(chargeOf);
     const charges = found.filter((charge) => !this.#told.has(nameOf(charge)));
-    // A full page ends before the newest: what lies behind it comes next.
+    // A full page ends before the newest charges, which come next.
     const whole = [jobs.rows, adjustments.rows].filter((rows) => rows.length === mostRows);
     const ends = whole.map((rows) => rows.at(-1)?.settledMs ?? 0);
     const latest = Math.max(this.#toMs, ...found.map(({ settledMs }) => settledMs));

@@ -4,10 +4,10 @@ import type { OwnFile } from '#lib/programs/telemetry/export-files';
 import type { LateCharge } from '#lib/programs/telemetry/spans/charge-span';
 import type { ServerAddress } from '#lib/programs/telemetry/spans/span';
 
-/** What the exporter's thread is started with. */
+/** Parameters of the exporter's thread. */
 export interface ExportTask {
   readonly settings: TelemetrySettings;
-  /** Where its files lie (`ExportFiles`). */
+  /** Folder of its files (`ExportFiles`). */
   readonly dir: string;
   /** Of the running process. */
   readonly ownerId: string;
@@ -21,13 +21,13 @@ export type ToExporter =
   /** How far the journal has been written; sent before each look. */
   | { readonly kind: 'files'; readonly own: readonly OwnFile[] }
   | { readonly kind: 'addresses'; readonly addresses: readonly (readonly [string, ServerAddress])[] }
-  /** A call that no file holds. */
+  /** A call that is in no file. */
   | { readonly kind: 'remembered'; readonly call: CallRecord }
   /** `to`: ISO time up to which these are all. */
   | { readonly kind: 'charges'; readonly charges: readonly LateCharge[]; readonly to: string }
-  /** The journal cannot be written: room on the disk is wanted. */
+  /** The journal cannot be written: disk space is needed. */
   | { readonly kind: 'room' }
-  /** Sends what is there, for at most so long, and ends. */
+  /** Sends waiting calls for at most this long, and ends. */
   | { readonly kind: 'stop'; readonly withinMs: number };
 
 /** What became of calls, counted since the start of the process; of late charges each counts as one. */

@@ -8,7 +8,7 @@ const mostChunkBytes = 128 * 1024 * 1024;
 
 /** A part of a journal file. */
 interface Slice {
-  /** null: a record that is no end of a call, or cannot be read. */
+  /** null: a record that is not the end of a call, or cannot be read. */
   readonly call: CallRecord | null;
   readonly unreadable: boolean;
   /** Where the next record begins, bytes. */
@@ -16,8 +16,8 @@ interface Slice {
 }
 
 /**
- * The ends of calls in a journal file between two bytes of it, with little of the file in memory at once. What cannot
- * be read is passed over.
+ * The ends of calls in a range of a journal file, with little of the file in memory at once. Unreadable records are
+ * skipped.
  * @throws Error of the file system.
  */
 export function* readEnds(path: string, from: number, until: number): Generator<Slice, void> {

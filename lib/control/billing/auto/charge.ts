@@ -24,7 +24,9 @@ interface AutoOrder {
   readonly stopped: boolean;
 }
 
-/** How long a process may keep an order before it counts as dead: longer than Stripe's client takes with all its tries. */
+/**
+ * How long a process may keep an order before it counts as dead: longer than Stripe's client takes with all its tries.
+ */
 const TAKEN_SECONDS = 120;
 const LONGEST_PAUSE_SECONDS = 3_600;
 

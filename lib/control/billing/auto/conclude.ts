@@ -2,8 +2,8 @@ import type { PoolClient } from 'pg';
 import { type PauseReason, pauseAutoTopUp } from '#lib/control/billing/auto/pause';
 
 /**
- * An automatic order ends in the transaction that credits it: where the balance is still at or below the threshold
- * after that, and not before, the next one may be made.
+ * An automatic order ends in the transaction that credits it. Only then, if the balance is still at or below the
+ * threshold, may the next order be made.
  */
 export async function concludePaid(tx: PoolClient, workspaceId: string, orderId: string): Promise<void> {
   await tx.query(leaveOrder, [workspaceId, orderId]);
@@ -13,7 +13,7 @@ const leaveOrder = `
   UPDATE auto_top_up SET due_at = NULL, order_id = NULL WHERE workspace_id = $1::uuid AND order_id = $2::uuid`;
 
 /**
- * An automatic order ends without money, once, and pauses what it came from.
+ * An automatic order ends without money, once, and pauses the automatic top-ups.
  * @returns whether it was open until now.
  */
 export async function concludeFailed(
@@ -28,7 +28,7 @@ export async function concludeFailed(
   return true;
 }
 
-/** An automatic order whose top-ups were switched off meanwhile ends without money, and pauses nothing. */
+/** If automatic top-ups were switched off after the order was made, it ends without money and pauses nothing. */
 export async function concludeStopped(tx: PoolClient, orderId: string): Promise<void> {
   await endUnpaid(tx, orderId, 'stopped');
 }

@@ -19,19 +19,19 @@ interface Due {
 
 /**
  * Settings `a` of workspace `w` that want a top-up now (contract: money/auto-top-up). $1: payments are of real money,
- * which simulated money stands in for nowhere.
+ * which simulated money never replaces.
  */
 const isDue = `
   a.enabled AND a.paused_at IS NULL AND a.order_id IS NULL AND (a.waits_until IS NULL OR a.waits_until <= now())
     AND NOT w.demo AND w.suspended_at IS NULL
     AND w.balance_nano - CASE WHEN $1::boolean THEN w.simulated_nano ELSE 0 END <= a.threshold_nano`;
 
-/** Its settings are locked until the transaction ends: a process that comes meanwhile takes those of another one. */
+/** Locks the settings until the transaction ends: another process then takes those of another workspace. */
 const takeDue = `
   SELECT a.workspace_id FROM auto_top_up a JOIN workspace w ON w.id = a.workspace_id
   WHERE ${isDue} LIMIT 1 FOR UPDATE OF a SKIP LOCKED`;
 
-/** The statement that takes the lock may have read the balance before an order was credited that has left by now. */
+/** Reads again, because the statement that takes the lock may have read the balance before an order was credited. */
 const readDue = `
   SELECT a.workspace_id AS "workspaceId", a.cents,
     a.cents + (SELECT coalesce(sum(t.cents), 0) FROM top_up t WHERE t.workspace_id = a.workspace_id AND t.auto
@@ -44,9 +44,9 @@ const readDue = `
   WHERE a.workspace_id = $2::uuid AND ${isDue}`;
 
 /**
- * Makes the order of one workspace whose balance is at or below its threshold; what may be charged by it follows later,
- * so that a process that dies in between leaves an order and nothing else.
- * @returns whether there was one to look at.
+ * Makes the order of one workspace whose balance is at or below its threshold. It is charged later, so that a process
+ * that dies in between leaves only an order.
+ * @returns whether there was such a workspace.
  */
 export async function orderNext(pool: Pool, payments: Payments): Promise<boolean> {
   return transact(pool, limits, async (tx) => {
@@ -69,7 +69,7 @@ async function orderFor(tx: PoolClient, due: Due, { livemode, feeBasisPoints }: 
   } else if (customer === null || paymentMethod === null) {
     await pauseAutoTopUp(tx, workspaceId, 'no_card', null);
   } else {
-    // One that is open already, made before the top-ups were switched off and on, is the order of this shortfall too.
+    // An order that is still open, from before the top-ups were switched off and on again, is used for this shortfall.
     await tx.query(
       `INSERT INTO top_up (id, workspace_id, cents, fee_cents, livemode, auto, customer, payment_method, next_try_at)
        VALUES ($1::uuid, $2::uuid, $3, $4, $5, true, $6, $7, now()) ON CONFLICT DO NOTHING`,

@@ -10,14 +10,14 @@ export function centsOf(nano: bigint): number | null {
   return nano % NANO_PER_CENT === 0n ? Number(nano / NANO_PER_CENT) : null;
 }
 
-/** The fee on a top-up, rounded to the nearest cent. @param basisPoints hundredths of a per cent. */
+/** The fee on a top-up, rounded to the nearest cent. @param basisPoints hundredths of a percent. */
 export function feeOf(cents: number, basisPoints: number): number {
   return Math.round((cents * basisPoints) / 10_000);
 }
 
 /**
- * What of a credit a refund or dispute takes back: the share that the money returned has of the money paid, fee
- * included, rounded up to a nano-dollar; never more than the credit (contract: money/refunds). Nano-dollars.
+ * How much of a credit a refund or dispute takes back: the returned share of the money paid, fee included, rounded up
+ * to a nano-dollar; never more than the credit (contract: money/refunds). Nano-dollars.
  */
 export function shareOf(creditCents: number, returnedCents: number, paidCents: number): bigint {
   if (returnedCents >= paidCents) return nanoOf(creditCents);

@@ -8,14 +8,14 @@ export interface Payments {
   readonly webhookSecret: string | null;
   /** Whether the key moves real money. */
   readonly livemode: boolean;
-  /** Whether it is a stand-in that is paid at, with play money. */
+  /** Whether payments go to a stand-in, with play money. */
   readonly standIn: boolean;
   readonly feeBasisPoints: number;
-  /** Where the console is reached, without a slash at the end: people come back to it from Stripe's page. */
+  /** Address of the console, without a slash at the end: people return to it from Stripe's page. */
   readonly publicUrl: string;
 }
 
-/** Requests are tried again with the same idempotency key, so that none takes effect twice. */
+/** Requests are retried with the same idempotency key, so that none takes effect twice. */
 const RETRIES = 2;
 const TIMEOUT_MS = 20_000;
 

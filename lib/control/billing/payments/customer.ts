@@ -2,9 +2,9 @@ import type { Pool } from 'pg';
 import type { Payments } from '#lib/control/billing/payments/client';
 
 /**
- * Does something with Stripe's customer of a workspace. One that is gone there, deleted or of another account, is forgotten
- * with its card, and another one takes its place (contract: money/saved-card).
- * @param work is told whether the first one was gone: its idempotency key then stands for another request.
+ * Does something with Stripe's customer of a workspace. A customer that no longer exists there, or belongs to another
+ * account, is forgotten with its card and replaced (contract: money/saved-card).
+ * @param work gets whether the customer was replaced: its idempotency key then belongs to another request.
  * @throws Error of Stripe's client or the database.
  */
 export async function withCustomer<R>(
@@ -23,15 +23,15 @@ export async function withCustomer<R>(
   }
 }
 
-/** Whether Stripe says that a thing is not there. @param param of the request that names it; without one, any. */
+/** Whether Stripe says that something does not exist. @param param of the request that names it; absent: any. */
 export function isMissing(error: unknown, param?: string): boolean {
   if (!(error instanceof Error && 'code' in error) || error.code !== 'resource_missing') return false;
   return param === undefined || ('param' in error && error.param === param);
 }
 
 /**
- * The customer of a workspace, made when it first pays. Two that ask at once are given one.
- * @param gone the one whose place it takes; null: it is the first.
+ * The customer of a workspace, created when it first pays; concurrent requests get the same one.
+ * @param gone the customer that it replaces; null: it is the first.
  */
 async function customerOf(
   pool: Pool,

@@ -11,14 +11,14 @@ export interface Order {
   readonly livemode: boolean;
   readonly status: 'open' | 'paid' | 'expired' | 'failed' | 'refunded';
   readonly paymentIntent: string | null;
-  /** What went back to the card. */
+  /** What was returned to the card. */
   readonly refundedCents: number;
-  /** What was to go back and failed. */
+  /** Refunds that failed. */
   readonly failedCents: number;
   readonly customer: string | null;
 }
 
-/** A line to post; one of a kind and ref stands once. */
+/** A line to post; there is only one for each kind and ref. */
 export interface Line {
   readonly kind: LineKind;
   readonly ref: string;
@@ -75,7 +75,7 @@ function paid(order: Order, fact: Paid, livemode: boolean): Decision {
   };
 }
 
-/** Why a payment is not that of the order; null: it is. */
+/** Why a payment does not belong to the order; null: it does. */
 function disagreement(order: Order, fact: Paid, livemode: boolean): string | null {
   const due = order.cents + order.feeCents;
   if (order.livemode !== livemode) return 'the payment has the other mode (test or live)';

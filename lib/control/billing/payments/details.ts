@@ -5,8 +5,8 @@ import { isMissing } from '#lib/control/billing/payments/customer';
 import { idOf } from '#lib/control/billing/payments/fact';
 
 /**
- * Keeps what a payment leaves behind at Stripe beside its money: the card where its holder agreed to that, then the receipt
- * and the invoice, so that whoever sees these sees the card too. It follows the credit and may be repeated.
+ * Stores the details of a payment at Stripe: the card, if its holder agreed to that, then the receipt and the invoice,
+ * so that the card is there when these are shown. Runs after the credit and may be repeated.
  * @throws Error of Stripe's client or the database.
  */
 export async function noteDetails(pool: Pool, stripe: Stripe, paymentIntent: string): Promise<void> {
@@ -25,7 +25,7 @@ export async function noteDetails(pool: Pool, stripe: Stripe, paymentIntent: str
   if (session !== null) await noteInvoice(pool, stripe, session);
 }
 
-/** Makes a card the one that automatic top-ups charge, unless it or its customer is gone at Stripe by now. */
+/** Makes a card the one that automatic top-ups charge, unless it or its customer no longer exists at Stripe. */
 async function keepCard(pool: Pool, stripe: Stripe, customer: string, card: string): Promise<void> {
   try {
     await stripe.customers.update(customer, { invoice_settings: { default_payment_method: card } });
@@ -35,7 +35,7 @@ async function keepCard(pool: Pool, stripe: Stripe, customer: string, card: stri
   }
 }
 
-/** The invoice of a page on which people paid, where it is ready. */
+/** Stores the invoice of a checkout page, if it is ready. */
 async function noteInvoice(pool: Pool, stripe: Stripe, session: string): Promise<void> {
   const { invoice } = await stripe.checkout.sessions.retrieve(session, { expand: ['invoice'] });
   if (typeof invoice !== 'object' || !invoice?.hosted_invoice_url) return;

@@ -31,23 +31,23 @@ export interface Declined {
   readonly code: string | null;
 }
 
-/** The cards of a customer are others than before: which they are, Stripe tells when it is asked. */
+/** The cards of a customer have changed; Stripe must be asked for the current ones. */
 export interface CardChanged {
   readonly kind: 'card';
   readonly customer: string | null;
   readonly paymentMethod: string | null;
 }
 
-/** The refunds of a payment are others than before: which they are, Stripe tells when it is asked. */
+/** The refunds of a payment have changed; Stripe must be asked for the current ones. */
 export interface RefundsChanged {
   readonly kind: 'refunds';
   readonly paymentIntent: string | null;
-  /** What had gone back of its charge when the event was made; 0 where the event tells of one refund. */
+  /** How much of its charge had been returned when the event was made; 0 if the event is about one refund. */
   readonly returnedCents: number;
   readonly currency: string;
 }
 
-/** What went back of a payment: all that was ever to go back, less what failed. Neither sum ever falls at Stripe. */
+/** What was returned of a payment: all refunds, less those that failed. Neither sum ever decreases at Stripe. */
 export interface Returned {
   readonly kind: 'returned';
   readonly paymentIntent: string | null;
@@ -130,7 +130,7 @@ export function factOf(event: Stripe.Event): Fact | null {
       return disputed(event.type, event.data.object);
     case 'customer.updated': {
       const changed = Object.keys(event.data.previous_attributes ?? {});
-      // Notes of the gateway's own say nothing of cards.
+      // The gateway's own metadata says nothing about cards.
       if (changed.length > 0 && changed.every((name) => name === 'metadata')) return null;
       return { kind: 'card', customer: event.data.object.id, paymentMethod: null };
     }
@@ -148,8 +148,8 @@ export function factOf(event: Stripe.Event): Fact | null {
 }
 
 /**
- * A session is complete before the money of a slow method arrives: only a paid one counts. What else the account sells
- * names no order.
+ * A session is complete before the money of a slow payment method arrives, so only a paid session counts. Other sales
+ * of the account name no order.
  */
 function paidBySession(session: Stripe.Checkout.Session): Paid | null {
   const paymentIntent = idOf(session.payment_intent);
@@ -185,8 +185,8 @@ export function paidByIntent(intent: Stripe.PaymentIntent): Paid | null {
 }
 
 /**
- * What went back of a payment by its refunds. A list that is behind may lack the newest: at least what the charge says
- * went back was to go back.
+ * What was returned of a payment, by its refunds. The list may lack the newest refunds, so the sum is at least what the
+ * charge says was returned.
  * @param refunds all that the payment has.
  */
 export function returnedOf(
@@ -199,7 +199,7 @@ export function returnedOf(
   return { kind: 'returned', paymentIntent, askedCents, failedCents, currency };
 }
 
-/** Whether the money of a refund stayed with the account: for good. One that still waits is as good as gone. */
+/** Whether the money of a refund stayed with the account for good. A pending refund counts as returned. */
 export function hasFailed({ status }: Stripe.Refund): boolean {
   return status === 'failed' || status === 'canceled';
 }
@@ -231,7 +231,7 @@ function orderOf({ metadata }: Stripe.Checkout.Session): string | null {
   return metadata?.order ?? null;
 }
 
-/** The id of what Stripe gives as an id or whole. */
+/** The id of something that Stripe gives either as an id or as an object. */
 export function idOf(named: string | { id: string } | null | undefined): string | null {
   return typeof named === 'string' ? named : (named?.id ?? null);
 }

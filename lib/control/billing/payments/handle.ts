@@ -94,8 +94,8 @@ async function take(client: PoolClient, event: Stripe.Event, facts: readonly Fac
 }
 
 /**
- * A connected account can send anything under our signing secret, even the ids of our orders, and its money is not ours:
- * its events move nothing.
+ * A connected account can send anything under our signing secret, even the ids of our orders, and its money is not
+ * ours: its events move nothing.
  */
 function ofOtherAccount(account: string, claims: readonly Fact[]): Applied {
   const why = `it belongs to the connected account ${account}, whose money is not this gateway's`;

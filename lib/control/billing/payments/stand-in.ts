@@ -31,7 +31,10 @@ export function standInFor(env: Starting) {
       `--webhook-secret=${webhookSecret}`,
       `--payments-file=${join(dataDir, 'stand-in-account.json')}`,
     ],
-    /** What the gateway knows of it, as named values that reach every process of this machine. @param apiBase its address. */
+    /**
+     * What the gateway knows of it, as named values that reach every process of this machine.
+     * @param apiBase its address.
+     */
     settings: (apiBase: string): [name: string, value: string][] => {
       // For the command line.
       writeFileSync(file, JSON.stringify({ apiBase, webhookSecret }), { mode: 0o600 });
@@ -43,13 +46,13 @@ export function standInFor(env: Starting) {
   };
 }
 
-/** The settings of payments of a process whose machine has the stand-in; null: it has none. */
+/** The payment settings of a process on a machine with the stand-in; null: there is none. */
 export function standInSettings(value: (name: string) => string | null): PaymentSettings | null {
   const [apiBase, webhookSecret] = [value('STAND_IN_STRIPE_URL'), value('STAND_IN_STRIPE_WEBHOOK_SECRET')];
   return apiBase && webhookSecret ? settingsOf(apiBase, webhookSecret) : null;
 }
 
-/** The same for a command beside a running gateway. */
+/** The same for a command on the machine of a running gateway. */
 export function findStandIn({ stripe, databaseUrl, dataDir }: Given): PaymentSettings | null {
   if (stripe !== null || databaseUrl !== null) return null;
   try {

@@ -18,9 +18,9 @@ export interface WebhookHost {
 }
 
 /**
- * Answers a request of Stripe's (contract: money/payment-events): 404 without a webhook secret; 400 for a signature that is
- * wrong or older than 300 s; 413 for a body over 1 MiB; 500 for what must be sent again; 200 for all else, quarantined
- * events included.
+ * Answers a webhook request from Stripe (contract: money/payment-events): 404 without a webhook secret; 400 for a
+ * signature that is wrong or older than 300 s; 413 for a body over 1 MiB; 500 if the event must be sent again;
+ * otherwise 200, even for quarantined events.
  */
 export async function takeWebhook(
   request: Request,

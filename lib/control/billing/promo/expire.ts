@@ -46,10 +46,10 @@ const recalled = `
     AND expires_at <= now() + interval '${endingSeconds} seconds'`;
 
 /**
- * Ends the promo credits that have expired, and asks leases back where one is about to (contract: money/promo). Any
- * number of processes may do it at once: each credit ends in one transaction, under the row of its workspace.
+ * Ends the promo credits that have expired, and requests leases back if one is about to (contract: money/promo). Any
+ * number of processes may do so: each credit ends in one transaction, under the row of its workspace.
  * @returns how many workspaces had something to do.
- * @throws Error of the database; what was done before stands.
+ * @throws Error of the database; what was done before stays done.
  */
 export async function expirePromos(pool: Pool): Promise<number> {
   const { rows } = await pool.query<{ id: string }>(next);
@@ -76,8 +76,8 @@ async function expireOf(client: PoolClient, workspaceId: string): Promise<void> 
 }
 
 /**
- * Whether what remains covers the calls that run. They were admitted on the credit, and spend it first: until they have
- * ended its line waits, while nothing new is admitted on it.
+ * Whether the rest covers the running calls. They were admitted on the credit and spend it first, so its line waits
+ * until they have ended, while nothing new is admitted on it.
  */
 async function coversRunning(
   client: PoolClient,

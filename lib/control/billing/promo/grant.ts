@@ -1,20 +1,20 @@
 import { postLine } from '#lib/gateway/ledger/post-line';
 import type { Change, SqlRunner } from '#lib/platform/data/change';
 
-/** Money that usage spends before any other, until it expires. */
+/** Money that is spent before any other, until it expires. */
 interface PromoCredit {
   readonly workspaceId: string;
-  /** One credit for each, however often it is granted; its expiry has the same. */
+  /** Granted once for each ref, however often; its expiry has the same ref. */
   readonly ref: string;
   /** Above 0. */
   readonly amountNano: bigint;
   readonly reason: string | null;
-  /** null: it never expires, and is then a line of the ledger alone. */
+  /** null: it never expires, and is only a line of the ledger. */
   readonly expiresAt: Date | null;
 }
 
 const lock = 'SELECT 1 FROM workspace WHERE id = $1::uuid FOR NO KEY UPDATE';
-/** Usage up to here is spent by those that were granted before. */
+/** Counts usage up to now against earlier credits. */
 const countUse = 'SELECT count_promo_use($1::uuid)';
 
 const insert = `
@@ -29,7 +29,7 @@ export const noteNextExpiry = `
 
 /**
  * Posts a promo credit (contract: money/promo).
- * @param tx the transaction; it holds the row of the workspace from here on.
+ * @param tx the transaction; it locks the row of the workspace from here on.
  * @returns what must be published as its last statement; null: it was granted before, and nothing was changed.
  * @throws Error of the database.
  */

@@ -2,14 +2,14 @@ import type { Pool } from 'pg';
 import { nanoOf, shareOf } from '#lib/control/billing/payments/cents';
 import { movedBy, returnedBy, type Truth } from '#lib/control/billing/reconcile/truth';
 
-/** A payment of which the ledger has another amount than follows from what Stripe says. */
+/** A payment whose amount in the ledger differs from the amount that follows from Stripe. */
 export interface Difference {
   readonly paymentIntent: string;
   readonly dueNano: bigint;
   readonly postedNano: bigint;
 }
 
-/** What the ledger must have of a payment: its credit less what refunds and disputes took. Nano-dollars. Pure. */
+/** What the ledger must have for a payment: its credit less refunds and disputes. Nano-dollars. Pure. */
 export function dueOf({ intent, refunds, disputes }: Truth): bigint {
   const cents = Number(intent.metadata.cents);
   if (intent.status !== 'succeeded' || !(cents > 0)) return 0n;

@@ -6,7 +6,7 @@ import { isMissing } from '#lib/control/billing/payments/customer';
 export interface LostUsage {
   readonly workspace: string;
   readonly nano: bigint;
-  /** Until when Stripe was told of it; null: that is not known. */
+  /** When Stripe was last informed of it; null: unknown. */
   readonly until: Date | null;
 }
 
@@ -17,7 +17,7 @@ interface Payer {
   readonly told: string;
 }
 
-/** Usage is what money came to beside it, less what is left: the lines of usage need not be added up. */
+/** Usage is the sum of all other lines minus the balance, so that the usage lines need not be added up. */
 const payersOf = `
   SELECT p.workspace_id AS "workspaceId", p.customer, p.told_nano::text AS told,
     (coalesce((SELECT sum(l.amount_nano) FROM ledger_line l
@@ -25,9 +25,9 @@ const payersOf = `
   FROM payer p JOIN workspace w ON w.id = p.workspace_id WHERE p.livemode = $1::boolean ORDER BY p.workspace_id`;
 
 /**
- * Tells Stripe how much each paying workspace has spent, in the metadata of its customer, and notes where it was told of
- * more than this database knows: one that was restored from an older copy (contract: money/reconcile).
- * @param all compares those, too, whose usage is what Stripe was last told of.
+ * Stores at Stripe how much each paying workspace has spent, in the metadata of its customer, and records if Stripe has
+ * a higher amount than this database, which then was restored from an older copy (contract: money/reconcile).
+ * @param all also compares workspaces whose usage is what was last stored at Stripe.
  * @throws Error of Stripe's client or the database; it may be repeated.
  */
 export async function compareUsage(
@@ -40,7 +40,7 @@ export async function compareUsage(
   let older = all;
   for (const payer of rows) {
     if (payer.spent === payer.told && !older) continue;
-    // One that is behind means that all may be.
+    // If one is behind, all may be.
     if (await compareOne(pool, payments, payer, nowMs)) {
       if (!older) return compareUsage(pool, payments, nowMs, true);
       older = true;
@@ -56,7 +56,7 @@ async function compareOne(
   nowMs: number,
 ): Promise<boolean> {
   const found = await stripe.customers.retrieve(customer).catch((error: unknown) => {
-    // Of another account: what was told there is not known here.
+    // The customer belongs to another account, whose metadata is unknown here.
     if (isMissing(error)) return null;
     throw error;
   });

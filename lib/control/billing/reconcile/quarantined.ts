@@ -1,6 +1,6 @@
 import type { Store } from '#lib/control/operations/store';
 
-/** A payment that was not credited because it is not what was ordered. */
+/** A payment that was not credited because it does not match its order. */
 export interface Quarantined {
   readonly event: string;
   readonly why: string;

@@ -4,8 +4,8 @@ import { noteDetails } from '#lib/control/billing/payments/details';
 import type { Truth } from '#lib/control/billing/reconcile/truth';
 
 /**
- * Receipts and invoices that could not be asked for when their payment came, or were not ready: receipts of payments that
- * were just listed without asking again.
+ * Stores receipts and invoices that were not ready, or could not be requested, when their payment came; receipts of the
+ * listed payments without another request.
  * @throws Error of Stripe's client or the database.
  */
 export async function noteReceipts(pool: Pool, stripe: Stripe, truths: readonly Truth[]): Promise<void> {

@@ -13,7 +13,7 @@ export interface Reconciled {
   readonly checked: number;
   /** How many of them moved money now. */
   readonly credited: number;
-  /** What the ledger still differs by from what Stripe says, all payments together, nano-dollars. */
+  /** By how much the ledger still differs from Stripe, all payments together, nano-dollars. */
   readonly driftNano: bigint;
   /** Payment by payment. */
   readonly differences: readonly Difference[];
@@ -27,9 +27,9 @@ const OVERLAP_DAYS = 7;
 const DAY_SECONDS = 86_400;
 
 /**
- * Takes what Stripe has and the ledger lacks: events and payments, refunds and disputes of the time since the last
- * event, with a week of overlap (contract: money/reconcile). What was taken before moves nothing.
- * @param all compares the usage of every paying workspace with what Stripe was told, as after a restored copy.
+ * Posts what Stripe has and the ledger lacks: events, payments, refunds and disputes since the last event, with a week
+ * of overlap (contract: money/reconcile). What was posted before moves nothing.
+ * @param all compares the usage of every paying workspace with what is stored at Stripe, as after restoring a copy.
  * @throws Error of Stripe's client or the database; what was taken until then stays.
  */
 export async function reconcile(
@@ -56,7 +56,7 @@ export async function reconcile(
     const { moved } = await takeFacts(pool, factsOf(truth), truth.intent.livemode);
     if (moved) credited += 1;
   }
-  // What an event needed may be there now.
+  // What these events depended on may exist now.
   credited += (await takeEvents(pool, stripe, first.left)).credited;
   await noteReceipts(pool, stripe, truths);
   await compareUsage(pool, payments, nowMs, all);

@@ -9,7 +9,7 @@ import {
 } from '#lib/control/billing/payments/fact';
 import { refundsOf } from '#lib/control/billing/payments/handle';
 
-/** What Stripe says of one payment of this gateway. */
+/** What Stripe says about one payment of this gateway. */
 export interface Truth {
   readonly intent: Stripe.PaymentIntent;
   /** All that it has. */
@@ -17,7 +17,7 @@ export interface Truth {
   readonly disputes: readonly Stripe.Dispute[];
 }
 
-/** A dispute is over months after it was opened, and a bank sends a refund back weeks after it was made. */
+/** A dispute may last months, and a bank may send back a refund weeks after it was made. */
 const OVER_SECONDS = 120 * 86_400;
 const expand = ['latest_charge'];
 const page = 100;
@@ -37,7 +37,7 @@ export async function listTruths(stripe: Stripe, sinceSeconds: number): Promise<
   const refunds = new Map<string, Stripe.Refund[]>();
   for await (const refund of stripe.refunds.list({ created: opened, limit: page })) {
     const id = idOf(refund.payment_intent) ?? '';
-    // When it failed Stripe does not tell.
+    // Stripe does not say when it failed.
     if (refund.created >= sinceSeconds || hasFailed(refund)) touched.add(id);
     refunds.set(id, [...(refunds.get(id) ?? []), refund]);
   }
@@ -55,7 +55,7 @@ export async function listTruths(stripe: Stripe, sinceSeconds: number): Promise<
   for (const intent of intents.values()) {
     const { id, metadata } = intent;
     if (!metadata.order) continue;
-    // Of an older payment that list may lack some.
+    // The list may lack refunds of an older payment.
     const all = intent.created >= opened.gte ? refunds.get(id) : await refundsOf(stripe, id);
     truths.push({ intent, refunds: all ?? [], disputes: disputes.get(id) ?? [] });
   }
@@ -73,14 +73,14 @@ export function factsOf({ intent, refunds, disputes }: Truth): Fact[] {
   for (const dispute of disputes) {
     const { withdrawn, reinstated } = movedBy(dispute);
     const { id, amount } = dispute;
-    // `opened` is left to the dispute's own event: told again, it would pause top-ups that were resumed since.
+    // Only the dispute's own event sets `opened`: repeated here, it would pause top-ups that were resumed since.
     const moved = { disputeId: id, disputedCents: amount, opened: false, withdrawn, reinstated };
     if (withdrawn) facts.push({ kind: 'disputed', ...moved, ...of });
   }
   return facts;
 }
 
-/** What went back of a payment. */
+/** What was returned of a payment. */
 export function returnedBy(
   { id, currency, latest_charge: charge }: Stripe.PaymentIntent,
   refunds: readonly Stripe.Refund[],
@@ -89,7 +89,7 @@ export function returnedBy(
   return returnedOf({ paymentIntent: id, returnedCents, currency }, refunds);
 }
 
-/** Whether a dispute has taken its money, and given it back. An inquiry takes none. */
+/** Whether a dispute has withdrawn its money, and given it back. An inquiry withdraws none. */
 export function movedBy({ status }: Stripe.Dispute): { withdrawn: boolean; reinstated: boolean } {
   const withdrawn = !status.startsWith('warning_') && status !== 'prevented';
   return { withdrawn, reinstated: status === 'won' };

@@ -13,7 +13,8 @@ import { rolesThatMay } from '#lib/core/role';
 const overview = `Everything that the console and the command line can do, for programs. Amounts of money are decimal strings in
 dollars, times are ISO 8601 in UTC, and \`null\` removes a limit.
 
-**Lists** return \`{ data, next }\`. Send \`next\` as \`after\` to get the next page; \`null\` means that there are no more.
+**Lists** return \`{ data, next }\`. Send \`next\` as \`after\` to get the next page; \`null\` means that there are no
+more.
 
 **Idempotency-Key** (1 to 255 printable ASCII characters without spaces): a POST that is sent again with the same key
 within 24 hours returns the stored answer and does nothing a second time, even while the first one is still running.
@@ -25,8 +26,8 @@ the change is made only if the resource has not changed since; otherwise the ans
 
 **Errors** are \`{ "error": { "message", "code" } }\`. Every answer has its id in \`X-Request-Id\`.
 
-**Limits**: a management key may send ${requestsPerMinute} requests in any 60 seconds to each process of the gateway; above that, the
-answer is 429 \`api_key_rpm_exceeded\` with \`Retry-After\`, in seconds. A body may have 1 MiB and must arrive within 15 s.
+**Limits**: a management key may send ${requestsPerMinute} requests in any 60 seconds to each process of the gateway;
+above that, the answer is 429 \`api_key_rpm_exceeded\` with \`Retry-After\`, in seconds. A body may have 1 MiB and must arrive within 15 s.
 
 **Names**: ids, slugs and addresses of other workspaces are 404 \`not_found\`, as if they did not exist. A former slug
 still finds its workspace, and the answer contains the current one.`;

@@ -7,8 +7,9 @@ import { type FileLock, takeLock } from '#lib/platform/data/lock';
 const suffix = '.lock';
 
 /**
- * Makes a directory in `folder` for this process only, and deletes those of dead processes. A lock that the kernel frees
- * with its process distinguishes the two: process ids cannot, because they repeat in containers that share a folder.
+ * Makes a directory in `folder` for this process only, and deletes those of dead processes. A lock that the kernel
+ * frees with its process distinguishes the two: process ids cannot, because they repeat in containers that share a
+ * folder.
  * @param folder created if missing.
  * @throws Error of the file system.
  */

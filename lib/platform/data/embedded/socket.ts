@@ -41,7 +41,7 @@ function serve(socket: Socket, turns: Turns): void {
     } else if (gathered.has(type)) {
       open.push(bytes);
     } else {
-      // Terminate, or a message (COPY data) that would end the one backend for everybody.
+      // Terminate, or a message (COPY data) that would end the single backend for all clients.
       socket.destroy();
     }
   };

@@ -39,7 +39,7 @@ export class Turns {
 
   /**
    * @param idleLimitMs how long a client may sit inside a transaction without a message.
-   * @param broken told when the engine itself failed; nothing runs after that.
+   * @param broken called if the engine itself failed; nothing runs after that.
    */
   constructor(engine: Engine, idleLimitMs: number, broken: (error: unknown) => void) {
     this.#engine = engine;

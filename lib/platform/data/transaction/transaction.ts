@@ -13,7 +13,7 @@ export interface TransactionLimits {
 }
 
 /**
- * One transaction with time limits of its own.
+ * Runs one transaction with its own time limits.
  * @throws Error of `work` or the database; nothing was changed then, or (a connection lost at COMMIT) all of it.
  */
 export async function transact<R>(

@@ -12,7 +12,7 @@ export interface BooksParts extends Pick<ServingContext, 'db' | 'worker'> {
   readonly ownerId: string;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Limits that other processes share; null: this one counts alone. */
+  /** Limits that other processes share; null: this process counts by itself. */
   readonly shared: SharedLimits | null;
   report(error: unknown, callId: string | null): void;
 }
@@ -26,8 +26,8 @@ export interface Books {
   /** How long the oldest of them has waited, ms; 0: none does. */
   oldestMs(): number;
   setAside(): { readonly damaged: number; readonly rejected: number };
-  /** How the exporter stands; null while it is off. */
+  /** The state of the exporter; null while it is off. */
   telemetry(): ExportState | null;
-  /** Posts what is there, and gives back what is leased. */
+  /** Posts the remaining calls, and gives the leases back. */
   close(): Promise<void>;
 }

@@ -5,7 +5,7 @@ import { listRecentAdmissions } from '#lib/gateway/settlement/recent';
 import type { Books, BooksParts } from '#lib/programs/process/books/books';
 import { watchOutdated } from '#lib/programs/process/books/outdated';
 
-/** Books by the database alone: two transactions a call, for processes without a kept disk. */
+/** Books in the database only: two transactions a call, for processes without a persistent disk. */
 export async function openDatabaseBooks(
   parts: Pick<BooksParts, 'db' | 'clock' | 'log' | 'shared' | 'report'>,
 ): Promise<Books> {
@@ -31,7 +31,7 @@ export async function openDatabaseBooks(
     byRows: true,
     money: {
       ...money,
-      // Whoever claims next ends the calls of processes that are gone.
+      // The next claim ends the calls of processes that are gone.
       fund: async (ask) => {
         await journal.endExpired(false);
         return money.fund(ask);

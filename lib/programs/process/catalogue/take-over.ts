@@ -23,11 +23,11 @@ export interface Shipped extends Omit<ShippedFiles, 'of'> {
   readonly recordPath: string;
 }
 
-/** What the database and the shipped files differ in, one line an entry. */
+/** Differences between the database and the shipped files, one line an entry. */
 export interface Differences {
-  /** Written to the database just now. */
+  /** Written to the database by this call. */
   readonly taken: readonly string[];
-  /** Not written: `gateway catalogue apply` does it. */
+  /** Not written; `gateway catalogue apply` writes them. */
   readonly left: readonly string[];
 }
 

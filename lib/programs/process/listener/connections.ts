@@ -27,8 +27,8 @@ export function trackConnections(server: Server, isAnswering: (socket: Socket) =
   return {
     /**
      * Ends those that wait for a request. A connection without a first request gets half a second, because clients open
-     * connections ahead of need. Node's own `closeIdleConnections` leaves these open, and cuts off answers that have ended
-     * but are not with the kernel yet.
+     * connections ahead of need. Node's own `closeIdleConnections` leaves these open, and cuts off answers that have
+     * ended but are not with the kernel yet.
      */
     endIdle: () => {
       const untilMono = performance.now() - FIRST_REQUEST_MS;

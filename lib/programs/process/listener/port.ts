@@ -20,7 +20,8 @@ const remedies: Readonly<Record<string, (place: Place) => string>> = {
 
 /**
  * Checks whether the listener's address is free, before anything is created: a first run shows its key only once it
- * listens. The check does not listen itself: a connection during it would be reset, and a proxy does not repeat its call.
+ * listens. The check does not listen itself: a connection during it would be reset, and a proxy does not repeat its
+ * call.
  * @throws OperatorError.
  */
 export async function checkPort(env: Place): Promise<void> {

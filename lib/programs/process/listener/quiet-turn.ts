@@ -2,14 +2,16 @@ import { Server } from 'node:net';
 
 /** A turn of the event loop that takes less has accepted all connections that were waiting, ms. */
 const QUIET_MS = 0.03;
-/** For so long only such a turn will do, ms. Then a longer one does as well: a thousandth of the time that has passed. */
+/**
+ * For so long only such a turn will do, ms. Then a longer one does as well: a thousandth of the time that has passed.
+ */
 const STRICT_MS = 500;
 
 /**
  * Closes a listener right after a turn of the event loop in which nothing happened: its queue is empty then. The kernel
  * resets connections that still wait in it, and a proxy sends no POST twice. Nothing comes between the look and the
- * close, not even a promise. A turn that took long is never taken, however long that has gone on: a process that was not
- * given the processor has connections waiting.
+ * close, not even a promise. A turn that took long is never taken, however long that has gone on: a process that was
+ * not given the processor has connections waiting.
  * @param now ms.
  * @returns a promise that resolves once `close` was called.
  */

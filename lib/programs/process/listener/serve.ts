@@ -29,7 +29,9 @@ export async function serveAt(context: ServingContext, env: Env, log: Logger, de
   const { db, operationsDb, worker } = context;
   const openBooks = env.settlement === 'database' ? openDatabaseBooks : openJournalBooks;
   const running = await assemble(env, { ...context, openBooks }, log);
-  /** The log has one line for an outage of the database, whichever part notices it (contract: durability/database-away). */
+  /**
+   * The log has one line for an outage of the database, whichever part notices it (contract: durability/database-away).
+   */
   const reportOf = (part: string) => (error: unknown) => {
     if (isDatabaseAway(error)) running.runtime.report(error, null);
     else log.error({ reason: messageOf(error) }, part);
@@ -129,8 +131,8 @@ export async function serveAt(context: ServingContext, env: Env, log: Logger, de
         })
       : Promise.resolve();
     void met.finally(() => {
-      // Gives back what starting left behind, a third of the server's memory, for which V8 would wait until there is load.
-      // It blocks for some 0.3 s (docs/decisions/memory-at-rest.md); only this flavor also shrinks the young generation.
+      // Frees what starting left behind, a third of the server's memory, which V8 itself would do only under load. Blocks
+      // for some 0.3 s (docs/decisions/memory-at-rest.md); only this flavor also shrinks the young generation.
       const serves = running.state().callsInFlight > 0;
       if (!serves) globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
     });

@@ -14,8 +14,9 @@ const nextPrice = `
   WHERE v.effective_at > now() AND o.withdrawn_at IS NULL`;
 
 /**
- * The catalogue that a process uses. It is read again whenever a dated price comes into force, which no change announces
- * (contract: money/dated-prices). @throws if the database cannot answer the first time.
+ * The catalogue that a process uses. It is read again whenever a dated price comes into force, which no change
+ * announces (contract: money/dated-prices).
+ * @throws if the database cannot answer the first time.
  */
 export async function followCatalogue(
   pool: Pool,

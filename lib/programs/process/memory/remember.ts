@@ -30,7 +30,10 @@ export interface MemoryParts {
   databaseAnswers(): void;
 }
 
-/** What this process keeps of the database in memory, kept current by the change feed (contract: durability/change-feed). */
+/**
+ * What this process keeps of the database in memory, kept current by the change feed (contract:
+ * durability/change-feed).
+ */
 export async function remember(parts: MemoryParts) {
   const { env, db, clock, report } = parts;
   const sources = {

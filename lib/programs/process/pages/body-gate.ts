@@ -38,7 +38,7 @@ export type BodyGate = (
 
 /**
  * Receives the bodies of console requests before Next handles them: at most 1 MiB within 15 s each. Next itself would
- * accept 10 MiB from anybody and wait without limit. Next refuses a request whose stream has been read, so `serve`
+ * accept 10 MiB from any client and wait without limit. Next refuses a request whose stream has been read, so `serve`
  * gets a new request object with the same head and the received body.
  * @param newId of the request, for `x-request-id` of a refusal.
  * @param limits for all bodies together, bytes, and for the time of each, ms.

@@ -10,9 +10,9 @@ export interface ConnectionTarget {
 const MOST_WAITING = 1_000;
 
 /**
- * Gives each connection to the worker with the fewest connections on their way to it, in turn among equals, and keeps it
- * until the worker has received it: a stuck worker gets few, and connections on their way to a worker that died go to
- * another. (`node:cluster` loses such a connection, and its client waits forever.)
+ * Gives each connection to the worker with the fewest connections on their way to it, in turn among equals, and keeps
+ * it until the worker has received it: a stuck worker gets few, and connections on their way to a worker that died go
+ * to another. (`node:cluster` loses such a connection, and its client waits forever.)
  */
 export class ConnectionDispatcher {
   readonly #targets = new Map<

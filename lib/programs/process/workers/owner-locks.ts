@@ -23,8 +23,8 @@ export function holdOwner(dataDir: string, ownerId: string): FileLock {
 }
 
 /**
- * Waits until the workers of a killed primary have ended, which they do as soon as they notice: a worker that still runs
- * would write to a journal that is treated as a dead process's (contract: durability/workers).
+ * Waits until the workers of a killed primary have ended, which they do as soon as they notice: a worker that still
+ * runs would write to a journal that is treated as a dead process's (contract: durability/workers).
  * @throws DataDirInUse after 10 s.
  */
 export async function awaitEarlierWorkers(dataDir: string): Promise<void> {

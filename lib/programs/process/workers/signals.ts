@@ -2,8 +2,8 @@ import { type StopHost, thisProcess } from '#lib/programs/process/stop';
 import { hearPrimary } from '#lib/programs/process/workers/messages';
 
 /**
- * How a worker is told to stop. Signals of a terminal, and of some service managers, reach every process of the group, so
- * only the primary acts on them. SIGTERM sent to one worker stops only that worker.
+ * How a worker is told to stop. Signals of a terminal, and of some service managers, reach every process of the group,
+ * so only the primary acts on them. SIGTERM sent to one worker stops only that worker.
  * @param ordered called if the whole machine stops, not only this worker.
  */
 export function workerSignals(ordered: () => void): StopHost {

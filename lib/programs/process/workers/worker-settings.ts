@@ -28,7 +28,7 @@ export function environmentOf(settings: WorkerSettings): NodeJS.ProcessEnv {
 
 /**
  * The settings of this process.
- * @returns null in a process that is no worker.
+ * @returns null if this process is not a worker.
  * @throws ZodError when they are not the primary's.
  */
 export function readWorkerSettings(): WorkerSettings | null {

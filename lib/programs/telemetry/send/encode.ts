@@ -68,7 +68,7 @@ function message(writer: BinaryWriter, field: number, write: () => void): void {
   writer.join();
 }
 
-/** Halves of surrogate pairs are no UTF-8: the whole request would be refused for one. */
+/** Half a surrogate pair is not valid UTF-8, and the whole request would be refused for it. */
 function text(writer: BinaryWriter, field: number, value: string): void {
   writer.tag(field, WireType.LengthDelimited).string(value.isWellFormed() ? value : value.toWellFormed());
 }
@@ -83,7 +83,7 @@ export interface PartialSuccess {
   readonly message: string;
 }
 
-/** Reads an ExportTraceServiceResponse. @throws Error when it is none. */
+/** Reads an ExportTraceServiceResponse. @throws Error if it is invalid. */
 export function decodeAnswer(bytes: Uint8Array): PartialSuccess {
   let found: PartialSuccess = { rejected: 0, message: '' };
   eachField(bytes, (field, reader) => {

@@ -19,7 +19,7 @@ export function delayOf(failures: number, askedMs: number | null, random: number
 export function readRetryAfter(header: string | undefined, nowMs: number): number | null {
   const value = header?.trim() ?? '';
   if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
-  // A date is told by its comma and zone: Date.parse takes almost any text.
+  // A date is recognized by its comma and zone, because Date.parse accepts almost any string.
   const at = /^[A-Za-z]{3}, .* GMT$/.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(at) ? null : Math.max(0, at - nowMs);
 }

@@ -5,13 +5,13 @@ import { readAtMost } from '#lib/platform/read-at-most';
 import { decodeAnswer, decodeRefusal } from '#lib/programs/telemetry/send/encode';
 import { readRetryAfter } from '#lib/programs/telemetry/send/pace';
 
-/** What became of a request. Messages are cleaned, and hold no value of a header. */
+/** The outcome of a request. Messages are cleaned, and contain no values of headers. */
 export type Outcome =
   /** `rejected` spans of it were not taken, and must not be sent again. */
   | { readonly kind: 'accepted'; readonly rejected: number; readonly message: string }
-  /** It will never be taken. */
+  /** It will never be accepted. */
   | { readonly kind: 'refused'; readonly tooLarge: boolean; readonly message: string }
-  /** It may be taken later; `askedMs`: the collector says when. */
+  /** It may be accepted later; `askedMs`: when, if the collector says so. */
   | { readonly kind: 'later'; readonly askedMs: number | null; readonly message: string };
 
 export interface Sender {
@@ -72,7 +72,7 @@ export function openSender(settings: TelemetrySettings): Sender {
   return { send, close: () => agent.destroy() };
 }
 
-/** An answer of 200 whose body is no message of OTLP says nothing of spans that were rejected. */
+/** A 200 whose body is not an OTLP message says nothing about rejected spans. */
 function readTaken(bytes: Buffer): ReturnType<typeof decodeAnswer> {
   try {
     return decodeAnswer(bytes);
@@ -85,7 +85,7 @@ function header(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** Texts of strangers for the log: printable, short, and without the values of our headers, should one be repeated. */
+/** Cleans untrusted text for the log: printable, short, and without values of our headers. */
 function cleaner(secrets: readonly string[]): (text: string) => string {
   const found = secrets.flatMap((value) => [value, ...value.split(/\s+/)]);
   const hidden = found.filter((value) => value.length >= shortestSecret);

@@ -19,8 +19,9 @@ import {
 import { costAttributes, lineAttributes, usageAttributes } from '#lib/programs/telemetry/spans/usd';
 
 /**
- * The span of a call and a span for each of its attempts (docs/guide/telemetry.md). The same record gives the same ids each
- * time, so that repeats can be recognized. Only the call has tokens and cost: a sum over all spans counts them once.
+ * The span of a call and a span for each of its attempts (docs/guide/telemetry.md). The same record gives the same ids
+ * each time, so that repeats can be recognized. Only the call has tokens and cost: a sum over all spans counts them
+ * once.
  * @returns none for an id that is not a UUID.
  */
 export function spansOf(call: CallRecord, addresses: ServerAddresses): Span[] {

@@ -34,7 +34,7 @@ export interface LateCharge {
   readonly priceVersionId: string | null;
 }
 
-/** A child of the call's span, with the same ids each time; null for an id that is no UUID. */
+/** A child of the call's span, with the same ids each time; null for an id that is not a UUID. */
 export function chargeSpanOf(charge: LateCharge): Span | null {
   const traceId = traceIdOf(charge.callId);
   if (!traceId) return null;
