@@ -49,20 +49,17 @@ const book = (leaving: string) => `
     deleted_to = greatest(c.deleted_to, excluded.deleted_to),
     spent_nano = c.spent_nano + excluded.spent_nano, calls = c.calls + excluded.calls`;
 
-/**
- * Quarters that are completely deleted and agree with their lines are forgotten; a line of the last hour may still
- * grow.
- */
+/** Quarters that are completely deleted and agree with their lines; a line of the last hour may still grow. */
 const forgetWhole = `
   DELETE FROM open_quarter o USING ledger_line l
   WHERE l.kind = 'usage' AND l.workspace_id = o.workspace_id AND l.at = o.quarter
     AND (l.amount_nano, l.calls) = (-o.spent_nano, o.calls) AND o.quarter < now() - interval '1 hour'`;
 
 /**
- * Books the calls that retention deletes next, and compares them with the ledger for the last time (contract:
- * call-log/last-check): a quarter of an hour whose calls are all gone must add up to its line, otherwise its sum is
- * kept for `ledger verify` to show. Runs once for these calls, in the transaction that deletes them, to which none may
- * be added meanwhile.
+ * Books the calls that retention deletes next, and compares them with the ledger for the last time
+ * (contract: call-log/last-check): a quarter of an hour whose calls are all gone must add up to its line, otherwise its
+ * sum is kept for `ledger verify` to show. Runs once for these calls, in the transaction that deletes them; none may be
+ * added in the meantime.
  * @throws Error of the database: the calls stay, and the next round tries again.
  */
 export async function closeCalls(

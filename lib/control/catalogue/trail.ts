@@ -7,9 +7,7 @@ import { storePrice } from '#lib/core/schemas/price';
 
 type Facts = Readonly<Record<string, unknown>>;
 
-/**
- * By entry ("model ID"), the facts that differ: as they were (null: it is new) and as they are. JSON, without secrets.
- */
+/** By entry ("model ID"), the facts that differ, before (null: it is new) and after. JSON, without secrets. */
 export interface Trail {
   readonly before: Readonly<Record<string, Facts | null>>;
   readonly after: Readonly<Record<string, Facts>>;

@@ -3,10 +3,7 @@ import { alertWords } from '#lib/control/alerts/words';
 import type { Mail } from '#lib/control/mail/drain';
 import { type Letter, writeLetter } from '#lib/control/mail/letter';
 
-/**
- * Says to owners and admins what the console and webhooks say too.
- * @returns null for a kind that this version does not know.
- */
+/** Mails an alert to owners and admins. @returns null for a kind that this version does not know. */
 export function alertLetter(publicUrl: string, { recipient, facts }: Mail): Letter | null {
   const kind = alertKinds.find((one) => one === facts.kind);
   if (kind === undefined) return null;

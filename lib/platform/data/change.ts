@@ -13,9 +13,7 @@ export interface SqlRunner {
   query(text: string, values: unknown[]): Promise<unknown>;
 }
 
-/**
- * Where PostgreSQL says, once a transaction that published something has committed, that there is something to poll.
- */
+/** Where PostgreSQL announces the commit of a transaction that published something, so that others poll. */
 export const noticeChannel = 'model_gateway_change';
 
 const statement = `

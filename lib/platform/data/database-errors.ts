@@ -94,9 +94,7 @@ function placeOf(url: string): Place {
   };
 }
 
-/**
- * Codes of a network that fails, and of a server that stops, starts, is full or only read. Errors of files have others.
- */
+/** Codes of a failing network, and of a server that stops, starts, is full or read-only; those of files differ. */
 const unreachable =
   /^(ECONN(REFUSED|RESET|ABORTED)|ETIMEDOUT|EPIPE|E(HOST|NET)UNREACH|ENOTFOUND|EAI_AGAIN|08[0-9A-Z]{3}|57P0\d|53300|25006)$/;
 

@@ -57,10 +57,7 @@ export function readTelemetry(given: Given): {
   return problems.length > 0 ? { telemetry: null, problems } : { telemetry, problems };
 }
 
-/**
- * The address for all signals is a base, to which the path of traces is appended; the address for traces is used as it
- * is.
- */
+/** The address for all signals is a base, to which the path of traces is added; the one for traces is complete. */
 function addressOf(given: Given): string | { readonly problem: string } | null {
   const own = given.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT;
   const base = given.OTEL_EXPORTER_OTLP_ENDPOINT;

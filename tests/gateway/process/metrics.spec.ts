@@ -169,8 +169,8 @@ describe('a breaker that opens', () => {
       expect(ran).toMatchObject({ exit: 0, err: '' });
       return ran;
     });
-    expect(shown.out).toMatch(/first-metrics-breaks +(set aside, \d+ s|probing) +67 % /);
-    expect(shown.out).toMatch(/second-metrics-breaks +in service +0 % +none +\d+ ms /);
+    expect(shown.out).toMatch(/first-metrics-breaks +(set aside, \d+ s|probing) +67% /);
+    expect(shown.out).toMatch(/second-metrics-breaks +in service +0% +none +\d+ ms /);
 
     await eventually(async () => stateOf(await scrape(), first), ['probing']);
     expect(await answerer()).toBe(first.provider);

@@ -24,9 +24,7 @@ interface AutoOrder {
   readonly stopped: boolean;
 }
 
-/**
- * How long a process may keep an order before it counts as dead: longer than Stripe's client takes with all its tries.
- */
+/** How long a process may keep an order before it counts as dead; longer than all tries of Stripe's client. */
 const TAKEN_SECONDS = 120;
 const LONGEST_PAUSE_SECONDS = 3_600;
 

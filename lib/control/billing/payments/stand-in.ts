@@ -31,10 +31,7 @@ export function standInFor(env: Starting) {
       `--webhook-secret=${webhookSecret}`,
       `--payments-file=${join(dataDir, 'stand-in-account.json')}`,
     ],
-    /**
-     * What the gateway knows of it, as named values that reach every process of this machine.
-     * @param apiBase its address.
-     */
+    /** Its settings as named values, which reach every process of this machine. @param apiBase its address. */
     settings: (apiBase: string): [name: string, value: string][] => {
       // For the command line.
       writeFileSync(file, JSON.stringify({ apiBase, webhookSecret }), { mode: 0o600 });

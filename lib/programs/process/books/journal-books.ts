@@ -15,10 +15,7 @@ import { settleLeftovers } from '#lib/programs/process/books/leftovers';
 import { watchOutdated } from '#lib/programs/process/books/outdated';
 import { openTelemetry } from '#lib/programs/process/telemetry';
 
-/**
- * Books by leases and a journal in DATA_DIR: it first settles the calls of dead processes (the primary does so for
- * workers).
- */
+/** Books by leases and a journal in DATA_DIR. Settles the calls of dead processes first, unless it is a worker. */
 export async function openJournalBooks(parts: BooksParts): Promise<Books> {
   const { env, db, worker, ownerId, clock, log, shared, report } = parts;
   const journalDir = join(env.dataDir, 'journal');

@@ -2,9 +2,7 @@ import { Server } from 'node:net';
 
 /** A turn of the event loop that takes less has accepted all connections that were waiting, ms. */
 const QUIET_MS = 0.03;
-/**
- * For so long only such a turn will do, ms. Then a longer one does as well: a thousandth of the time that has passed.
- */
+/** For how long only such a turn is accepted, ms; then a longer one too: a thousandth of the time that has passed. */
 const STRICT_MS = 500;
 
 /**

@@ -29,9 +29,7 @@ export async function serveAt(context: ServingContext, env: Env, log: Logger, de
   const { db, operationsDb, worker } = context;
   const openBooks = env.settlement === 'database' ? openDatabaseBooks : openJournalBooks;
   const running = await assemble(env, { ...context, openBooks }, log);
-  /**
-   * The log has one line for an outage of the database, whichever part notices it (contract: durability/database-away).
-   */
+  /** The log has one line for an outage of the database (contract: durability/database-away). */
   const reportOf = (part: string) => (error: unknown) => {
     if (isDatabaseAway(error)) running.runtime.report(error, null);
     else log.error({ reason: messageOf(error) }, part);

@@ -30,10 +30,7 @@ export interface MemoryParts {
   databaseAnswers(): void;
 }
 
-/**
- * What this process keeps of the database in memory, kept current by the change feed (contract:
- * durability/change-feed).
- */
+/** The process's copy of the database, kept current by the change feed (contract: durability/change-feed). */
 export async function remember(parts: MemoryParts) {
   const { env, db, clock, report } = parts;
   const sources = {

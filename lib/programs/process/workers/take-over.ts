@@ -58,9 +58,7 @@ export function createTakeOver(parts: TakeOverParts) {
   }
 
   return {
-    /**
-     * Settles the calls of dead workers; while the database is away it tries again, with growing pauses. Never rejects.
-     */
+    /** Settles the calls of dead workers; tries again, with growing pauses, while the database is away. Never rejects. */
     run: () => {
       last = last.then(untilSettled);
       return last;

@@ -19,9 +19,7 @@ export function usageAttributes(usage: Partial<Usage>): Attribute[] {
   });
 }
 
-/**
- * The lines of a charge as JSON, as `gateway call show` has them with prices in nano-dollars; none when there are none.
- */
+/** The lines of a charge as JSON, as in `gateway call show`, with prices in nano-dollars; none if there are none. */
 export function lineAttributes(lines: readonly CostLine[]): Attribute[] {
   if (lines.length === 0) return [];
   const written = lines.map(({ class: name, quantity, unitPriceNano }) => {
