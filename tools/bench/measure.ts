@@ -1,9 +1,14 @@
 import type { LoadPlan, LoadResult, Measured, Target } from './plan.ts';
 import { processorMs, residentKib, run, startNode } from './processes.ts';
 
+/** Runs a load to its end. @param onText gets what it has printed so far: a line after its warm-up, its result at the end. */
+export async function runLoad(plan: LoadPlan, onText: (text: string) => void): Promise<LoadResult> {
+  const text = await run(startNode('rest', ['tools/bench/load.ts', JSON.stringify(plan)]), onText);
+  return JSON.parse(text.trim().split('\n').at(-1) ?? '');
+}
+
 /** Runs one load against one target and watches the server. */
 export async function measure(target: Target, round: number, plan: LoadPlan): Promise<Measured> {
-  const child = startNode('rest', ['tools/bench/load.ts', JSON.stringify(plan)]);
   const idleKib = residentKib(target.pid);
   let peakKib = 0;
   const note = () => {
@@ -11,15 +16,14 @@ export async function measure(target: Target, round: number, plan: LoadPlan): Pr
   };
   const watch = plan.kind === 'streams' ? setInterval(note, 100) : undefined;
   const marks: { at: number; processorMs: number }[] = [];
-  // The load prints a line after its warm-up and its result at the end: they delimit the measured time.
+  // The two lines delimit the measured time.
   const mark = (text: string) => {
     if (marks.length < text.split('\n').length - 1) {
       marks.push({ at: performance.now(), processorMs: processorMs(target.pid) });
     }
   };
-  const text = await run(child, mark).finally(() => clearInterval(watch));
+  const result = await runLoad(plan, mark).finally(() => clearInterval(watch));
   const [from, to] = [marks[0], marks.at(-1)];
-  const result: LoadResult = JSON.parse(text.trim().split('\n').at(-1) ?? '');
   return {
     ...result,
     target: target.name,

@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { LoadPlan, LoadResult, Measured, Target } from '../plan.ts';
-import { run, startNode } from '../processes.ts';
+import { runLoad } from '../measure.ts';
+import type { LoadPlan, Measured, Target } from '../plan.ts';
 
 /** After so long, the connections to the upstream that earlier streams have left are closed. */
 const allClosedMs = 6_000;
@@ -15,12 +15,10 @@ export const heldFlags = ['--expose-gc', '--import', import.meta.resolve('./tell
 export async function measureHeld(target: Target, round: number, plan: LoadPlan): Promise<Measured> {
   await pause(allClosedMs);
   const idle = await askHeld(target);
-  const child = startNode('rest', ['tools/bench/load.ts', JSON.stringify(plan)]);
   let busy: Promise<number | null> | undefined;
-  const text = await run(child, () => {
+  const result = await runLoad(plan, () => {
     busy ??= pause(allRunMs).then(() => askHeld(target));
   });
-  const result: LoadResult = JSON.parse(text.trim().split('\n').at(-1) ?? '');
   const most = (await busy) ?? null;
   return {
     ...result,

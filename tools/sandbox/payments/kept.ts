@@ -1,5 +1,5 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-import type { Records } from '#tools/sandbox/payments/records';
+import type { Account } from '#tools/sandbox/payments/account';
 
 const kinds = [
   'sessions',
@@ -14,7 +14,7 @@ const kinds = [
 ] as const;
 
 /** Keeps an account on disk, so that its cards and payments survive a restart. */
-export function keepIn(file: string, account: Records): { save(): void } {
+export function keepIn(file: string, account: Account): { save(): void } {
   load(file, account);
   return {
     save: () => {
@@ -28,7 +28,7 @@ export function keepIn(file: string, account: Records): { save(): void } {
 }
 
 /** A file that is missing or cannot be read is an empty account: it is only simulated money. */
-function load(file: string, account: Records): void {
+function load(file: string, account: Account): void {
   try {
     const kept = JSON.parse(readFileSync(file, 'utf8'));
     for (const kind of kinds) {
