@@ -25,24 +25,20 @@ export function rangeNamed(name: RangeName, nowMs: number, zone: string): NamedR
       const fromMs = toMs - dayMs;
       return { fromMs, toMs, before: { fromMs: fromMs - dayMs, toMs: fromMs } };
     }
-    case 'today':
-      return daysUpTo(toMs, zone, 1);
-    case '7d':
-      return daysUpTo(toMs, zone, 7);
-    case '30d':
-      return daysUpTo(toMs, zone, 30);
-    case '90d':
-      return daysUpTo(toMs, zone, 90);
-    case 'month':
-      return monthsUpTo(toMs, zone, 1);
-    case '12m':
-      return monthsUpTo(toMs, zone, 12);
     case 'last-month': {
       const [fromMs, endMs] = [monthStart(nowMs, zone, 1), monthStart(nowMs, zone, 0)];
       return { fromMs, toMs: endMs, before: { fromMs: monthStart(nowMs, zone, 2), toMs: fromMs } };
     }
+    case 'month':
+    case '12m':
+      return monthsUpTo(toMs, zone, name === 'month' ? 1 : 12);
+    default:
+      return daysUpTo(toMs, zone, daysIn[name]);
   }
 }
+
+/** Calendar days of the ranges that count them. */
+const daysIn = { today: 1, '7d': 7, '30d': 30, '90d': 90 } as const;
 
 /** So many calendar days, today included, against as many before up to the same time of day. */
 function daysUpTo(toMs: number, zone: string, days: number): NamedRange {

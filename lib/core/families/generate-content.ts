@@ -21,7 +21,14 @@ const written = { alt: framing, $alt: framing };
 const fileKind = /^(media|json)$/i;
 
 const posted = { family: 'generate-content', method: 'POST', prefixes, query: written } as const;
-/** What an operation made: read at who keeps it. */
+const generated = {
+  ...posted,
+  steps: 'generate',
+  budgeted: true,
+  fields: generateFields,
+  shows: false,
+} as const;
+/** What an operation made: read from the provider that stores it. */
 const stored = {
   family: 'generate-content',
   method: 'GET',
@@ -33,24 +40,8 @@ const stored = {
 const operation = { kind: 'operation', param: 'id' } as const;
 
 const operations: readonly Operation[] = [
-  {
-    ...posted,
-    name: 'content.generate',
-    path: 'models/{model+}:generateContent',
-    steps: 'generate',
-    budgeted: true,
-    fields: generateFields,
-    shows: false,
-  },
-  {
-    ...posted,
-    name: 'content.stream',
-    path: 'models/{model+}:streamGenerateContent',
-    steps: 'generate',
-    budgeted: true,
-    fields: generateFields,
-    shows: false,
-  },
+  { ...generated, name: 'content.generate', path: 'models/{model+}:generateContent' },
+  { ...generated, name: 'content.stream', path: 'models/{model+}:streamGenerateContent' },
   {
     ...posted,
     name: 'content.count',

@@ -48,7 +48,7 @@ describe('the budget of large bodies (contract: body/budget)', () => {
     expect(grow(budget.open('small', small), small).granted).toBe(true);
   });
 
-  it('lets a body that is larger than its part have it when it is alone', async () => {
+  it('accepts a body that is larger than the budget if it is alone', async () => {
     const budget = createBodyBudget(8 * mebibyte);
     const first = budget.open('key', 32 * mebibyte);
     expect(grow(first, 32 * mebibyte).granted).toBe(true);
@@ -59,7 +59,7 @@ describe('the budget of large bodies (contract: body/budget)', () => {
     expect(second.granted).toBe(true);
   });
 
-  it('refuses who waited too long, and who is released while waiting', async () => {
+  it('refuses a body that waited too long, and one that is released while it waits', async () => {
     const budget = createBodyBudget(mebibyte, 'memory', 20);
     expect(grow(budget.open('one', 2 * mebibyte), 2 * mebibyte).granted).toBe(true);
     const late = budget.open('two', 2 * mebibyte);
@@ -164,7 +164,7 @@ describe('the budget of large bodies (contract: body/budget)', () => {
 describe('the pace of a body (contract: body/pace)', () => {
   const pace = { stallMs: 300, windowMs: 100, windowBytes: 1_000 };
 
-  it('is that of its line while it is small, but for a stall', () => {
+  it('a small body may arrive at any rate, but not stall', () => {
     const pacer = new Pacer(pace, 0);
     for (let at = 250; at < 5_000; at += 250) {
       pacer.came(1, at);
@@ -173,7 +173,7 @@ describe('the pace of a body (contract: body/pace)', () => {
     expect(pacer.check(5_050)?.message).toContain('stalled');
   });
 
-  it('is looked at in each span of a large one, and our own pauses do not count', () => {
+  it('a large body is checked in each window, without the time for which reading was paused', () => {
     const pacer = new Pacer(pace, 0);
     pacer.hurry(0);
     pacer.came(1_000, 90);
@@ -189,7 +189,7 @@ describe('the pace of a body (contract: body/pace)', () => {
     expect(pacer.check(1_300)?.message).toMatch(/arrived at less than 10 KiB\/s over 0\.1 s/);
   });
 
-  it('takes no minimum rate from the time in which reading is paused, when the body turns out large then', () => {
+  it('a body that turns out large during a pause gets its minimum rate only from the end of the pause', () => {
     const pacer = new Pacer(pace, 0);
     pacer.came(500, 10);
     pacer.pause(20);

@@ -24,7 +24,7 @@ describe('The memory of a large body', () => {
     expect({ mostInOneRound, grown }).toEqual({ mostInOneRound: 1, grown: 6 });
   });
 
-  test('holds the bytes as they came, across every growth', async () => {
+  test('contains the bytes as they came, across every growth', async () => {
     const sent = Uint8Array.from({ length: 5 * mebibyte }, (_, at) => (at * 7 + (at >> 16)) & 255);
     const memory = new BodyMemory(createBodyBudget(64 * mebibyte), 'key', sent.length);
     for (let at = 0; at < sent.length; at += 100_000) await memory.add(sent.subarray(at, at + 100_000));

@@ -3,7 +3,7 @@ import { noCharge } from '#lib/gateway/flow/call/charge';
 import { chargeInFull } from '#lib/gateway/flow/call/charge-call';
 
 describe('an estimate above its hold, whose hold has grown (contract: money/estimate)', () => {
-  it('is charged in full, and no longer flagged as capped', () => {
+  it('an estimate whose hold has grown is charged in full, and no longer flagged as capped', () => {
     const charge = { ...noCharge, costNano: 5n, flags: ['usage_anomaly', 'strict_capped'] };
     const call = { holdNano: 5n, charge };
     chargeInFull(call, 8n);

@@ -71,7 +71,7 @@ describe('a client that leaves (contract: money/client-gone, money/drain)', () =
     expect(one.closed()).toBe(1);
   });
 
-  it('gives its slot back at once, whether its answer is read on or not', () => {
+  it('a client that leaves gives its slot back at once, whether its answer is drained or not', () => {
     for (const policy of ['abort', 'drain'] as const) {
       const one = callUnderWay({ policy });
       one.begin();
@@ -105,7 +105,7 @@ describe('a client that leaves (contract: money/client-gone, money/drain)', () =
     expect(one.closed()).toBe(1);
   });
 
-  it('has its connection closed where its key has as many drains as it may run calls', () => {
+  it('a client that leaves has its connection closed if its key already has as many drains as concurrent calls', () => {
     const drains = new Drains();
     const [first, second] = [1, 2].map(() => callUnderWay({ concurrency: 1 }, drains));
     for (const one of [first, second]) {
@@ -120,7 +120,7 @@ describe('a client that leaves (contract: money/client-gone, money/drain)', () =
     expect(third.closed()).toBe(0);
   });
 
-  it('before anything was sent has the attempt ended as it begins', () => {
+  it('if the client left before anything was sent, the attempt ends as soon as it begins', () => {
     const one = callUnderWay({ sentWhole: false });
     one.leave();
     expect(one.closed()).toBe(0);
@@ -128,7 +128,7 @@ describe('a client that leaves (contract: money/client-gone, money/drain)', () =
     expect(one.closed()).toBe(1);
   });
 
-  it('is no longer waited for once its call is over', () => {
+  it('a drain ends with its call', () => {
     const one = callUnderWay();
     one.begin();
     one.leave();

@@ -111,7 +111,7 @@ describe('the Content-Encoding of a request (contract: body/compressed)', () => 
     expect(refused instanceof Refused && refused.refusal.message).toContain(message);
   });
 
-  it('leaves the body as it is where there is none', () => {
+  it('a body without Content-Encoding stays as it is', () => {
     const { body } = arriving(Buffer.from('{}'));
     expect(decodedBody(body, undefined, createBodyBudget(0), slow)).toBe(body);
   });
@@ -132,23 +132,26 @@ describe.each(codings)('a body in %s (contract: body/compressed)', (coding) => {
     },
   );
 
-  it('of incompressible bytes up to the limit is read', async () => {
+  it('a compressed body of incompressible bytes up to the limit is read', async () => {
     const bytes = randomBytes(limit - 2048);
     expect(Buffer.from(await readFrom(compress(bytes), coding)).equals(bytes)).toBe(true);
   });
 
-  it('counts as large, however few bytes were sent', () => {
+  it('a compressed body counts as large, however few bytes were sent', () => {
     const { body } = arriving(compress(text));
     expect(decodedBody(body, coding, createBodyBudget(0), slow).large()).toBe(true);
   });
 
-  it.each([1, 64 * 1024])('that ends early is refused, %i bytes at a time', async (pieceBytes) => {
-    const whole = compress(text.subarray(0, 5_000));
-    for (const bytes of [0, 1, 10, whole.length - 1]) {
-      const said = await refusalOf(readFrom(whole.subarray(0, bytes), coding, pieceBytes));
-      expect(said, `${bytes} bytes`).toMatch(/^invalid_body: .*(ends early|not valid)/);
-    }
-  });
+  it.each([1, 64 * 1024])(
+    'compressed data that ends early is refused, %i bytes at a time',
+    async (pieceBytes) => {
+      const whole = compress(text.subarray(0, 5_000));
+      for (const bytes of [0, 1, 10, whole.length - 1]) {
+        const said = await refusalOf(readFrom(whole.subarray(0, bytes), coding, pieceBytes));
+        expect(said, `${bytes} bytes`).toMatch(/^invalid_body: .*(ends early|not valid)/);
+      }
+    },
+  );
 
   it.each([1, 64 * 1024])(
     'with anything behind its end is refused, %i bytes at a time',
@@ -161,26 +164,26 @@ describe.each(codings)('a body in %s (contract: body/compressed)', (coding) => {
     },
   );
 
-  it('that is plain JSON, or in another coding, is refused', async () => {
+  it('a body that is plain JSON, or in a coding other than declared, is refused', async () => {
     const others = codings.filter((other) => other !== coding).map((other) => coders[other](text));
     for (const bytes of [text, ...others]) {
       expect(await refusalOf(readFrom(bytes, coding))).toContain(`not valid ${coding}`);
     }
   });
 
-  it('that was compressed twice is handed on compressed once, which is no JSON', async () => {
+  it('a body that was compressed twice is decoded once, which does not give JSON', async () => {
     const once = compress(text);
     expect(Buffer.from(await readFrom(compress(once), coding)).equals(once)).toBe(true);
   });
 
-  it('that decodes to a byte more than the limit is refused, one of the limit is read', async () => {
+  it('a body that decodes to the limit is read, one that decodes to a byte more is refused', async () => {
     expect((await readFrom(compress(Buffer.alloc(limit, 'a')), coding)).length).toBe(limit);
     expect(await refusalOf(readFrom(compress(Buffer.alloc(limit + 1, 'a')), coding))).toContain(
       `decodes to more than the limit of ${limit} bytes`,
     );
   });
 
-  it('that is a bomb is refused with no more of it decoded or read than the limit takes', async () => {
+  it('a decompression bomb is refused before more than the limit is decoded or read', async () => {
     const bomb = compress(Buffer.alloc(32 * mebibyte));
     const { body, seen, release } = arriving(bomb, 1024);
     const { budget, held } = observed();
@@ -194,7 +197,7 @@ describe.each(codings)('a body in %s (contract: body/compressed)', (coding) => {
     if (coding === 'gzip' || coding === 'deflate') expect(seen.sent).toBeLessThan(bomb.length / 10);
   });
 
-  it('is read when its last piece was taken, however long that takes', async () => {
+  it('a compressed body is complete when its last piece has been consumed, however long that takes', async () => {
     // Two pieces: the decoder has ended before the first is taken.
     const two = text.subarray(0, 100 * 1024);
     const coded = decodedBody(arriving(compress(two)).body, coding, createBodyBudget(64 * mebibyte), slow);
@@ -207,7 +210,7 @@ describe.each(codings)('a body in %s (contract: body/compressed)', (coding) => {
     expect(taken).toBe(two.length);
   });
 
-  it('gives pieces to what takes them one after the other, and passes on what that throws', async () => {
+  it('decoded pieces are passed on one after the other, and an error of the consumer is passed back', async () => {
     const { budget, held } = observed();
     const pieces: number[] = [];
     let busy = 0;
@@ -233,7 +236,7 @@ describe.each(codings)('a body in %s (contract: body/compressed)', (coding) => {
     expect(held.now).toBe(0);
   });
 
-  it('holds its bytes and the window of its decoder while it is received, then its bytes alone', async () => {
+  it("a compressed body occupies its bytes and its decoder's window while it is received, then only its bytes", async () => {
     const { budget, held } = observed();
     const { body, release } = arriving(compress(text));
     const coded = decodedBody(body, coding, budget, slow);
@@ -250,14 +253,17 @@ describe.each(codings)('a body in %s (contract: body/compressed)', (coding) => {
 describe('a body of several frames', () => {
   const halves = [Buffer.from('{"model":'), Buffer.from('"m"}')] as const;
 
-  it.each(['gzip', 'zstd'] as const)('in %s is one body, wherever it is cut', async (coding) => {
-    const bytes = Buffer.concat(halves.map((half) => coders[coding](half)));
-    for (const pieceBytes of [1, 7, bytes.length]) {
-      expect(Buffer.from(await readFrom(bytes, coding, pieceBytes)).toString()).toBe('{"model":"m"}');
-    }
-  });
+  it.each(['gzip', 'zstd'] as const)(
+    'several frames of %s are one body, wherever they are cut',
+    async (coding) => {
+      const bytes = Buffer.concat(halves.map((half) => coders[coding](half)));
+      for (const pieceBytes of [1, 7, bytes.length]) {
+        expect(Buffer.from(await readFrom(bytes, coding, pieceBytes)).toString()).toBe('{"model":"m"}');
+      }
+    },
+  );
 
-  it('in zstd is refused beyond a hundred of them, each of which takes a decoder', async () => {
+  it('a zstd body of more than a hundred frames is refused, because each takes a decoder', async () => {
     const frames = (count: number) =>
       Buffer.concat(Array.from({ length: count }, () => zstdCompressSync('a')));
     expect((await readFrom(frames(100), 'zstd')).length).toBe(100);
@@ -274,7 +280,7 @@ it('a zstd window over 8 MiB is refused before its memory is taken', async () =>
 });
 
 describe('the pace of a compressed body (contract: body/pace)', () => {
-  it('counts what it decodes to once that is large: a trickle that holds memory is refused', async () => {
+  it('the rate of a compressed body is counted in decoded bytes once these are large: a trickle is refused', async () => {
     const now = vi.spyOn(performance, 'now').mockReturnValue(0);
     try {
       const bytes = gzipSync(randomBytes(mebibyte));

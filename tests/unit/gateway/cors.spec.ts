@@ -69,13 +69,13 @@ describe('pages of listed origins (contract: request/cors)', () => {
     expect(preflight('/v1/messages', { origin })).toBeNull();
   });
 
-  it('are none unless the operator lists them, and nothing tells of it then', () => {
+  it('no origin is listed unless the operator lists it, and answers then have no CORS headers', () => {
     const asks = head('OPTIONS', '/v1/messages', { origin: page, 'access-control-request-method': 'POST' });
     expect(corsHeaders(new Set(), asks)).toEqual([]);
     expect(preflightHeaders(new Set(), asks)).toBeNull();
   });
 
-  it('never bring cookies', () => {
+  it('pages of listed origins never send cookies', () => {
     const names = [
       ...Object.keys(answered('POST', '/v1/messages')),
       ...Object.keys(preflight('/v1/messages') ?? {}),
@@ -85,12 +85,12 @@ describe('pages of listed origins (contract: request/cors)', () => {
 });
 
 describe('a preflight', () => {
-  it('is OPTIONS with a method to ask for, and nothing else', () => {
+  it('only OPTIONS with a requested method is a preflight', () => {
     expect(preflightHeaders(origins, head('OPTIONS', '/v1/messages', { origin: page }))).toBeNull();
     expect(preflight('/v1/messages', {}, 'POST')).toBeNull();
   });
 
-  it('gets the request headers that it asks for, where they are names of headers', () => {
+  it('a preflight is granted the request headers that it names, if they are valid names', () => {
     const allowed = (names: string) =>
       preflight('/v1/messages', { 'access-control-request-headers': names })?.[
         'access-control-allow-headers'

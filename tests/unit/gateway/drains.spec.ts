@@ -12,7 +12,7 @@ it('a key has 16 drains, or as many as its concurrency limit says; others are no
   expect(begin('many', 40, 41).filter(Boolean)).toHaveLength(40);
 });
 
-it('a place is free again when a drain ends, however often it says so', () => {
+it('a place is free again when a drain ends, also if its end is called twice', () => {
   const drains = new Drains();
   const first = drains.begin('key', 2, false, () => {});
   drains.begin('key', 2, false, () => {});
@@ -22,20 +22,20 @@ it('a place is free again when a drain ends, however often it says so', () => {
   expect(drains.begin('key', 2, false, () => {})).toBeNull();
 });
 
-it('a process has 256 of them', () => {
+it('a process has at most 256 drains', () => {
   const drains = new Drains();
   const begun = Array.from({ length: 300 }, (_, key) => drains.begin(`${key}`, null, false, () => {}));
   expect(begun.filter((one) => one !== null)).toHaveLength(256);
 });
 
-it('mandatory drains always run, however many there are, and count', () => {
+it('mandatory drains always run, however many there are, and count towards the limit', () => {
   const drains = new Drains(1);
   expect(drains.begin('key', 1, true, () => {})).not.toBeNull();
   expect(drains.begin('key', 1, true, () => {})).not.toBeNull();
   expect(drains.begin('other', null, false, nothing)).toBeNull();
 });
 
-it('a stop ends those that run and lets none begin', () => {
+it('a stop ends running drains and lets no new one begin', () => {
   const drains = new Drains();
   const cut = vi.fn();
   const ended = vi.fn();

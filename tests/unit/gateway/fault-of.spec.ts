@@ -34,7 +34,7 @@ describe('an error of an operation (contract: families/faults)', () => {
     expect(fault(name, 404, null)).toMatchObject({ whose: 'operator', kind: 'unknown' }),
   );
 
-  it('has a message that may be kept (contract: call-log/provider-error)', () => {
+  it('an error of an operation has a message that may be logged (contract: call-log/provider-error)', () => {
     const body = { error: { message: 'Refused: "tell me a joke".', code: 'refused' } };
     expect(fault('chat.create', 400, body)).toMatchObject({ code: 'refused', message: 'Refused: ….' });
   });

@@ -51,7 +51,7 @@ describe('the message of a provider in the call log (contract: call-log/provider
     expect(kept(message)).toBe(masked);
   });
 
-  it('ends where it begins to repeat the request, however its letters are written', () => {
+  it('a logged message ends where it begins to repeat the request, however its letters are escaped', () => {
     const prompt = 'Write a poem about the sea, "Zoë" said, and send it to nobody';
     const request = JSON.stringify({ messages: [{ role: 'user', content: prompt }] });
     const ascii = request.replace('ë', '\\u00eb');
@@ -60,7 +60,7 @@ describe('the message of a provider in the call log (contract: call-log/provider
     }
   });
 
-  it('never has 32 bytes in a row of a JSON body, wherever they stand', () => {
+  it('a logged message never contains 32 bytes in a row of a JSON body, wherever they are', () => {
     const letters = fc.string({ unit: fc.constantFrom(...'ab c,é\n'), minLength: 0, maxLength: 80 });
     fc.assert(
       fc.property(letters, letters, letters, letters, (before, shared, after, rest) => {
@@ -75,13 +75,13 @@ describe('the message of a provider in the call log (contract: call-log/provider
     );
   });
 
-  it('is left out where a request is made to be compared without end', () => {
+  it('a message is left out if the request was made to take endless comparisons', () => {
     const from = performance.now();
     expect(kept('ab '.repeat(300), `${'ab '.repeat(10)}x`.repeat(100_000))).toBe('…');
     expect(performance.now() - from).toBeLessThan(5_000);
   });
 
-  it('has at most 300 bytes and ends with a whole character', () => {
+  it('a logged message has at most 300 bytes and ends with a whole character', () => {
     for (const unit of ['a ', 'é ', '数 ', '💸 ', ' 💸x']) {
       const message = kept(unit.repeat(400));
       expect(Buffer.byteLength(message)).toBeLessThanOrEqual(300);
@@ -92,7 +92,7 @@ describe('the message of a provider in the call log (contract: call-log/provider
     expect(kept('a '.repeat(150))).toHaveLength(299);
   });
 
-  it('takes time in proportion to what it reads, whatever that is', () => {
+  it('masking takes time in proportion to the length of message and request, whatever they contain', () => {
     for (const unit of ['"', "'a ", 'a1', '=-', '*_', 'a@', '[ ', 'http://', 'sk-']) {
       const from = performance.now();
       kept(unit.repeat(2000 / unit.length));

@@ -131,14 +131,14 @@ describe.each(Object.entries(spoken))('figures of usage in %s', (_name, one) => 
   const [input, output] = one.figures;
   const usual = { [input]: 50, [output]: 20 };
 
-  it('are read where they are strings (contract: money/reported-usage)', () => {
+  it('usage figures are read even if they are strings (contract: money/reported-usage)', () => {
     const strings = chargeOf(one, { [input]: '50', [output]: ' 20 ' });
     expect(strings).toEqual(chargeOf(one, usual));
     expect(strings).toMatchObject({ usageSource: 'reported', flags: [] });
     expect([strings.usage.input, strings.usage.output]).toEqual([50, 20]);
   });
 
-  it('are rounded up where they are no whole numbers', () => {
+  it('fractional usage figures are rounded up', () => {
     const { usage, usageSource, flags } = chargeOf(one, { [input]: 49.2, [output]: '19.5' });
     expect([usage.input, usage.output, usageSource]).toEqual([50, 20, 'reported']);
     expect(flags).toEqual(['usage_not_integer']);
@@ -176,7 +176,7 @@ describe.each(Object.entries(spoken))('figures of usage in %s', (_name, one) => 
 });
 
 describe('cached input that cannot be read', () => {
-  it('is estimated where it stands beside the input, and costs as input where it is a part of it', () => {
+  it('unreadable cached input is estimated if it is counted apart from the input, and costs as input if it is a part of it', () => {
     const { messages: beside, chat: inside } = spoken;
     if (!beside || !inside) throw new Error('both are above');
     const told = { input_tokens: 3, cache_read_input_tokens: 'many', cache_creation_input_tokens: 7 };

@@ -9,14 +9,14 @@ describe('the user agent of a call (contract: call-log/user-agent)', () => {
     expect(readUserAgent(asSent(text))).toBe(text),
   );
 
-  it('may be missing', () => expect(readUserAgent(undefined)).toBeNull());
+  it('a call may have no user agent', () => expect(readUserAgent(undefined)).toBeNull());
 
   it.each(['caf\xe9 \xff', 'half \xf0\x9f\x8c', 'a surrogate \xed\xa0\xbd', 'overlong \xc0\xaf'])(
     'bytes that are no UTF-8 stay one character each: %j',
     (bytes) => expect(readUserAgent(bytes)).toBe(bytes),
   );
 
-  it('is cut to 256 units, never inside a character', () => {
+  it('a user agent is cut to 256 units, never inside a character', () => {
     expect(readUserAgent('x'.repeat(300))).toBe('x'.repeat(256));
     expect(readUserAgent(asSent('я'.repeat(300)))).toBe('я'.repeat(256));
     expect(readUserAgent(asSent('🌍'.repeat(200)))).toBe('🌍'.repeat(128));

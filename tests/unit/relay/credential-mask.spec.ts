@@ -18,7 +18,7 @@ function masked(text: string, pieceBytes: number, secret = credential): string {
 describe('the credential in an answer that is not 2xx (contract: request/masked-credential)', () => {
   const sizes = [1, 2, 7, credential.length - 1, credential.length, 1_000];
 
-  it.each(sizes)('is overwritten wherever it occurs, in pieces of %i bytes', (size) => {
+  it.each(sizes)('a credential is overwritten wherever it occurs, in pieces of %i bytes', (size) => {
     const text = (secret: string) => `${secret} é {"error":"Bearer ${secret}"} sk-live ${secret}${secret}`;
     expect(masked(text(credential), size)).toBe(text(stars));
   });
@@ -31,7 +31,7 @@ describe('the credential in an answer that is not 2xx (contract: request/masked-
     },
   );
 
-  it('is found in its JSON, URL and base64 forms, whatever surrounds it', () => {
+  it('a credential is found in its JSON, URL and base64 forms, whatever surrounds it', () => {
     expect(masked(`"${credential.replace('/', '\\/')}"`, 5)).toBe(`"${'*'.repeat(credential.length + 1)}"`);
     expect(masked(`?key=${encodeURIComponent(credential)}&a`, 5)).toMatch(/^\?key=\*+&a$/);
     for (const before of ['', 'a', 'ab', 'abc', 'Bearer ']) {
@@ -45,14 +45,14 @@ describe('the credential in an answer that is not 2xx (contract: request/masked-
     }
   });
 
-  it('is held back no longer than it may still be the credential', () => {
+  it('bytes are held back only while they may still be the credential', () => {
     const mask = createCredentialMask(credential);
     expect(Buffer.concat(mask?.push(Buffer.from('error sk-li')) ?? []).toString()).toBe('error ');
     expect(Buffer.concat(mask?.push(Buffer.from('ly')) ?? []).toString()).toBe('sk-lily');
     expect(mask?.flush()).toHaveLength(0);
   });
 
-  it('is searched for only from 16 bytes on: a short one occurs in ordinary text', () => {
+  it('a credential of under 16 bytes is not masked, because it may occur in ordinary text', () => {
     expect(masked('the secret is secret', 3, 'secret')).toBe('the secret is secret');
     expect(masked('0123456789abcdef', 3, '0123456789abcdef')).toBe('*'.repeat(16));
   });

@@ -163,21 +163,21 @@ describe('the health of an offer learns how its answer ended (contract: routing/
     expect(await one.told()).toMatchObject(expected);
   });
 
-  it('that it broke off', async () => {
+  it('the health of an offer learns that its answer broke off', async () => {
     const one = relayed();
     one.data(word);
     one.fail(broken);
     expect(await one.told()).toMatchObject(bad('connection_reset'));
   });
 
-  it('but nothing against it of an error that the request caused', async () => {
+  it('an error that the request caused does not count against the offer', async () => {
     const one = relayed();
     one.data(data({ error: { code: 'context_length_exceeded', message: 'x' } }));
     one.end();
     expect(await one.told()).toMatchObject({ error: 'error_in_answer', failures: 0 });
   });
 
-  it('but nothing at all of what the client or the gateway ended', async () => {
+  it('answers that the client or the gateway ended do not count', async () => {
     const left = relayed();
     left.data(word);
     left.call.outcome.gone = true;
@@ -194,7 +194,7 @@ describe('the health of an offer learns how its answer ended (contract: routing/
     expect(await unfunded.told()).toMatchObject({ failures: 4, aside: false });
   });
 
-  it('and a success of the answer whose client left behind its own end', async () => {
+  it('an answer whose client left after its own end is a success', async () => {
     const one = relayed();
     one.data(word + end);
     expect(one.call.outcome.delivered).toBe(true);
@@ -205,7 +205,7 @@ describe('the health of an offer learns how its answer ended (contract: routing/
 });
 
 describe('the own end of a stream (contract: routing/own-end)', () => {
-  it('that is missing is told to the client', async () => {
+  it('a client gets an error if the stream’s own end is missing', async () => {
     const one = relayed();
     one.data(role + word);
     one.end();
@@ -218,7 +218,7 @@ describe('the own end of a stream (contract: routing/own-end)', () => {
     ]);
   });
 
-  it('may be missing where the offer is known to leave it out, once something was said', async () => {
+  it('the own end may be missing if the offer is known to leave it out, once something was said', async () => {
     const known = relayed({ streamEnd: 'none' });
     known.data(role + word);
     known.end();
@@ -229,7 +229,7 @@ describe('the own end of a stream (contract: routing/own-end)', () => {
     expect(await silent.told()).toMatchObject({ endReason: 'upstream_error', failures: 5 });
   });
 
-  it('is not reached before it is relayed', () => {
+  it('the own end counts only when it has been relayed', () => {
     const one = relayed();
     one.data(role + word);
     expect(one.call.outcome.delivered).toBe(false);

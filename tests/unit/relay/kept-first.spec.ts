@@ -146,7 +146,7 @@ const completed = event('response.completed', {
 const added = event('response.output_item.added', { item: { type: 'message', id: 'msg_1', content: [] } });
 
 describe('a stream (contract: jobs/recorded-first)', () => {
-  it('waits with an event that shows an id, and with all behind it, until the id is kept', async () => {
+  it('an event that shows an id, and all events after it, wait until the id is recorded', async () => {
     const stream = relayed(true);
     stream.data(created);
     stream.data(delta);
@@ -166,7 +166,7 @@ describe('a stream (contract: jobs/recorded-first)', () => {
     expect(stream.ended()).toBe('end');
   });
 
-  it('ends, well or not, only when what it shows is kept', async () => {
+  it('a stream ends, successfully or not, only when what it shows is recorded', async () => {
     for (const how of ['end', 'fail'] as const) {
       const stream = relayed(true);
       const said = created + delta + (how === 'end' ? completed : '');
@@ -182,7 +182,7 @@ describe('a stream (contract: jobs/recorded-first)', () => {
     }
   });
 
-  it('makes its provider wait while what it shows is being kept, however much is to come', async () => {
+  it('a provider has to wait while what its stream shows is being recorded', async () => {
     const pieces = 200;
     const long = event('response.output_text.delta', { item_id: 'msg_1', delta: 'z'.repeat(200_000) });
     let written = 0;
@@ -216,7 +216,7 @@ describe('a stream (contract: jobs/recorded-first)', () => {
     server.close();
   });
 
-  it('is withheld when the first that it shows cannot be kept', async () => {
+  it('a stream is withheld when the first id that it shows cannot be recorded', async () => {
     const stream = relayed(true);
     stream.data(created);
     stream.data(delta);
@@ -225,7 +225,7 @@ describe('a stream (contract: jobs/recorded-first)', () => {
     expect(stream.sent()).toBe('');
   });
 
-  it('breaks off before what it shows later and cannot be kept', async () => {
+  it('a stream breaks off before a later id that cannot be recorded', async () => {
     const stream = relayed(true);
     stream.data(created);
     stream.keeps[0]?.done.resolve();
@@ -248,7 +248,7 @@ describe('a whole answer (contract: jobs/recorded-first)', () => {
     output: [{ type: 'message', id: 'msg_1', content: [] }],
   });
 
-  it('goes out when all that it shows is kept, and not a byte before', async () => {
+  it('a whole answer is sent when all that it shows is recorded, and not a byte before', async () => {
     const whole = relayed(false);
     for (const at of [0, 20, 40]) whole.data(answer.slice(at, at === 40 ? undefined : at + 20));
     whole.end();
@@ -260,7 +260,7 @@ describe('a whole answer (contract: jobs/recorded-first)', () => {
     expect(whole.sent()).toBe(answer);
   });
 
-  it('is withheld when it cannot be kept', async () => {
+  it('a whole answer is withheld when what it shows cannot be recorded', async () => {
     const whole = relayed(false);
     whole.data(answer);
     whole.end();
@@ -270,7 +270,7 @@ describe('a whole answer (contract: jobs/recorded-first)', () => {
     expect(whole.sent()).toBe('');
   });
 
-  it('that shows nothing is not kept at all', async () => {
+  it('nothing is recorded for a whole answer that shows nothing', async () => {
     const whole = relayed(false);
     whole.data('{"object":"list","data":[]}');
     whole.end();

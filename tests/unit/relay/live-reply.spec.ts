@@ -55,7 +55,7 @@ function living(signs: Partial<Signs> = {}) {
 }
 
 describe('the client of a silent stream (contract: routing/sign-of-life)', () => {
-  it('gets nothing before the headers of a 2xx event stream, and a sign every 15 s behind them', () => {
+  it('a client gets no sign of life before the headers of a 2xx event stream, and one every 15 s after them', () => {
     const { got, pass, accept, reply } = living();
     pass(60);
     expect([got, reply.opened]).toEqual([[], false]);
@@ -65,7 +65,7 @@ describe('the client of a silent stream (contract: routing/sign-of-life)', () =>
     expect([reply.opened, reply.started()]).toEqual([true, false]);
   });
 
-  it('gets signs before any headers where the operator wants it', () => {
+  it('a client gets signs of life before any headers if the operator wants it', () => {
     const { got, pass } = living({ beforeHeaders: true });
     pass(16);
     expect(got).toEqual(['200 text/event-stream', ': alive\n\n']);
@@ -81,14 +81,14 @@ describe('the client of a silent stream (contract: routing/sign-of-life)', () =>
     expect(got).toEqual([]);
   });
 
-  it('gets none where they are switched off', () => {
+  it('a client gets no signs of life if they are switched off', () => {
     const { got, pass, accept } = living({ afterMs: 0 });
     accept();
     pass(60);
     expect(got).toEqual([]);
   });
 
-  it('gets the answer behind them, without a second start', () => {
+  it('a client gets the answer after signs of life, without a second start', () => {
     const { got, pass, accept, reply, say } = living();
     accept();
     pass(16);
@@ -100,7 +100,7 @@ describe('the client of a silent stream (contract: routing/sign-of-life)', () =>
     expect(got.length).toBe(4);
   });
 
-  it('gets them between two events of the answer, never inside one', () => {
+  it('signs of life are sent between two events of the answer, never inside one', () => {
     const { got, pass, accept, reply, say } = living();
     accept();
     reply.start(200, stream);
@@ -114,7 +114,7 @@ describe('the client of a silent stream (contract: routing/sign-of-life)', () =>
     expect(got.at(-1)).toBe(': alive\n\n');
   });
 
-  it('gets none while it is slower than the answer', () => {
+  it('a client gets no signs of life while it is slower than the answer', () => {
     const { got, pass, accept, reply, say, slow, drain } = living();
     accept();
     reply.start(200, stream);
@@ -128,7 +128,7 @@ describe('the client of a silent stream (contract: routing/sign-of-life)', () =>
     expect(got.at(-1)).toBe(': alive\n\n');
   });
 
-  it('gets none behind an answer that is no stream of events', () => {
+  it('a client gets no signs of life in an answer that is not an event stream', () => {
     const { got, pass, reply } = living({ beforeHeaders: true });
     reply.start(200, ['content-type', 'application/json']);
     pass(60);

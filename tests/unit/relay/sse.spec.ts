@@ -49,7 +49,7 @@ describe('a stream is cut into events', () => {
     ['', []],
   ])('%j', (text, expected) => expect(read(text)).toEqual(expected));
 
-  it('and every event’s range holds its own bytes', () => {
+  it('every event’s range covers its own bytes', () => {
     const stream = Buffer.from(': c\r\n\r\ndata: a\r\n\r\nevent: x\r\ndata: é\r\n\r\ndata: c');
     const events = split([stream]);
     expect(events.map(({ start, end }) => stream.toString('utf8', start, end).trim())).toEqual([
@@ -68,7 +68,7 @@ describe('a stream is cut into events', () => {
     }
   });
 
-  it('in the same way as a reader of the whole text would, for any bytes', () => {
+  it('a stream is cut into the same events as by a reader of the whole text, for any bytes', () => {
     const token = fc.constantFrom(
       '\n',
       '\r',
@@ -117,7 +117,7 @@ function byTheBook(text: string): (string | null)[][] {
 }
 
 describe('an event that is too long', () => {
-  it('goes by unread, flagged, and the next one is read', () => {
+  it('an event that is too long is skipped and flagged, and the next one is read', () => {
     const splitter = new EventSplitter(100);
     const long = `data: ${'x'.repeat(300)}`;
     const pieces = [`${long}`, `${long}\ndata: tail\n\n`, 'data: b\n\n'].map((text) => Buffer.from(text));
@@ -125,7 +125,7 @@ describe('an event that is too long', () => {
     expect(splitter.overflowed).toBe(true);
   });
 
-  it('keeps nothing of it in memory', () => {
+  it('an event that is too long is not kept in memory', () => {
     const splitter = new EventSplitter(1000);
     const piece = Buffer.from('x'.repeat(500));
     splitter.push(Buffer.from('data: '));
@@ -134,7 +134,7 @@ describe('an event that is too long', () => {
     expect(splitter.push(Buffer.from('\n\ndata: a\n\n')).map(({ data }) => data)).toEqual(['a']);
   });
 
-  it('is not one that is long by its picture, which is left out from 4 MiB on', () => {
+  it('an event is not too long because of its picture, which is left out from 4 MiB on', () => {
     const splitter = new EventSplitter();
     const head = 'data: {"type":"completed","b64_json":"';
     const pictures = Array.from({ length: 500 }, () => Buffer.alloc(2 ** 16, 'QUJD'));
@@ -146,7 +146,7 @@ describe('an event that is too long', () => {
     expect(event?.data.length).toBeLessThan(5 * 2 ** 20);
   });
 
-  it('is not one of 3 MB on one line', () => {
+  it('an event of 3 MB on one line is not too long', () => {
     const data = 'A'.repeat(3_000_000);
     const stream = Buffer.from(`data: ${data}\n\n`);
     const pieces = Array.from({ length: 200 }, (_, i) => stream.subarray(i * 16_384, (i + 1) * 16_384));

@@ -38,18 +38,18 @@ describe('an event that merely tells usage is removed (contract: body/include-us
     ],
   ])('%s', (_name, json) => expect(relayText(event('1') + event(json) + done)).toBe(event('1') + done));
 
-  it('over several data lines, with comments and other fields in it', () => {
+  it('a usage event over several data lines, with comments and other fields, is removed', () => {
     const text = ': "choices":[{\nevent: message\nid: 5\ndata: {"choices":[],\ndata:"usage":{}}\n: d\n\n';
     expect(relayText(text + done)).toBe(done);
   });
 
-  it('first or last in the stream, with or without its blank line, after a byte order mark', () => {
+  it('a usage event is removed first or last in the stream, with or without its blank line, after a byte order mark', () => {
     expect(relayText(usageEvent)).toBe('');
     expect(relayText(done + usageEvent.trimEnd())).toBe(done);
     expect(relayText(`\ufeff${usageEvent}${done}`)).toBe(`\ufeff${done}`);
   });
 
-  it('each time that it comes', () => {
+  it('every usage event of a stream is removed', () => {
     expect(relayText(usageEvent + event('1') + usageEvent + usageEvent + done)).toBe(event('1') + done);
   });
 
@@ -78,13 +78,13 @@ describe('an event that merely tells usage is removed (contract: body/include-us
     }
   });
 
-  it('where its usage stands in x_groq alone', () => {
+  it('an event with usage only in x_groq is removed', () => {
     expect(relayText(event('{"choices":[],"x_groq":{"id":"r","usage":{"total_tokens":1}}}') + done)).toBe(
       done,
     );
   });
 
-  it('where its keys are written with escapes', () => {
+  it('a usage event whose keys are written with escapes is removed', () => {
     expect(relayText(event('{"choices":[],"\\u0075sage":{}}') + done)).toBe(done);
   });
 });
@@ -117,7 +117,7 @@ describe('every other event passes byte for byte (contract: request/passthrough)
     for (const pieces of cuts(stream)) expect(relay(pieces).toString()).toBe(stream.toString());
   });
 
-  it('in any stream of anything', () => {
+  it('any other stream passes byte for byte', () => {
     const token = fc.constantFrom(
       '\n',
       '\r',
@@ -145,7 +145,7 @@ describe('every other event passes byte for byte (contract: request/passthrough)
     );
   });
 
-  it('whole chunks without a copy', () => {
+  it('whole chunks pass without a copy', () => {
     const chunk = Buffer.from(before);
     expect(new UsageFilter().push(chunk)).toEqual([chunk]);
     expect(new UsageFilter().push(chunk)[0]).toBe(chunk);
@@ -178,11 +178,11 @@ describe('an event that also carries something for people loses its usage alone'
     expect(relayText(`${told}\n${done}`)).toBe(`${split(`{"choices":[],|||${sources}}`)}\n${done}`);
   });
 
-  it('without its blank line, at the end of the stream', () => {
+  it('an event for people without its blank line loses its usage at the end of the stream', () => {
     expect(relayText(`data: {${sources},${usage}}`)).toBe(`data: {${sources}}`);
   });
 
-  it('and what is left is the same JSON, whatever stands in it', () => {
+  it('an event for people stays the same JSON without its usage, whatever it contains', () => {
     const keys = fc.constantFrom('id', 'x"y', 'cost', 'usage ', 'a\\b', 'é');
     const others = fc.dictionary(keys, fc.jsonValue({ maxDepth: 2 }), { maxKeys: 4 });
     const asked = fc.tuple(others, others, fc.jsonValue({ maxDepth: 3 }), fc.nat(4), fc.array(fc.nat(999)));
@@ -219,7 +219,7 @@ describe('an event is held back only while it may still be the one', () => {
     [`${done}data`, 4],
   ])('%s', (text, bytes) => expect(held(text)).toBe(bytes));
 
-  it('and never more of it than a mebibyte', () => {
+  it('never more than a mebibyte of an event is held back', () => {
     const filter = new UsageFilter();
     const start = Buffer.from('data: {"choices":[],"id":"');
     expect(filter.push(start)).toEqual([]);
@@ -246,7 +246,7 @@ describe.skipIf(recordings().length === 0)('recorded streams', () => {
     }
   });
 
-  it('of OpenRouter lose theirs too, whatever keys it has', () => {
+  it('recorded streams of OpenRouter lose their usage too, whatever keys they have', () => {
     const lost = streams.filter(({ body }) =>
       body
         .toString()

@@ -105,7 +105,7 @@ function trip(place: string, nowMs = Date.now()): void {
 }
 
 describe('trying targets in order (contract: routing/next-target, routing/chain-used-up)', () => {
-  it('ends at the first answer that is the client’s', async () => {
+  it('attempts end at the first answer that the client should get', async () => {
     const { body, records } = await run([targetAt('a', 500), targetAt('b', 404), targetAt('c', 200)]);
     expect(body).toBe('b');
     expect(arrived).toEqual(['a', 'b']);
@@ -115,7 +115,7 @@ describe('trying targets in order (contract: routing/next-target, routing/chain-
     ]);
   });
 
-  it('gives the last one that had an HTTP answer, though a later one had none', async () => {
+  it('the last HTTP answer is given, even if a later attempt had none', async () => {
     const targets = [targetAt('a', 500), targetAt('b', 503), targetAt('c', 'silent')];
     const { body, records, answer } = await run(targets, { firstByteMs: patientMs });
     expect(body).toBe('b');
@@ -125,7 +125,7 @@ describe('trying targets in order (contract: routing/next-target, routing/chain-
     expect(answer?.failedMs).toBeLessThan((records[2]?.startMs ?? 0) + 1);
   });
 
-  it('takes a 2xx that is neither JSON nor an event stream for a failed attempt, where an answer is made', async () => {
+  it('a 2xx that is neither JSON nor an event stream is a failed attempt of a generating call', async () => {
     const generates = { generates: true };
     const { body, records } = await run([targetAt('html', 200), targetAt('json', 200)], generates);
     expect(body).toBe(said);
@@ -141,20 +141,20 @@ describe('trying targets in order (contract: routing/next-target, routing/chain-
     expect((await run([targetAt('html', 200)])).body).toBe('html');
   });
 
-  it('counts what failed attempts took apart from the answering one', async () => {
+  it('the time of failed attempts is counted separately from that of the answering one', async () => {
     const targets = [targetAt('a', 'silent'), targetAt('b', 200)];
     const { answer } = await run(targets, { firstByteMs: patientMs });
     expect(answer?.failedMs).toBeGreaterThan(patientMs / 2);
   });
 
-  it('times offers by answers alone, not by how fast they refuse a bad request', async () => {
+  it('offers are timed only by answers, not by how fast they refuse a bad request', async () => {
     trip('a', 0);
     const refused = await run([targetAt('a', 404)]);
     expect(refused.answer?.running).toBeNull();
     expect(health.of('m@a')).toMatchObject({ failures: 0, tripped: false, wholeMs: { value: null } });
   });
 
-  it('leaves it to the end of an answer to tell how the offer did (contract: routing/health-at-the-end)', async () => {
+  it('the health of an offer is updated only at the end of its answer (contract: routing/health-at-the-end)', async () => {
     trip('json', 0);
     const { answer } = await run([targetAt('json', 200)], { generates: true });
     expect(health.of('m@json')).toMatchObject({ failures: 5, tripped: true, wholeMs: { value: null } });
@@ -162,17 +162,17 @@ describe('trying targets in order (contract: routing/next-target, routing/chain-
     expect(health.of('m@json')).toMatchObject({ failures: 0, tripped: false, wholeMs: { value: 7 } });
   });
 
-  it('gives nothing when none had an answer', async () => {
+  it('there is no answer when no attempt had one', async () => {
     expect((await run([targetAt('a', 'silent')], { firstByteMs: 20 })).answer).toBeNull();
   });
 
-  it('tries nothing more once the client has left', async () => {
+  it('no further target is tried once the client has left', async () => {
     const { body } = await run([targetAt('a', 500), targetAt('b', 200)], { leavesAfter: 1 });
     expect(body).toBe('a');
     expect(arrived).toEqual(['a']);
   });
 
-  it('learns nothing of an offer whose client left first', async () => {
+  it('nothing is learned about an offer if the client left first', async () => {
     const error = Object.assign(new Error('left'), { code: 'CLIENT_GONE' });
     const underway = (exchange: Exchange) => void setTimeout(() => exchange.abort(error), 20);
     const { answer, records } = await run([targetAt('a', 'silent'), targetAt('b', 200)], { underway });
@@ -183,7 +183,7 @@ describe('trying targets in order (contract: routing/next-target, routing/chain-
 });
 
 describe('the breaker between plan and attempt', () => {
-  it('moves a target that was set aside meanwhile behind those in service, and no further', async () => {
+  it('a target that was set aside in the meantime is tried after those in service, and only once', async () => {
     trip('a');
     trip('b');
     const targets = [targetAt('a', 500), targetAt('b', 500), targetAt('c', 500), targetAt('d', 500)];
@@ -191,7 +191,7 @@ describe('the breaker between plan and attempt', () => {
     expect(arrived).toEqual(['c', 'd', 'a', 'b']);
   });
 
-  it('gives the probe to one of many calls that were planned at once', async () => {
+  it('only one of many calls planned at once gets the probe', async () => {
     trip('a', Date.now() - 10_000);
     const calls = Array.from({ length: 20 }, () => run([targetAt('a', 503), targetAt('b', 200)]));
     const bodies = (await Promise.all(calls)).map((one) => one.body);
@@ -199,7 +199,7 @@ describe('the breaker between plan and attempt', () => {
     expect(arrived.filter((place) => place === 'a')).toHaveLength(1);
   });
 
-  it('believes the Retry-After of a 429, and of nothing else', async () => {
+  it('only the Retry-After of a 429 is respected', async () => {
     const beforeMs = Date.now();
     await run([targetAt('a', 503), targetAt('b', 429)]);
     expect(health.isAside('m@a', Date.now())).toBe(false);
@@ -208,7 +208,7 @@ describe('the breaker between plan and attempt', () => {
 });
 
 describe('the retry budget (contract: routing/further-fallbacks)', () => {
-  it('never holds a first fallback back, and leaves further ones out where it is used up', async () => {
+  it('the retry budget never stops a first fallback, and leaves further ones out when it is used up', async () => {
     for (let at = 0; at < 10; at += 1) {
       health.begin('m@b', Date.now(), true);
       health.begin('m@c', Date.now(), true);
@@ -219,7 +219,7 @@ describe('the retry budget (contract: routing/further-fallbacks)', () => {
     expect((await run([targetAt('a', 500), targetAt('b', 503), targetAt('d', 200)])).body).toBe('d');
   });
 
-  it('counts an attempt until its whole answer is over', async () => {
+  it('the retry budget counts an attempt until its whole answer is over', async () => {
     const { answer } = await run([targetAt('a', 200)]);
     expect(answer?.exchange.status).toBe(200);
     expect(health.of('m@a').running).toBe(0);

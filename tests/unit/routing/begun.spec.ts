@@ -58,12 +58,12 @@ describe.each(streams)(
       expect(state.health.of('m@a').failures).toBe(0);
     });
 
-    it('is an answer all the same where it gives a reason', async () => {
+    it('a stream that gives only a reason for its end is an answer', async () => {
       const { answer, place } = await run(one, { a: stream(silent + reason), b: stream(good) });
       expect([place, await bodyOf(answer)]).toEqual(['a', [silent + reason, 'end']]);
     });
 
-    it('is held whole until it speaks', async () => {
+    it('a stream is held completely until it says something', async () => {
       let provider: ServerResponse | undefined;
       const wrote = Promise.withResolvers<void>();
       const manner: Manner = (response) => {
@@ -87,7 +87,7 @@ describe.each(streams)(
       expect(state.arrived).toEqual(['a']);
     });
 
-    it('passes as it came, with what was held, when it was the last to fail', async () => {
+    it('the last failed stream is relayed as it came, including what was held', async () => {
       const { answer, attempts } = await run(one, {
         a: status(503),
         b: stream(fault),
@@ -100,20 +100,20 @@ describe.each(streams)(
       expect(answer?.running).not.toBeNull();
     });
 
-    it('passes when the target after it gave no answer at all', async () => {
+    it('a failed stream is relayed when the target after it gave no answer', async () => {
       const dropped: Manner = (response) => response.socket?.destroy();
       const { answer, place } = await run(one, { a: stream(silent + fault), b: dropped });
       expect([place, answer?.place, answer?.running]).toEqual(['a', 0, null]);
       expect(await bodyOf(answer)).toEqual([silent + fault, 'end']);
     });
 
-    it('gives way to the refusal of the last target', async () => {
+    it('a failed stream gives way to the refusal of the last target', async () => {
       const { answer } = await run(one, { a: stream(silent + fault), b: status(503) });
       expect(answer?.exchange.status).toBe(503);
       expect(await bodyOf(answer)).toEqual(['{"status":503}', 'end']);
     });
 
-    it('is not held where no other target is left', async () => {
+    it('a stream is not held when no other target is left', async () => {
       const { answer, place } = await run(one, { a: status(500), b: open(silent) });
       expect([place, answer?.exchange.ended]).toEqual(['b', false]);
       answer?.exchange.abort(new Error('the test is over'));
@@ -124,7 +124,7 @@ describe.each(streams)(
 describe('what is held of a stream (contract: routing/begun)', () => {
   const [one] = streams;
 
-  it('goes to the client after the time that a policy sets', async () => {
+  it('a held stream is sent to the client after the time that a policy sets', async () => {
     const { answer, place } = await run(
       one,
       { a: open(one.silent), b: stream(one.word + one.end) },
@@ -137,19 +137,22 @@ describe('what is held of a stream (contract: routing/begun)', () => {
   it.each([
     [64 * 1024, 'b'],
     [64 * 1024 + 1, 'a'],
-  ])('goes to the client beyond 64 KiB: %i bytes are answered by %s', async (size, expected) => {
-    const silent = `${':'.padEnd(size - 2, '.')}\n\n`;
-    const manner: Manner = (response) => {
-      response.writeHead(200, sse).write(silent);
-      // Only what is held can still give way.
-      if (expected === 'b') response.end();
-    };
-    const { answer, place } = await run(one, { a: manner, b: stream(one.word + one.end) });
-    expect(place).toBe(expected);
-    answer?.exchange.abort(new Error('the test is over'));
-  });
+  ])(
+    'a held stream is sent to the client beyond 64 KiB: %i bytes are answered by %s',
+    async (size, expected) => {
+      const silent = `${':'.padEnd(size - 2, '.')}\n\n`;
+      const manner: Manner = (response) => {
+        response.writeHead(200, sse).write(silent);
+        // Only what is held can still give way.
+        if (expected === 'b') response.end();
+      };
+      const { answer, place } = await run(one, { a: manner, b: stream(one.word + one.end) });
+      expect(place).toBe(expected);
+      answer?.exchange.abort(new Error('the test is over'));
+    },
+  );
 
-  it('gives way when its first word does not come in time, though silent events do', async () => {
+  it('a held stream gives way when its first word does not come in time, even if silent events do', async () => {
     const { place, attempts } = await run(
       one,
       { a: open(one.silent), b: stream(one.word + one.end) },
@@ -159,7 +162,7 @@ describe('what is held of a stream (contract: routing/begun)', () => {
     expect(state.health.of('m@a').failures).toBe(1);
   });
 
-  it('is not looked into where its coding cannot be undone', async () => {
+  it('a stream in an unknown coding is not examined', async () => {
     const sealed: Manner = (response) =>
       response.writeHead(200, { ...sse, 'content-encoding': 'secret' }).end('sealed');
     const { answer, place } = await run(one, { a: sealed, b: stream(one.word + one.end) });
@@ -183,7 +186,7 @@ describe('a streamed array that has said nothing (contract: routing/begun)', () 
     expect(attempts[0]?.[2]).toBe(why);
   });
 
-  it('does not once it has spoken', async () => {
+  it('a streamed array that has said something does not give way', async () => {
     const torn = `[${word},{"error":{"code":503}}`;
     const { answer, place } = await run(one, { a: whole(torn), b: whole(good) });
     expect([place, await bodyOf(answer)]).toEqual(['a', [torn, 'end']]);

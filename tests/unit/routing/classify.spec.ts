@@ -7,7 +7,7 @@ const alone = [401, 402, 403, 408, 425, 429, 499];
 describe('an error whose status alone decides (contract: families/faults)', () => {
   const quoted = { error: { message: 'Invalid value', code: 'invalid_value', param: 'input' } };
 
-  it('is the same for the chain and for the families', () => {
+  it('statuses that decide alone are the same for the chain and for the families', () => {
     const statuses = Array.from({ length: 200 }, (_, at) => at + 400);
     const decided = statuses.filter(isDecided);
     expect(decided.filter((status) => status < 500)).toEqual(alone);
@@ -41,7 +41,7 @@ describe('an attempt without an answer is logged as', () => {
     expect(failureName(Object.assign(new Error('failed'), { code }))).toBe(name);
   });
 
-  it('connection_failed without a code', () => {
+  it('an attempt without an error code is logged as connection_failed', () => {
     expect(failureName(new Error('failed'))).toBe('connection_failed');
     expect(failureName(null)).toBe('connection_failed');
   });

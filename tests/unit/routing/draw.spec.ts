@@ -31,7 +31,7 @@ function hex(value: number, many: number): string {
 }
 
 describe('a weighted draw (contract: routing/weights)', () => {
-  it('is the same for one call id, and a full order of all offers', () => {
+  it('a weighted draw is stable for a call id, and orders all offers', () => {
     fc.assert(
       fc.property(fc.uuid(), fc.record({ a: weight(), b: weight(), c: weight() }), (callId, weights) => {
         const first = drawn(callId, { weights });
@@ -41,7 +41,7 @@ describe('a weighted draw (contract: routing/weights)', () => {
     );
   });
 
-  it('draws each place in proportion to the weights of those that are left', () => {
+  it('each place is drawn in proportion to the weights of the remaining providers', () => {
     // Weights 6, 3 and, unnamed, 1. Chi-squared of six orders, 5 degrees of freedom: p = 0.001 at 20.5.
     const count = 20_000;
     const weights: Record<string, number> = { a: 6, b: 3, c: 1 };
@@ -60,7 +60,7 @@ describe('a weighted draw (contract: routing/weights)', () => {
     expect(chi).toBeLessThan(20.5);
   });
 
-  it('draws first places in proportion for any weights', () => {
+  it('first places are drawn in proportion to any weights', () => {
     const ids = callIds(2_000);
     fc.assert(
       fc.property(fc.record({ a: weight(), b: weight(), c: weight() }), (weights) => {
@@ -75,7 +75,7 @@ describe('a weighted draw (contract: routing/weights)', () => {
     );
   });
 
-  it('keeps the providers of `order` in front and replaces `sort`', () => {
+  it('a weighted draw keeps the providers of `order` in front and replaces `sort`', () => {
     const offers = ['a', 'b', 'c', 'd'].map((id) => offerAt(id));
     const policy: Policy = { order: ['d'], weights: { a: 1_000_000 }, sort: 'price' };
     const found = plan({ ...inputOf({ policy }), catalogue: catalogueOf(modelOf('m', offers)) });

@@ -107,7 +107,7 @@ describe('a kept connection that its provider closes (contract: routing/pooled-c
     expect(failuresOf('a')).toBe(0);
   });
 
-  it('is tried once more on a fresh connection, and the attempt is marked', async () => {
+  it('a call on a dropped connection is tried once more on a fresh one, and the attempt is marked', async () => {
     manner = (socket, nth) => (nth === 1 ? socket.write(answer) : socket.end());
     await call();
     expect((await call(['a', 'b'])).attempts).toEqual([
@@ -117,7 +117,7 @@ describe('a kept connection that its provider closes (contract: routing/pooled-c
     expect({ requests, connections }).toEqual({ requests: 3, connections: 2 });
   });
 
-  it('is tried once more only: a fresh one that closes too is a failure, and the next target follows', async () => {
+  it('a fresh connection that closes too is a failure, and the next target follows', async () => {
     let answered = 0;
     manner = (socket) => {
       answered += 1;
@@ -132,14 +132,14 @@ describe('a kept connection that its provider closes (contract: routing/pooled-c
     expect(failuresOf('a')).toBe(1);
   });
 
-  it('of which a byte of the answer came is a failure', async () => {
+  it('a connection that closes after a byte of the answer is a failure', async () => {
     manner = (socket, nth) => (nth === 1 ? socket.write(answer) : socket.end('HTTP/1.1 2'));
     await call();
     expect((await call()).attempts).toEqual([['a', null, 'connection_closed', false]]);
     expect(failuresOf('a')).toBe(1);
   });
 
-  it('a second after the request is a failure: the provider may have worked on it', async () => {
+  it('a connection that closes a second after the request is a failure: the provider may have worked on it', async () => {
     manner = (socket, nth) => {
       if (nth === 1) socket.write(answer);
       else setTimeout(() => socket.end(), 1_200);
@@ -148,14 +148,14 @@ describe('a kept connection that its provider closes (contract: routing/pooled-c
     expect((await call()).attempts).toEqual([['a', null, 'connection_closed', false]]);
   });
 
-  it('is a failure where the call makes something that is kept', async () => {
+  it('a dropped connection is a failure if the call creates something that is stored', async () => {
     manner = (socket, nth) => (nth === 1 ? socket.write(answer) : socket.end());
     await call();
     expect((await call(['a'], { job: {} })).attempts).toEqual([['a', null, 'connection_closed', false]]);
     expect(requests).toBe(2);
   });
 
-  it('and that was new is a failure', async () => {
+  it('a new connection that closes is a failure', async () => {
     manner = (socket) => socket.end();
     expect((await call()).attempts).toEqual([['a', null, 'connection_closed', false]]);
     expect(connections).toBe(1);

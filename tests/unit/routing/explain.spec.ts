@@ -14,7 +14,7 @@ import {
 } from '#tests/unit/routing/make';
 
 describe('explaining a route (contract: routing/explain)', () => {
-  it('names for every offer that is not tried why it is not', () => {
+  it('an explanation says for every offer that is not tried why it is not', () => {
     const keyless = offerAt('keyless');
     const catalogue = catalogueOf(
       modelOf('m', [
@@ -54,7 +54,7 @@ describe('explaining a route (contract: routing/explain)', () => {
     });
   });
 
-  it('shows until when a candidate at the end is set aside', () => {
+  it('an explanation shows until when a candidate is set aside', () => {
     const health = { 'm@a': healthOf({ openUntilMs: nowMs + 1 }) };
     expect(explain(inputOf({ health })).candidates.map((one) => one.openUntilMs)).toEqual([
       null,
@@ -63,7 +63,7 @@ describe('explaining a route (contract: routing/explain)', () => {
     ]);
   });
 
-  it('has the very targets, limits and failure of the plan', () => {
+  it('an explanation has the same targets, limits and failure as the plan', () => {
     const provider = fc.constantFrom('a', 'b', 'c', 'z');
     const policy = fc.record(
       {

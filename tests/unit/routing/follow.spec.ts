@@ -65,37 +65,37 @@ async function download(path: string, at = `${provider.origin}/v1`): Promise<str
 const failureOf = (path: string, at?: string) => download(path, at).then(() => 'none', failureName);
 
 describe('a download that its provider redirects (contract: jobs/downloads)', () => {
-  it('is followed within the provider, with the credential', async () => {
+  it('a redirect within the provider is followed with the credential', async () => {
     expect(await download(to('/download/film?alt=media'))).toBe('200 provider /download/film?alt=media');
     expect(arrived.map(({ headers }) => headers['x-goog-api-key'])).toEqual(['secret', 'secret']);
   });
 
-  it('is followed elsewhere without it, and with the range alone', async () => {
+  it('a redirect elsewhere is followed without the credential, and only with the range', async () => {
     expect(await download(to(`${elsewhere.origin}/film`))).toBe('200 elsewhere /film');
     const { headers } = arrived[1] ?? { headers: {} };
     expect(headers).toMatchObject({ range: 'bytes=1-', 'if-range': '"1"' });
     expect(Object.keys(headers).sort()).toEqual(['connection', 'host', 'if-range', 'range']);
   });
 
-  it('has lost its credential once it was elsewhere', async () => {
+  it('a redirect back from elsewhere is followed without the credential', async () => {
     await download(to(`${elsewhere.origin}${to(`${provider.origin}/film`)}`));
     expect(arrived.map(({ at }) => at.split(' ')[0])).toEqual(['provider', 'elsewhere', 'provider']);
     expect(arrived.map(({ headers }) => headers['x-goog-api-key'])).toEqual(['secret', undefined, undefined]);
   });
 
-  it('is followed three times, and no more', async () => {
+  it('three redirects in a row are followed, and no more', async () => {
     expect(await download(to(to(to('/film'))))).toBe('200 provider /film');
     expect(await failureOf(to(to(to(to('/film')))))).toBe('redirect_refused');
   });
 
-  it('that goes nowhere is given up', async () => {
+  it('a redirect without a valid address is refused', async () => {
     expect(await failureOf(to('http://[nowhere'))).toBe('redirect_refused');
     expect(await failureOf(to('file:///etc/passwd'))).toBe('redirect_refused');
     expect(await failureOf(to(''))).toBe('redirect_refused');
     expect(await failureOf(to('http://127.0.0.1:1/'))).toBe('connection_refused');
   });
 
-  it('passes as it is when it is none', async () => {
+  it('an answer that is not a redirect is passed on as it is', async () => {
     expect(await download('/film')).toBe('200 provider /film');
     expect(arrived).toHaveLength(1);
   });
@@ -114,7 +114,7 @@ describe('a download that its provider redirects (contract: jobs/downloads)', ()
 });
 
 describe('a provider whose address cannot be told', () => {
-  it('counts as a public one: its redirects lead to no neighbour', async () => {
+  it('a provider whose address cannot be determined counts as public: its redirects reach no private address', async () => {
     const at = 'https://provider.invalid/v1';
     expect(await failureOf(to(`${elsewhere.origin}/film`), at)).toBe('redirect_refused');
     expect(arrived).toHaveLength(1);

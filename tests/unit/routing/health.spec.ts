@@ -25,7 +25,7 @@ function succeed(health: Health, nowMs: number, firstByteMs = 100): void {
 }
 
 describe('the breaker (contract: routing/breaker)', () => {
-  it('sets an offer aside for 10 s after the fifth failure in a row', () => {
+  it('the breaker sets an offer aside for 10 s after the fifth failure in a row', () => {
     const health = createHealth();
     fail(health, 4, t0);
     succeed(health, t0);
@@ -36,13 +36,13 @@ describe('the breaker (contract: routing/breaker)', () => {
     expect(health.isAside('o', t0 + 10_000)).toBe(false);
   });
 
-  it('is each process’s own: what one saw fail, another still tries (contract: routing/health-is-local)', () => {
+  it('each process has its own breakers: an offer that failed in one is still tried by another (contract: routing/health-is-local)', () => {
     const [own, other] = [createHealth(), createHealth()];
     fail(own, 5, t0);
     expect([own, other].map((health) => offerState(health.of('o'), t0))).toEqual(['set aside', 'in service']);
   });
 
-  it('then lets exactly one attempt through, and closes when it succeeds', () => {
+  it('after that time exactly one attempt is let through, and its success closes the breaker', () => {
     const health = createHealth();
     fail(health, 5, t0);
     const probe = begin(health, t0 + 10_000);
@@ -53,7 +53,7 @@ describe('the breaker (contract: routing/breaker)', () => {
     expect(health.of('o')).toMatchObject({ failures: 0, openUntilMs: 0, running: 0 });
   });
 
-  it('doubles the time with every failed probe, up to five minutes, and starts at 10 s again once healed', () => {
+  it('every failed probe doubles the time, up to five minutes; after a success it is 10 s again', () => {
     const health = createHealth();
     fail(health, 5, t0);
     let nowMs = t0 + 10_000;
@@ -67,21 +67,21 @@ describe('the breaker (contract: routing/breaker)', () => {
     expect(health.of('o').openUntilMs).toBe(nowMs + 10_000);
   });
 
-  it('counts a burst of failures that started before it opened once', () => {
+  it('a burst of failures that started before the breaker opened counts once', () => {
     const health = createHealth();
     const burst = Array.from({ length: 50 }, () => begin(health, t0));
     for (const running of burst) running.failed(null, t0 + 100);
     expect(health.of('o').openUntilMs).toBe(t0 + 10_100);
   });
 
-  it('gives a probe that its client left to the next attempt', () => {
+  it('if the client of a probe leaves, the next attempt is the probe', () => {
     const health = createHealth();
     fail(health, 5, t0);
     begin(health, t0 + 10_000).abandoned(t0 + 10_500);
     expect(health.isAside('o', t0 + 10_500)).toBe(false);
   });
 
-  it('lets another probe follow one that hangs for as long as the offer was set aside', () => {
+  it('another probe follows one that hangs for as long as the offer was set aside', () => {
     const health = createHealth();
     fail(health, 5, t0);
     begin(health, t0 + 10_000);
@@ -89,7 +89,7 @@ describe('the breaker (contract: routing/breaker)', () => {
     expect(health.isAside('o', t0 + 20_000)).toBe(false);
   });
 
-  it('puts an offer back in service at the first word of its probe, however long that answer takes', () => {
+  it('the first word of a probe puts its offer back in service, however long that answer takes', () => {
     const health = createHealth();
     fail(health, 5, t0);
     const probe = begin(health, t0 + 10_000);
@@ -101,7 +101,7 @@ describe('the breaker (contract: routing/breaker)', () => {
     expect(health.isAside('o', t0 + 600_000)).toBe(false);
   });
 
-  it('sets an offer aside again, for double the time, when its probe breaks after its first word', () => {
+  it('an offer is set aside again, for double the time, when its probe breaks after its first word', () => {
     const health = createHealth();
     fail(health, 5, t0);
     let nowMs = t0 + 10_000;
@@ -116,7 +116,7 @@ describe('the breaker (contract: routing/breaker)', () => {
     }
   });
 
-  it('hears a first word of the probe alone: those of earlier attempts end no time aside', () => {
+  it('only the first word of the probe ends the time aside, not those of earlier attempts', () => {
     const health = createHealth();
     const earlier = begin(health, t0);
     fail(health, 5, t0);
@@ -131,7 +131,7 @@ describe('the breaker (contract: routing/breaker)', () => {
     expect(health.isAside('o', t0 + 10_001)).toBe(false);
   });
 
-  it('sets an offer aside after five answers in a row that broke once they had begun', () => {
+  it('five answers in a row that broke after their beginning set an offer aside', () => {
     const health = createHealth();
     const broken = Array.from({ length: 5 }, () => begin(health, t0));
     for (const running of broken) running.spoke();
@@ -144,7 +144,7 @@ describe('the breaker (contract: routing/breaker)', () => {
     expect(health.of('o')).toMatchObject({ failures: 5, openUntilMs: t0 + 10_004, running: 0 });
   });
 
-  it('learns nothing of the answer whose client left: a success before and a failure after count', () => {
+  it('an answer whose client left counts for nothing: a success before and a failure after count', () => {
     const health = createHealth();
     fail(health, 4, t0);
     const left = begin(health, t0);
@@ -156,7 +156,7 @@ describe('the breaker (contract: routing/breaker)', () => {
     expect(health.isAside('o', t0 + 20)).toBe(true);
   });
 
-  it('tells how the offer stands, from the time aside to the attempt that decides', () => {
+  it('the state of an offer is shown from the time aside to the attempt that decides', () => {
     const health = createHealth();
     const stateAt = (nowMs: number) => offerState(health.of('o'), nowMs);
     expect(stateAt(t0)).toBe('in service');
@@ -175,7 +175,7 @@ describe('the breaker (contract: routing/breaker)', () => {
     expect([stateAt(t0 + 30_300), stateAt(t0 + 32_300)]).toEqual(['set aside', 'in service']);
   });
 
-  it("sets an offer aside for a 429's Retry-After, which a success elsewhere in time does not shorten", () => {
+  it("a 429's Retry-After sets an offer aside, which a success in the meantime does not shorten", () => {
     const health = createHealth();
     fail(health, 1, t0, 7_000);
     succeed(health, t0 + 10);
@@ -183,7 +183,7 @@ describe('the breaker (contract: routing/breaker)', () => {
     expect(health.isAside('o', t0 + 7_000)).toBe(false);
   });
 
-  it('believes a Retry-After up to a day', () => {
+  it('a Retry-After is respected up to a day', () => {
     const health = createHealth();
     fail(health, 1, t0, 1e12);
     expect(health.of('o').openUntilMs).toBe(t0 + 86_400_000);
@@ -191,7 +191,7 @@ describe('the breaker (contract: routing/breaker)', () => {
 });
 
 describe('the retry budget (contract: routing/further-fallbacks)', () => {
-  it('allows ten further fallbacks at once, and one more as soon as one is over', () => {
+  it('the retry budget allows ten further fallbacks at once, and one more as soon as one is over', () => {
     const health = createHealth();
     const running = Array.from({ length: 10 }, () => begin(health, t0, true));
     expect(health.begin('o', t0, true)).toBeNull();
@@ -202,7 +202,7 @@ describe('the retry budget (contract: routing/further-fallbacks)', () => {
     expect(health.begin('o', t0, true)).toBeNull();
   });
 
-  it('grows with the running attempts: a fifth of them', () => {
+  it('the retry budget grows with the running attempts: it is a fifth of them', () => {
     const health = createHealth();
     for (let at = 0; at < 100; at += 1) begin(health, t0);
     let further = 0;
@@ -213,7 +213,7 @@ describe('the retry budget (contract: routing/further-fallbacks)', () => {
 });
 
 describe('figures', () => {
-  it('are smoothed, of streams and whole answers apart', () => {
+  it('figures of streams and of whole answers are smoothed separately', () => {
     const health = createHealth();
     succeed(health, t0, 100);
     succeed(health, t0 + 5, 200);
@@ -222,7 +222,7 @@ describe('figures', () => {
     expect(health.of('o').wholeMs).toEqual({ value: 5_000, atMs: t0 + 6 });
   });
 
-  it('learn speed and cache share from finished answers', () => {
+  it('speed and cache share are learned from finished answers', () => {
     const health = createHealth();
     health.measured('o', { outputTokens: 50, tookMs: 500, inputTokens: 100, cachedTokens: 50 }, t0);
     expect(health.of('o')).toMatchObject({ tokensPerSecond: { value: 100 }, cachedShare: 0.1 });
@@ -230,7 +230,7 @@ describe('figures', () => {
     expect(health.of('o')).toMatchObject({ tokensPerSecond: { value: 100 }, cachedShare: 0.1 });
   });
 
-  it('weigh the speed of an answer by its length: many short ones hide no long one', () => {
+  it('the speed of an answer is weighted by its length: many short ones do not hide a long one', () => {
     const health = createHealth();
     const measure = (outputTokens: number, tookMs: number) =>
       health.measured('o', { outputTokens, tookMs, inputTokens: 0, cachedTokens: 0 }, t0);
@@ -241,7 +241,7 @@ describe('figures', () => {
     expect(health.of('o').tokensPerSecond.value).toBeCloseTo(200, -1);
   });
 
-  it('list every offer that was tried, with its error rate and what runs', () => {
+  it('every offer that was tried is listed, with its error rate and its running attempts', () => {
     const health = createHealth();
     fail(health, 1, t0);
     begin(health, t0);

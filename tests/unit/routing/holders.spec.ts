@@ -12,7 +12,7 @@ it('a conversation finds the provider that holds its cache for five minutes afte
   expect(holders.find(talk, 399_999)).toBe('b');
 });
 
-it('is not seen by another workspace, model or conversation', () => {
+it('a holder is not found for another workspace, model or conversation', () => {
   const holders = new Holders();
   holders.remember(talk, 'a', 0);
   expect(holders.find({ ...talk, workspaceId: 'v' }, 1)).toBeNull();
@@ -20,7 +20,7 @@ it('is not seen by another workspace, model or conversation', () => {
   expect(holders.find({ ...talk, name: 'walk' }, 1)).toBeNull();
 });
 
-it('keeps a bounded number, those used last, and no names of absurd length', () => {
+it('a limited number of conversations is remembered, those used last, and no names of absurd length', () => {
   const holders = new Holders(2);
   holders.remember({ ...talk, name: '1' }, 'a', 0);
   holders.remember({ ...talk, name: '2' }, 'a', 0);

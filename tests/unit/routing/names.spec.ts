@@ -58,14 +58,14 @@ describe('a model is named (contract: families/names)', () => {
     ['another word of every object', '__proto__', '__proto__'],
   ])('by %s', (_by, name, slug) => expect(resolved(name)).toEqual({ slug }));
 
-  it('by an alias of the workspace, before any of the catalogue and after slugs', () => {
+  it('an alias of the workspace is found before those of the catalogue and after slugs', () => {
     const aliases = { smart: 'a/mini', 'opus-latest': 'a/mini', opus: 'a/mini', 'a/opus': 'a/mini' };
     for (const name of ['smart', 'opus-latest', 'opus'])
       expect(resolved(name, { aliases })).toEqual({ slug: 'a/mini' });
     expect(resolved('a/opus', { aliases })).toEqual({ slug: 'a/opus' });
   });
 
-  it('by the part after the slash only where that is one model in the scope of the key', () => {
+  it('a model can be named by the part after the slash only if that is one model in the scope of the key', () => {
     expect(resolved('mini')).toMatchObject({
       code: 'model_not_allowed',
       message: 'Model "mini" could be any of a/mini, b/mini; use the full name of one of them.',
@@ -79,7 +79,7 @@ describe('aliases of the workspace in its models lists (contract: families/model
   const entriesOf = (aliases: Policy['aliases'], callable = [...catalogue.models.values()]) =>
     aliasEntries(callable, catalogue, aliases).map(({ id, name, offers }) => [id, name, offers[0]?.modelId]);
 
-  it('stand under their own names, a chain with its first model that can be called', () => {
+  it('aliases are listed under their own names, a chain with its first model that can be called', () => {
     const aliases = { smart: 'a/opus', chain: ['b/mini', 'a/mini'], 'opus-latest': 'a/mini' };
     const listed = [
       ['smart', 'smart', 'a/opus'],
@@ -91,7 +91,7 @@ describe('aliases of the workspace in its models lists (contract: families/model
     expect(entriesOf(aliases, callable)).toEqual([['chain', 'chain', 'a/mini'], listed[2]]);
   });
 
-  it('are left out where a slug goes before them, or where nothing is meant', () => {
+  it('aliases are left out if a slug has the same name, or if they name no model', () => {
     expect(entriesOf({ bare: 'a/opus', gone: 'a/none', none: ['a/none'] })).toEqual([]);
     expect(entriesOf(undefined)).toEqual([]);
   });
@@ -100,11 +100,11 @@ describe('aliases of the workspace in its models lists (contract: families/model
 describe('a list of an alias is a chain (contract: families/chain)', () => {
   const aliases = { chain: ['a/opus', 'b/film', 'a/mini', 'bare'] };
 
-  it('whose first model comes first, the rest in its order', () => {
+  it('a chain is tried in its order', () => {
     expect(resolved('chain', { aliases })).toEqual({ slug: 'a/opus', chain: ['b/film', 'a/mini', 'bare'] });
   });
 
-  it('from the first model that the key allows and the family serves', () => {
+  it('a chain starts at the first model that the key allows and the family serves', () => {
     expect(resolved('chain', { aliases }, ['bare'])).toEqual({ slug: 'bare', chain: [] });
     expect(resolveName('chain', snapshotOf({ aliases }), catalogue, 'videos')).toEqual({
       slug: 'b/film',
@@ -112,18 +112,18 @@ describe('a list of an alias is a chain (contract: families/chain)', () => {
     });
   });
 
-  it('whose first model is refused when the key allows none', () => {
+  it('a chain of which the key allows no model is refused by its first model', () => {
     expect(resolved('chain', { aliases }, ['b/mini'])).toMatchObject({ slug: 'a/opus' });
   });
 });
 
 describe('an ask', () => {
-  it('stays as it is when it names a slug', () => {
+  it('an ask that names a slug stays as it is', () => {
     const ask = askChat({ model: 'a/opus', messages: [] });
     expect(resolveNames(ask, 'chat', snapshotOf(), catalogue)).toBe(ask);
   });
 
-  it('uses the slug, keeps the name as sent, and is forwarded under the provider’s name', () => {
+  it('an ask by another name uses the slug, keeps the name as sent, and is forwarded under the provider’s name', () => {
     const ask = askChat({ model: 'opus', messages: [] });
     const named = resolveNames(ask, 'chat', snapshotOf(), catalogue);
     if ('code' in named) throw new Error(named.message);

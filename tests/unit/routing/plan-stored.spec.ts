@@ -59,7 +59,7 @@ function plan(part: Partial<StoredPlanInput> & { readonly policy?: Policy } = {}
 }
 
 describe('a call on what a provider keeps (contract: routing/pinned)', () => {
-  it('goes there and nowhere else, under the name that the provider knows it by', () => {
+  it('a call on a stored resource goes only to its provider, under the name that the provider uses', () => {
     const { targets, failure } = plan();
     expect(failure).toBeNull();
     expect(targets).toHaveLength(1);
@@ -73,12 +73,12 @@ describe('a call on what a provider keeps (contract: routing/pinned)', () => {
     });
   });
 
-  it('goes there though the offer that made it is retired (contract: routing/retired)', () => {
+  it('a call on a stored resource goes to its provider even if the offer is retired (contract: routing/retired)', () => {
     const catalogue = catalogueOf(modelOf('film', [offerOf('film', keeper(), { servedUntilMs: 0 })]));
     expect(plan({ catalogue }).targets.map(({ offer }) => offer.provider.id)).toEqual(['keeper']);
   });
 
-  it('goes there whatever the policy says, but for its time limits', () => {
+  it('a call on a stored resource ignores the policy except for its time limits', () => {
     const policy: Policy = {
       only: ['other'],
       ignore: ['keeper'],
@@ -90,7 +90,7 @@ describe('a call on what a provider keeps (contract: routing/pinned)', () => {
     expect(timeLimits).toMatchObject({ connectMs: 7, firstByteMs: 8, idleMs: 9 });
   });
 
-  it('has the first byte within a minute, and a download all the time that it takes', () => {
+  it('a call on a stored resource has a minute for its first byte, and a download no total time limit', () => {
     expect(plan().timeLimits).toEqual({
       connectMs: 5_000,
       firstByteMs: 60_000,
@@ -108,7 +108,7 @@ describe('a call on what a provider keeps (contract: routing/pinned)', () => {
     });
   });
 
-  it('goes there when its offer or its model was withdrawn: another offer of the provider lends its facts', () => {
+  it('a call on a stored resource goes to its provider even if the offer was withdrawn: another offer lends its facts', () => {
     for (const catalogue of [
       catalogueOf(modelOf('film', []), modelOf('other', [offerOf('other')])),
       catalogueOf(modelOf('other', [offerOf('other')])),

@@ -36,7 +36,7 @@ describe('without a policy (contract: routing/plan)', () => {
     expect(order(inputOf())).toEqual(['m@a', 'm@b', 'm@c']);
   });
 
-  it('at most four are tried', () => {
+  it('at most four targets are tried', () => {
     const offers = ['a', 'b', 'c', 'd', 'e'].map((id) => offerAt(id));
     expect(order(inputOf({ catalogue: catalogueOf(modelOf('m', offers)) }))).toHaveLength(4);
   });
@@ -56,7 +56,7 @@ describe('without a policy (contract: routing/plan)', () => {
     expect(failure).toMatchObject({ code, message: expect.stringContaining(why) });
   });
 
-  it('an offer without a price beside one without its credential is a gap that may be closed', () => {
+  it('an offer without a price next to one without its credential is a fault of the operator’s configuration', () => {
     const bare = offerAt('b');
     const unkeyed = { ...bare, provider: { ...bare.provider, credential: null, credentialEnv: 'B_KEY' } };
     const catalogue = catalogueOf(modelOf('m', [offerAt('a', 'm', { price: null }), unkeyed]));
@@ -93,14 +93,14 @@ describe('step 1 leaves out (contract: routing/available-offers, routing/max-pri
     expect(order(inputOf({ policy }))).toEqual(expected);
   });
 
-  it('what costs more than `maxPrice`, for input and output separately, and keeps what costs exactly that', () => {
+  it('offers that cost more than `maxPrice` for input or output are left out, those that cost exactly that are kept', () => {
     const catalogue = priced(['a', '5', '20'], ['b', '5.000000001', '1'], ['c', '1', '20.5']);
     expect(order(inputOf({ catalogue, policy: { maxPrice: { input: '5', output: '20' } } }))).toEqual([
       'm@a',
     ]);
   });
 
-  it('what a context tier makes more expensive than `maxPrice` for a request of that size', () => {
+  it('offers are left out if a context tier makes them more expensive than `maxPrice` for this request', () => {
     const price = { ...usd('1', '4'), tiers: [{ aboveInputTokens: 100, rates: { input: 9_000_000_000n } }] };
     const catalogue = catalogueOf(
       modelOf('m', [offerAt('a', 'm', { price: { id: 'p', effectiveAtMs: 0, price } })]),
@@ -113,7 +113,7 @@ describe('step 1 leaves out (contract: routing/available-offers, routing/max-pri
 });
 
 describe('steps 2 and 3 (contract: routing/sort)', () => {
-  it('`order` names who comes first; the rest stays behind in catalogue order', () => {
+  it('the providers of `order` come first; the rest follow in catalogue order', () => {
     expect(order(inputOf({ policy: { order: ['c', 'nobody'] } }))).toEqual(['m@c', 'm@a', 'm@b']);
   });
 
@@ -183,14 +183,14 @@ describe('steps 2 and 3 (contract: routing/sort)', () => {
 describe('step 5: fallback models (contract: routing/fallback-models)', () => {
   const big = (id: string, part = {}) => modelOf(id, [offerAt('b', id), offerAt('a', id)], part);
 
-  it('come after all offers of the model, by the same rules', () => {
+  it('fallback models come after all offers of the model, by the same rules', () => {
     const catalogue = catalogueOf(modelOf('m', [offerAt('a')]), big('n'));
     const policy = { fallbackModels: ['n'], order: ['a'] };
     expect(order(inputOf({ catalogue, policy }))).toEqual(['m@a', 'n@a', 'n@b']);
     expect(order(inputOf({ catalogue, policy: { ...policy, ignore: ['b'] } }))).toEqual(['m@a', 'n@a']);
   });
 
-  it('serve a call whose own model has no offer left', () => {
+  it('fallback models serve a call whose own model has no offer left', () => {
     const catalogue = catalogueOf(modelOf('m', []), big('n'));
     expect(order(inputOf({ catalogue, policy: { fallbackModels: ['n'] } }))).toEqual(['n@b', 'n@a']);
   });
@@ -242,7 +242,7 @@ describe('step 5: fallback models (contract: routing/fallback-models)', () => {
     expect(order(inputOf({ catalogue, snapshot, ask: askOf(body) }))).toEqual(['m@a']);
   });
 
-  it('that read images take them, and words about images need no such model', () => {
+  it('fallback models that read images accept them, and text about images needs no such model', () => {
     const snapshot = snapshotOf({ '': { fallbackModels: ['n'] } });
     const image = askOf({
       messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'x' } }] }],
@@ -253,7 +253,7 @@ describe('step 5: fallback models (contract: routing/fallback-models)', () => {
     expect(order(inputOf({ catalogue: both(['text']), snapshot, ask: words }))).toHaveLength(3);
   });
 
-  it('that make films take a picture whose weight is over the length of their prompts', () => {
+  it('fallback models that make videos accept a picture that weighs more than their prompt may have', () => {
     const snapshot = snapshotOf({ '': { fallbackModels: ['n'] } });
     const picture = { type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(2_000)}` } };
     const image = askOf({ messages: [{ role: 'user', content: [picture] }] });
@@ -268,7 +268,7 @@ describe('step 5: fallback models (contract: routing/fallback-models)', () => {
 });
 
 describe('steps 6 and 7', () => {
-  it('an offer that the breaker set aside moves behind all others, fallback models included', () => {
+  it('an offer that the breaker set aside moves to the end, after fallback models too', () => {
     const catalogue = catalogueOf(
       modelOf('m', [offerAt('a'), offerAt('b')]),
       modelOf('n', [offerAt('a', 'n')]),
@@ -278,7 +278,7 @@ describe('steps 6 and 7', () => {
     expect(order(inputOf({ catalogue, health, policy }))).toEqual(['m@b', 'n@a', 'm@a']);
   });
 
-  it('with all set aside they are still tried, in their order', () => {
+  it('offers that are all set aside are still tried, in their order', () => {
     const open = healthOf({ openUntilMs: nowMs + 1 });
     const health = { 'm@a': open, 'm@b': open, 'm@c': open };
     expect(order(inputOf({ health }))).toEqual(['m@a', 'm@b', 'm@c']);
@@ -295,7 +295,7 @@ describe('steps 6 and 7', () => {
 });
 
 describe('a call with a past (contract: routing/prompt-cache)', () => {
-  it('that continues state kept at a provider has that one target, set aside or not, and no fallback', () => {
+  it('a call that continues state stored at a provider has only that target, set aside or not, and no fallback', () => {
     const health = { 'm@b': healthOf({ openUntilMs: nowMs + 1 }) };
     const policy = { fallbackModels: ['n'], order: ['a'] };
     const catalogue = catalogueOf(
@@ -305,7 +305,7 @@ describe('a call with a past (contract: routing/prompt-cache)', () => {
     expect(order(inputOf({ pinned: 'b', health, policy, catalogue }))).toEqual(['m@b']);
   });
 
-  it('is refused where its model has no offer at that provider', () => {
+  it('a call that continues stored state is refused if its model has no offer at that provider', () => {
     expect(plan(inputOf({ pinned: 'z' })).failure?.code).toBe('model_not_allowed');
     expect(plan(inputOf({ pinned: 'b', policy: { ignore: ['b'] } })).failure?.code).toBe(
       'missing_upstream_base_url',
@@ -321,14 +321,14 @@ describe('a call with a past (contract: routing/prompt-cache)', () => {
     expect(order(inputOf({ holder: 'c', policy }))).toEqual(expected);
   });
 
-  it('does not prefer it while the breaker has it set aside', () => {
+  it('the provider that holds the prompt cache is not preferred while it is set aside', () => {
     const health = { 'm@c': healthOf({ openUntilMs: nowMs + 1 }) };
     expect(order(inputOf({ holder: 'c', health }))).toEqual(['m@a', 'm@b', 'm@c']);
   });
 });
 
 describe('time limits (contract: routing/time-limits)', () => {
-  it('are the defaults for streams and whole answers, or the policy’s', () => {
+  it('time limits are the defaults for streams and whole answers, or the policy’s', () => {
     expect(plan(inputOf()).timeLimits).toEqual({
       connectMs: 5_000,
       firstByteMs: 600_000,
@@ -347,7 +347,7 @@ describe('time limits (contract: routing/time-limits)', () => {
     expect(plan(inputOf({ policy })).timeLimits).toMatchObject({ firstByteMs: 300, idleMs: null });
   });
 
-  it('are longer for models that think in silence, unless the policy says so', () => {
+  it('time limits are longer for models that think in silence, unless the policy sets them', () => {
     const { timeLimits } = plan(inputOf());
     expect(limitsOfModel(timeLimits, { reasoning: false })).toMatchObject({
       firstWordMs: 600_000,

@@ -36,7 +36,7 @@ describe('what differs between two policies, in words', () => {
 describe('two changes of one policy', () => {
   const base = { sort: 'price', order: ['a'], maxAttempts: 3 };
 
-  it('are joined key by key, and neither is lost', () => {
+  it('two people’s changes of a policy are joined key by key, and neither is lost', () => {
     const mine = { ...base, maxAttempts: 2 };
     const theirs = { sort: 'latency', maxAttempts: 3, only: ['a'] };
     expect(mergeChanges(base, mine, theirs)).toEqual({
@@ -45,12 +45,12 @@ describe('two changes of one policy', () => {
     });
   });
 
-  it('name the keys that both changed, of which mine stand', () => {
+  it('keys that both people changed are named, and mine win', () => {
     const merged = mergeChanges(base, { ...base, sort: 'order' }, { ...base, sort: 'latency' });
     expect(merged).toEqual({ policy: { ...base, sort: 'order' }, both: ['sort'] });
   });
 
-  it('keep what I removed', () => {
+  it('a key that I removed stays removed', () => {
     expect(mergeChanges(base, { sort: 'price', maxAttempts: 3 }, base).policy).not.toHaveProperty('order');
   });
 });
@@ -75,7 +75,10 @@ describe('a pasted request', () => {
     expect(readPasted(text)).toEqual({ path: null, body: null, model: null, fault: null, ...found });
   });
 
-  it.each(['{"model": ', '{"model": x}', '/v1/messages {[}'])('that is cut is told so: %s', (text) => {
-    expect(readPasted(text).fault).toMatch(/^The body/);
-  });
+  it.each(['{"model": ', '{"model": x}', '/v1/messages {[}'])(
+    'a pasted request that is cut off is reported as such: %s',
+    (text) => {
+      expect(readPasted(text).fault).toMatch(/^The body/);
+    },
+  );
 });

@@ -6,7 +6,7 @@ import { mergePolicy, rulesFor } from '#lib/gateway/routing/pure/rules';
 describe('a policy of one model (contract: routing/policy)', () => {
   const standard: Policy = { sort: 'price', ignore: ['a'], timeouts: { connectMs: 100, idleMs: 200 } };
 
-  it('replaces the keys that it names, whole, and keeps the default’s others', () => {
+  it('a model’s policy replaces whole keys of the default and keeps the others', () => {
     expect(mergePolicy(standard, { ignore: [], timeouts: { connectMs: 300 } })).toEqual({
       sort: 'price',
       ignore: [],
@@ -14,7 +14,7 @@ describe('a policy of one model (contract: routing/policy)', () => {
     });
   });
 
-  it('applies to that model only', () => {
+  it('a model’s policy applies only to that model', () => {
     const policies = new Map<string, Policy>([
       ['', standard],
       ['m', { sort: 'latency' }],
@@ -45,7 +45,7 @@ describe('a policy is refused', () => {
     expect(policyShape.safeParse(policy).success).toBe(false);
   });
 
-  it('but not for an empty one, or one that names everything', () => {
+  it('an empty policy and one with every key are accepted', () => {
     const all = {
       sort: 'throughput',
       order: ['a'],

@@ -6,7 +6,7 @@ const { state, run, trip } = playProviders();
 describe('a probe (contract: routing/breaker)', () => {
   const [one] = streams;
 
-  it('is back in service at its first word, and set aside for double the time by a break after it', async () => {
+  it('a probe puts its offer back in service at its first word; a break after it sets the offer aside for double the time', async () => {
     trip('a', Date.now() - 10_000);
     const { answer } = await run(one, { a: open(one.silent + one.word), b: stream(one.word + one.end) });
     expect(state.health.of('m@a')).toMatchObject({ tripped: false, failures: 5, openUntilMs: 0 });
@@ -16,14 +16,14 @@ describe('a probe (contract: routing/breaker)', () => {
     answer?.exchange.abort(new Error('the test is over'));
   });
 
-  it('is not by events that say nothing', async () => {
+  it('events that say nothing do not put the offer of a probe back in service', async () => {
     trip('a', Date.now() - 10_000);
     const { answer, place } = await run(one, { a: open(one.silent) });
     expect([place, state.health.of('m@a').tripped]).toEqual(['a', true]);
     answer?.exchange.abort(new Error('the test is over'));
   });
 
-  it('is not by a whole answer before its end is told', async () => {
+  it('a whole answer of a probe puts its offer back in service only at its end', async () => {
     trip('a', Date.now() - 10_000);
     const [own] = wholes;
     const { answer } = await run(own, { a: whole(JSON.stringify(own.good)) });

@@ -16,13 +16,13 @@ const offersAt = (nowMs: number, part: Parameters<typeof inputOf>[0] = {}) =>
   plan(inputOf({ catalogue: two, nowMs, ...part })).targets.map(({ offer }) => offer.id);
 
 describe('an offer that its provider stops serving (contract: routing/retired)', () => {
-  it('is called until its day has ended in UTC, and not a millisecond longer', () => {
+  it('an offer is called until its last day has ended in UTC, and not a millisecond longer', () => {
     expect(offersAt(midnightMs - 1)).toEqual(['m@a', 'm@b']);
     expect(offersAt(midnightMs)).toEqual(['m@b']);
     expect(retirementDay(gone)).toBe('2026-10-23');
   });
 
-  it('is in no list of what can be called', () => {
+  it('a retired offer is not in the lists of callable models', () => {
     const [first] = two.models.get('m')?.offers ?? [];
     if (!first) throw new Error('the model has offers');
     expect([isAvailable(first, midnightMs - 1), isAvailable(first, midnightMs)]).toEqual([true, false]);
@@ -30,7 +30,7 @@ describe('an offer that its provider stops serving (contract: routing/retired)',
     expect([...listRoutable(alone, 'chat', midnightMs)]).toEqual(['n']);
   });
 
-  it('is in no health, though it was tried', () => {
+  it('a retired offer is not in the health lists, even if it was tried', () => {
     const health = createHealth();
     health.begin('m@a', midnightMs - 1, false);
     health.begin('m@b', midnightMs - 1, false);
@@ -39,18 +39,18 @@ describe('an offer that its provider stops serving (contract: routing/retired)',
     expect(shownAt(midnightMs)).toEqual(['b']);
   });
 
-  it('is explained, before whatever else keeps it out', () => {
+  it('retirement is the first reason in an explanation', () => {
     const policy = { ignore: ['a'] };
     const { skipped } = explain(inputOf({ catalogue: two, nowMs: midnightMs, policy }));
     expect(skipped).toEqual([{ provider: 'a', model: 'm', why: 'retired on 2026-10-23' }]);
   });
 
-  it('leaves the call to a fallback model', () => {
+  it('a call of a retired model goes to a fallback model', () => {
     const policy = { fallbackModels: ['n'] };
     expect(offersAt(midnightMs, { catalogue: alone, policy })).toEqual(['n@b']);
   });
 
-  it('leaves a call without one refused as the client can mend it, by the day', () => {
+  it('a call of a retired model without a fallback is refused with the day, so that the client can fix it', () => {
     const { failure } = plan(inputOf({ catalogue: alone, nowMs: midnightMs }));
     expect(failure).toMatchObject({
       code: 'model_not_allowed',
@@ -58,7 +58,7 @@ describe('an offer that its provider stops serving (contract: routing/retired)',
     });
   });
 
-  it('says so too where the call is bound to its provider, or the others speak another family', () => {
+  it('retirement is named also if the call is bound to the provider, or if other offers have another family', () => {
     const other = offerAt('b', 'm', { families: new Set(['messages']) });
     const catalogue = catalogueOf(modelOf('m', [offerAt('a', 'm', gone), other]));
     for (const pinned of [null, 'a']) {
@@ -68,14 +68,14 @@ describe('an offer that its provider stops serving (contract: routing/retired)',
     }
   });
 
-  it('stays the operator’s fault where another offer only lacks its credential', () => {
+  it('it stays the operator’s fault if another offer only lacks its credential', () => {
     const b = offerAt('b');
     const keyless = { ...b, provider: { ...b.provider, credential: null } };
     const catalogue = catalogueOf(modelOf('m', [offerAt('a', 'm', gone), keyless]));
     expect(plan(inputOf({ catalogue, nowMs: midnightMs })).failure?.code).toBe('missing_upstream_base_url');
   });
 
-  it('is no place for a model that a request names inside its body', () => {
+  it('a retired offer does not serve nested models', () => {
     const catalogue = catalogueOf(modelOf('m', [offerAt('a')]), modelOf('n', [offerAt('a', 'n', gone)]));
     const at = {
       path: 'n',

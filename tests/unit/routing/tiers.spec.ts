@@ -41,12 +41,12 @@ describe('a request that asks for a service tier (contract: money/tier-asked)', 
     expect(idsFor({ service_tier: tier }, offers)).toEqual(['m@plain', 'm@quick', 'm@both']);
   });
 
-  it('goes only to offers that price the tier', () => {
+  it('a call at a service tier goes only to offers that price it', () => {
     expect(idsFor({ service_tier: 'priority' }, offers)).toEqual(['m@quick', 'm@both']);
     expect(idsFor({ service_tier: 'flex' }, offers)).toEqual(['m@both']);
   });
 
-  it('falls back only to models that price the tier', () => {
+  it('a call at a service tier falls back only to models that price it', () => {
     const policy = { fallbackModels: ['slow', 'other'] };
     const fallbacks = [tiered('x', [], 'slow'), tiered('y', ['priority'], 'other')];
     expect(idsFor({ service_tier: 'priority' }, offers, policy, fallbacks)).toEqual([
@@ -56,7 +56,7 @@ describe('a request that asks for a service tier (contract: money/tier-asked)', 
     ]);
   });
 
-  it('is refused where no offer prices it, and the message lists the tiers', () => {
+  it('a service tier that no offer prices is refused, and the message lists the tiers', () => {
     const { targets, failure } = plan(inputFor({ service_tier: 'scale' }, offers));
     expect(targets).toEqual([]);
     expect(failure).toEqual({
@@ -65,18 +65,18 @@ describe('a request that asks for a service tier (contract: money/tier-asked)', 
     });
   });
 
-  it('is asked to omit it where there are no tiers', () => {
+  it('if there are no tiers, the refusal says to leave the tier out', () => {
     const { failure } = plan(inputFor({ speed: 'fast' }, [tiered('plain', [])]));
     expect(failure?.code).toBe('model_not_allowed');
     expect(failure?.message).toContain('has no service tier "fast" here; leave service_tier and speed out');
   });
 
-  it('does not get its own bytes back in the message', () => {
+  it('the refusal of a tier does not repeat the client’s bytes', () => {
     const { failure } = plan(inputFor({ service_tier: `<b>\n${'x'.repeat(1_000)}` }, offers));
     expect(failure?.message).toContain(`"?b??${'x'.repeat(36)}"`);
   });
 
-  it('is held against maxPrice and sorted by the prices of that tier', () => {
+  it('offers are compared with maxPrice and sorted by the prices of the tier', () => {
     expect(idsFor({ service_tier: 'priority' }, offers, { maxPrice: { input: '5' } })).toEqual([]);
     expect(idsFor({}, offers, { maxPrice: { input: '5' } })).toHaveLength(3);
     const cheap = tiered('cheap', []);
@@ -86,7 +86,7 @@ describe('a request that asks for a service tier (contract: money/tier-asked)', 
     expect(sorted).toEqual(['m@cheap', 'm@quick']);
   });
 
-  it('is explained per offer', () => {
+  it('a missing service tier is explained for each offer', () => {
     const { skipped } = explain(inputFor({ service_tier: 'flex' }, offers));
     expect(skipped.map(({ provider, why }) => [provider, why])).toEqual([
       ['plain', 'has no price for service tier "flex" (it has default)'],

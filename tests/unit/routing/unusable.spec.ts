@@ -33,7 +33,7 @@ describe.each(wholes)(
       ['one that breaks off', breaking(good.slice(0, -3), json), 'connection_closed'],
     ] as const;
 
-    it.each(unusable)('gives way to the next target: %s', async (_, manner, why) => {
+    it.each(unusable)('an unusable whole answer gives way to the next target: %s', async (_, manner, why) => {
       const { answer, attempts } = await run(one, { a: manner, b: whole(good) });
       expect(await bodyOf(answer)).toEqual([good, 'end']);
       expect(attempts.map(([provider, , name]) => [provider, name])).toEqual([
@@ -43,16 +43,19 @@ describe.each(wholes)(
       expect(state.health.of('m@a')).toMatchObject({ failures: 1, running: 0 });
     });
 
-    it.each(unusable)('is no answer when it is the last, nor the only one: %s', async (_, manner, why) => {
-      const alone = await run(one, { a: manner });
-      expect([alone.answer, alone.attempts.map(([, , name]) => name)]).toEqual([null, [why]]);
-      state.number += 1;
-      expect((await run(one, { a: manner, b: manner })).answer).toBeNull();
-      state.number += 1;
-      expect((await run(one, { a: status(503), b: manner })).answer?.exchange.status).toBe(503);
-    });
+    it.each(unusable)(
+      'an unusable whole answer is never relayed, not even as the last or only one: %s',
+      async (_, manner, why) => {
+        const alone = await run(one, { a: manner });
+        expect([alone.answer, alone.attempts.map(([, , name]) => name)]).toEqual([null, [why]]);
+        state.number += 1;
+        expect((await run(one, { a: manner, b: manner })).answer).toBeNull();
+        state.number += 1;
+        expect((await run(one, { a: status(503), b: manner })).answer?.exchange.status).toBe(503);
+      },
+    );
 
-    it('is complete once its JSON is, however slowly it comes', async () => {
+    it('a whole answer is complete once its JSON is, however slowly it comes', async () => {
       const slow: Manner = (response) => {
         response
           .writeHead(200, json)
@@ -62,7 +65,7 @@ describe.each(wholes)(
       expect([place, await bodyOf(answer)]).toEqual(['a', [` \n${good}`, 'end']]);
     });
 
-    it('has begun beyond 1 MiB, whatever comes then', async () => {
+    it('a whole answer has begun beyond 1 MiB, whatever follows', async () => {
       const long = `{"error":"${'x'.repeat(2 ** 20)}`;
       const { answer, place } = await run(one, { a: breaking(long, json), b: whole(good) });
       const [text, end] = await bodyOf(answer);
@@ -76,7 +79,7 @@ describe('an error in a 200', () => {
   const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
   const good = JSON.stringify(one.good);
 
-  it('passes when it is the last answer and reports usage, or shows what was said', async () => {
+  it('the last answer is relayed despite its error if it reports usage or contains output', async () => {
     for (const more of [{ usage }, one.good]) {
       const text = JSON.stringify({ error, ...more });
       const { answer, attempts } = await run(one, { a: status(500), b: whole(text) });
@@ -86,7 +89,7 @@ describe('an error in a 200', () => {
     }
   });
 
-  it('keeps its status in the record of its attempt, as a torn answer does', async () => {
+  it('an error in a 200 keeps its status in the record of its attempt, as a torn answer does', async () => {
     const { attempts } = await run(one, {
       a: whole(JSON.stringify({ error })),
       b: whole('{'),
@@ -111,14 +114,14 @@ describe('an error in a 200', () => {
     expect(attempts.map(([, , name]) => name)).toEqual(['error_in_answer', null]);
   });
 
-  it('says nothing against an offer where the request is to blame', async () => {
+  it('an error in a 200 that the request caused does not count against the offer', async () => {
     trip('a', Date.now() - minute);
     const blamed = JSON.stringify({ error: { code: 'context_length_exceeded', message: 'x' } });
     await run(one, { a: whole(blamed), b: whole(good) });
     expect(state.health.of('m@a')).toMatchObject({ failures: 0, tripped: false });
   });
 
-  it('sets its offer aside for the Retry-After of a rate limit, and of no other error', async () => {
+  it('an error in a 200 sets its offer aside for its Retry-After only if it is a rate limit', async () => {
     const limited = JSON.stringify({ error: { code: 'rate_limit_exceeded', message: 'x' } });
     const wait = { 'retry-after': '60' };
     await run(one, {

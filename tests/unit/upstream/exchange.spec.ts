@@ -102,7 +102,7 @@ async function outcomeOf(promise: Promise<void>) {
 }
 
 describe('time limits count what an answer says (contract: routing/time-limits)', () => {
-  it('the first byte may be a silent one, and its headers alone are none', async () => {
+  it('a silent first byte ends the first-byte limit, headers do not', async () => {
     const silent = opened();
     silent.start();
     await passMs(1_020);
@@ -115,7 +115,7 @@ describe('time limits count what an answer says (contract: routing/time-limits)'
     expect([pinged.ready(), pinged.failed()]).toEqual([true, null]);
   });
 
-  it('the first word has its time from the start, which silent pieces do not extend', async () => {
+  it('the time of the first word counts from the start, and silent pieces do not extend it', async () => {
     const { start, data, read, failed } = opened();
     start();
     data(': ping');
@@ -130,7 +130,7 @@ describe('time limits count what an answer says (contract: routing/time-limits)'
     expect(failed()).toBe('first_word_timeout');
   });
 
-  it('from the first word on, only words extend the idle time', async () => {
+  it('after the first word, only words extend the idle time', async () => {
     const { start, data, read, failed, got } = opened();
     start();
     data('w1');
@@ -151,7 +151,7 @@ describe('time limits count what an answer says (contract: routing/time-limits)'
     expect(got.filter((piece) => piece === ': ping')).toHaveLength(4);
   });
 
-  it('words extend nothing beyond the total', async () => {
+  it('words do not extend the total time limit', async () => {
     const { start, data, read, failed } = opened();
     start();
     data('w');
@@ -165,7 +165,7 @@ describe('time limits count what an answer says (contract: routing/time-limits)'
     expect(nowMono).toBeLessThan(20_200);
   });
 
-  it('every byte says something where there is no observer, and in what is no 2xx', async () => {
+  it('every byte counts as a word without an observer, and in answers that are not 2xx', async () => {
     for (const [options, status] of [
       [{ observe: () => null }, 200],
       [{}, 503],
@@ -186,7 +186,7 @@ describe('time limits count what an answer says (contract: routing/time-limits)'
     }
   });
 
-  it('a paused answer waits for its reader, not for a word', async () => {
+  it('no idle limit applies while an answer is paused', async () => {
     const { exchange, start, data, read, failed } = opened();
     start();
     data('w');
@@ -203,7 +203,7 @@ describe('time limits count what an answer says (contract: routing/time-limits)'
 });
 
 describe('the observer of an answer', () => {
-  it('sees each piece once before its reader, of a 2xx alone, and its end', async () => {
+  it('the observer sees each piece of a 2xx once before the reader, and its end', async () => {
     const { start, data, end, read, seen, overs, got } = opened();
     start();
     data('a');
@@ -220,7 +220,7 @@ describe('the observer of an answer', () => {
     expect([refused.seen, refused.overs()]).toEqual([[], 0]);
   });
 
-  it('sees the end of an answer that broke, once', async () => {
+  it('the observer sees the end of a broken answer once', async () => {
     const { start, data, break: breakOff, read, overs, got } = opened();
     start();
     data('w');
@@ -231,7 +231,7 @@ describe('the observer of an answer', () => {
     expect([overs(), got]).toEqual([1, ['w', '<fail>']]);
   });
 
-  it('sees a compressed answer decoded', async () => {
+  it('the observer sees a compressed answer decoded', async () => {
     vi.useRealTimers();
     const { exchange, start, data, end, seen, overs } = opened();
     start(200, { 'content-encoding': 'gzip' });
@@ -245,7 +245,7 @@ describe('the observer of an answer', () => {
 describe('keeping the first of an answer (contract: routing/begun)', () => {
   const far = { mostBytes: 100, mostMs: null, until: () => false };
 
-  it('goes on until it is told that it has enough', async () => {
+  it('an answer is kept until enough of it is there', async () => {
     const { exchange, start, data, seen } = opened();
     start();
     data('a');
@@ -261,7 +261,7 @@ describe('keeping the first of an answer (contract: routing/begun)', () => {
     );
   });
 
-  it('ends beyond its bytes, not at them', async () => {
+  it('keeping ends when the byte limit is exceeded, not when it is reached', async () => {
     const { exchange, start, data } = opened();
     start();
     data('x'.repeat(60));
@@ -274,7 +274,7 @@ describe('keeping the first of an answer (contract: routing/begun)', () => {
     expect(kept.state).toBe('enough');
   });
 
-  it('ends after its time, and leaves no timer behind', async () => {
+  it('keeping ends after its time limit, and leaves no timer behind', async () => {
     const { exchange, start, data } = opened();
     start();
     data('x');
@@ -291,7 +291,7 @@ describe('keeping the first of an answer (contract: routing/begun)', () => {
     expect([ended.state, vi.getTimerCount()]).toEqual(['enough', before]);
   });
 
-  it('ends with the answer', async () => {
+  it('keeping ends with the answer', async () => {
     const { exchange, start, data, end } = opened();
     start();
     data('x');
@@ -301,7 +301,7 @@ describe('keeping the first of an answer (contract: routing/begun)', () => {
     expect([kept.state, exchange.ended]).toEqual(['enough', true]);
   });
 
-  it('rejects when the answer breaks off or its time runs out first', async () => {
+  it('keeping rejects when the answer breaks off or its time runs out first', async () => {
     const broken = opened();
     broken.start();
     broken.data('x');
@@ -318,7 +318,7 @@ describe('keeping the first of an answer (contract: routing/begun)', () => {
     expect(waiting.state).toBe('FIRST_WORD_TIMEOUT');
   });
 
-  it('hands over all that it kept, and what comes then', async () => {
+  it('the reader gets all that was kept, and what follows', async () => {
     const { exchange, start, data, end, read, got } = opened();
     start();
     data('a');

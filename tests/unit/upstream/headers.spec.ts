@@ -20,7 +20,7 @@ function sent(
 }
 
 describe('what travels to a provider (contract: body/headers, body/idempotency-key)', () => {
-  it('is the allowed headers, the operator’s credential and identity encoding, and nothing else', () => {
+  it('a provider gets the allowed headers, the operator’s credential and identity encoding, and nothing else', () => {
     const got = sent({
       authorization: 'Bearer mg_client',
       'x-api-key': 'mg_client',
@@ -49,14 +49,14 @@ describe('what travels to a provider (contract: body/headers, body/idempotency-k
     });
   });
 
-  it('keeps a form under its own boundary, and ranges and conditions for content alone', () => {
+  it('a form keeps its own boundary, and only requests for content have ranges and conditions', () => {
     const client = { 'content-type': 'multipart/form-data; boundary=x', range: 'bytes=0-1', 'if-range': 'e' };
     expect(sent(client, { body: 'form' })).toMatchObject({ 'content-type': client['content-type'] });
     expect(sent(client, { body: 'content' })).toMatchObject({ range: 'bytes=0-1', 'if-range': 'e' });
     expect(sent(client, { body: 'none' })).not.toHaveProperty('range');
   });
 
-  it('makes idempotency keys the workspace’s own: on one account, two may choose the same', () => {
+  it('idempotency keys are made specific to the workspace, because two may choose the same', () => {
     const key = (workspace: string, value = 'order-1') =>
       sent({ 'idempotency-key': value }, { workspace })['idempotency-key'];
     expect(key('workspace-a')).toBe(key('workspace-a'));
@@ -65,7 +65,7 @@ describe('what travels to a provider (contract: body/headers, body/idempotency-k
     expect(key('workspace-a')).not.toContain('order-1');
   });
 
-  it('leaves out the betas that an offer denies', () => {
+  it('betas that an offer denies are not sent to it', () => {
     const client = { 'anthropic-beta': 'one-2026, two-2026,three-2026' };
     expect(sent(client, { deny: ['two-2026'] })['anthropic-beta']).toBe('one-2026,three-2026');
     expect(sent(client, { deny: ['one-2026', 'two-2026', 'three-2026'] })).not.toHaveProperty(
@@ -73,7 +73,7 @@ describe('what travels to a provider (contract: body/headers, body/idempotency-k
     );
   });
 
-  it('bounds how many headers of an SDK’s own kind it takes along', () => {
+  it('the number of an SDK’s own headers that are sent is limited', () => {
     const flood = Object.fromEntries(
       Array.from({ length: 500 }, (_, at) => [`x-stainless-${at}`, 'x'] as const),
     );
@@ -83,7 +83,7 @@ describe('what travels to a provider (contract: body/headers, body/idempotency-k
 });
 
 describe('what travels to the client (contract: request/answer-headers)', () => {
-  it('is an allow-list: nothing that a provider echoes back, sets or counts for its own account', () => {
+  it('a client gets only allowed headers, nothing that a provider echoes, sets or counts for its own account', () => {
     expect(
       headersToClient(
         {
@@ -102,7 +102,7 @@ describe('what travels to the client (contract: request/answer-headers)', () => 
     ).toEqual(['content-type', 'application/json', 'retry-after', '3']);
   });
 
-  it('never holds the credential that was sent, in whichever header it is echoed', () => {
+  it('no header to the client contains the credential that was sent, wherever it is echoed', () => {
     const credential = 'sk-operator-0123456789';
     const echoed = { 'content-disposition': `inline; filename="${credential}"`, etag: `"${credential}"` };
     expect(headersToClient(echoed, false, credential)).toEqual([
@@ -113,7 +113,7 @@ describe('what travels to the client (contract: request/answer-headers)', () => 
     ]);
   });
 
-  it('omits the length of a stream and the provider’s buffering header', () => {
+  it('a stream has neither a length nor the provider’s buffering header', () => {
     const provider = {
       'content-type': 'text/event-stream',
       'content-length': '9',

@@ -125,19 +125,19 @@ describe('providers behind a proxy (contract: operations/proxies)', () => {
     expect(proxy.asked).toEqual([`GET ${origin}/v1?a=b`]);
   });
 
-  it('HTTP_PROXY alone serves both', async () => {
+  it('HTTP_PROXY by itself serves both http and https', async () => {
     openPools({ https: null });
     expect(await textOf('https://provider.test')).toContain('provider.test');
     expect(proxy.asked).toHaveLength(1);
   });
 
-  it('HTTPS_PROXY alone leaves http addresses alone', async () => {
+  it('HTTPS_PROXY by itself does not apply to http addresses', async () => {
     openPools({ http: null });
     expect(await textOf(`http://127.0.0.1:${portOf(plain)}`)).toContain('plain');
     expect(proxy.asked).toEqual([]);
   });
 
-  it('the name and password of its address go to the proxy alone', async () => {
+  it('the name and password in a proxy’s address are only sent to the proxy', async () => {
     openPools({ https: proxy.url.replace('//', '//me:s%40fe@') });
     expect(await textOf('https://provider.test')).toBe('provider.test Bearer s');
     expect(proxy.authorization()).toBe(`Basic ${Buffer.from('me:s@fe').toString('base64')}`);
@@ -149,7 +149,7 @@ describe('providers behind a proxy (contract: operations/proxies)', () => {
     expect(proxy.asked).toEqual([]);
   });
 
-  it('loopback is no exception, but for the simulated provider', async () => {
+  it('loopback addresses use the proxy too, except the simulated provider', async () => {
     const origin = `http://127.0.0.1:${portOf(plain)}`;
     const proxies = { https: null, http: proxy.url, none: 'other.test' };
     pools = createPools(directTo(proxies, `${origin}/v1`));
@@ -161,7 +161,7 @@ describe('providers behind a proxy (contract: operations/proxies)', () => {
     expect(proxy.asked).toHaveLength(1);
   });
 
-  it('a proxy that refuses the tunnel, or does not open it in time, is told apart', async () => {
+  it('a proxy that refuses the tunnel and one that does not open it in time have different errors', async () => {
     openPools();
     proxy.answer('refuse');
     expect(await textOf('https://provider.test')).toBe('proxy_refused');
@@ -174,7 +174,7 @@ describe('providers behind a proxy (contract: operations/proxies)', () => {
     expect(await textOf('https://provider.test')).toBe('connection_refused');
   });
 
-  it('a certificate that nobody vouches for is refused in the tunnel too', async () => {
+  it('a certificate from an unknown authority is refused in the tunnel too', async () => {
     openPools();
     proxy.lead('unknown.test', portOf(secure));
     expect(await textOf('https://unknown.test')).toBe('certificate_refused');

@@ -93,6 +93,7 @@ function compileLevel(spec: FieldSpec, within: Within): Level {
 function compileRule(name: string, field: FieldRule, { prefix, collected }: Within, bit: number): Rule {
   const path = `${prefix}${name}`;
   return {
+    ...plain,
     name,
     path,
     bit,
@@ -104,26 +105,28 @@ function compileRule(name: string, field: FieldRule, { prefix, collected }: With
     members: field.fields ? compileLevel(field.fields, { prefix: `${path}.`, collected }) : null,
     elements: field.each ? compileLevel(field.each, { prefix: `${path}[].`, collected: true }) : null,
     element: field.elements ? elementSpelling(`${path}[]`, field.elements) : null,
-    keep: null,
   };
 }
 
+/** A rule without anything special; all rules have its shape. */
+const plain: Rule = {
+  name: '',
+  path: '',
+  bit: 0,
+  guarded: false,
+  collected: false,
+  only: null,
+  part: null,
+  unread: false,
+  members: null,
+  elements: null,
+  element: null,
+  keep: null,
+};
+
 /** An element has no key: nothing is compared with this spelling. */
 function elementSpelling(path: string, keep: Rule['keep']): Spelling {
-  const rule: Rule = {
-    name: '',
-    path,
-    bit: 0,
-    guarded: false,
-    collected: true,
-    only: null,
-    part: null,
-    unread: true,
-    members: null,
-    elements: null,
-    element: null,
-    keep,
-  };
+  const rule: Rule = { ...plain, path, collected: true, unread: true, keep };
   return { text: '', bytes: new Uint8Array(), rule, exact: true, folded: null };
 }
 
