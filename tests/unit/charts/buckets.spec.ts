@@ -11,7 +11,7 @@ const lengths = (from: string, to: string, step: 'hour' | 'day', zone: string) =
   );
 
 describe('the buckets of a series', () => {
-  it('are every quarter of an hour', () => {
+  it('buckets can be quarters of an hour', () => {
     expect(starts('2026-11-22T10:15:00Z', '2026-11-22T11:00:00Z', 'quarter', 'Asia/Kolkata')).toEqual([
       '2026-11-22T10:15',
       '2026-11-22T10:30',
@@ -19,7 +19,7 @@ describe('the buckets of a series', () => {
     ]);
   });
 
-  it('are hours of the wall clock, the first and the last cut by the range', () => {
+  it('buckets of hours follow the wall clock, the first and the last cut by the range', () => {
     expect(starts('2026-11-22T10:00:00Z', '2026-11-22T12:00:00Z', 'hour', 'Asia/Kathmandu')).toEqual([
       '2026-11-22T10:00',
       '2026-11-22T10:15',
@@ -27,7 +27,7 @@ describe('the buckets of a series', () => {
     ]);
   });
 
-  it('are weeks from Monday and calendar months of the zone, the first cut by the range', () => {
+  it('buckets of weeks begin on Monday and those of months on the first, in the zone; the first is cut by the range', () => {
     expect(starts('2026-11-18T12:00:00Z', '2026-12-02T00:00:00Z', 'week', 'Asia/Kathmandu')).toEqual([
       '2026-11-18T12:00',
       '2026-11-22T18:15',
@@ -40,7 +40,7 @@ describe('the buckets of a series', () => {
     ]);
   });
 
-  it('are days of the zone, the first and the last cut by the range', () => {
+  it('buckets of days follow the zone, the first and the last cut by the range', () => {
     expect(starts('2026-11-20T12:00:00Z', '2026-11-23T00:00:00Z', 'day', 'Asia/Kathmandu')).toEqual([
       '2026-11-20T12:00',
       '2026-11-20T18:15',
@@ -64,13 +64,13 @@ describe('the buckets of a series', () => {
     expect(inHours.filter((minutes) => minutes !== 60)).toEqual(Number.isInteger(hours) ? [] : [30]);
   });
 
-  it('leave out a day that a zone skipped', () => {
+  it('buckets leave out a day that a zone skipped', () => {
     expect(lengths('2011-12-29T10:00:00Z', '2012-01-01T10:00:00Z', 'day', 'Pacific/Apia')).toEqual([
       1440, 1440, 1440,
     ]);
   });
 
-  it('are all days of years, in order and without gaps', () => {
+  it('buckets of years contain all days, in order and without gaps', () => {
     const days = lengths('2024-12-31T18:15:00Z', '2026-12-31T18:15:00Z', 'day', 'Asia/Kathmandu');
     expect(days).toHaveLength(730);
     expect(new Set(days)).toEqual(new Set([1440]));

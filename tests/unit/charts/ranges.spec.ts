@@ -56,7 +56,7 @@ describe('a range that moves with the clock', () => {
     expect(range(name, now, zone).join(' ')).toBe(expected);
   });
 
-  it('compares a day of 25 hours with a day of 24 by the time since midnight', () => {
+  it('a day of 25 hours is compared with a day of 24 by the time since midnight', () => {
     expect(range('today', '2026-11-02T15:20:00Z', 'America/New_York')).toEqual([
       '2026-11-02T05:00',
       '2026-11-02T15:30',
@@ -65,14 +65,14 @@ describe('a range that moves with the clock', () => {
     ]);
   });
 
-  it('compares the end of a long month with all of a shorter one', () => {
+  it('the end of a long month is compared with all of a shorter one', () => {
     expect(range('month', '2026-03-31T12:00:00Z', 'UTC').slice(2)).toEqual([
       '2026-02-01T00:00',
       '2026-03-01T00:00',
     ]);
   });
 
-  it('never overlaps what it is compared with, and contains the moment', () => {
+  it('a range never overlaps the range that it is compared with, and contains the moment', () => {
     for (const zone of ['UTC', 'Asia/Kathmandu', 'America/New_York', 'Australia/Lord_Howe', 'Pacific/Apia']) {
       for (let nowMs = Date.UTC(2026, 0, 1, 3, 7); nowMs < Date.UTC(2027, 0, 1); nowMs += 5.37 * dayMs) {
         for (const name of rangeNames) {
@@ -88,7 +88,7 @@ describe('a range that moves with the clock', () => {
 });
 
 describe('the steps of a range', () => {
-  it('leave a chart that can be read, whatever its length', () => {
+  it('every range has a step in which its chart can be read', () => {
     for (let lengthMs = 900_000; lengthMs < 3_000 * dayMs; lengthMs *= 1.5) {
       expect(stepsFor(lengthMs)).not.toEqual([]);
       expect(stepsFor(lengthMs)).toContain(usualStep(lengthMs));

@@ -6,7 +6,7 @@ import { askChat, makeModel, readChat } from '#tests/unit/families/make';
 const messages = [{ role: 'user', content: 'hi' }];
 
 describe('what a chat body asks for', () => {
-  it('is silent where the body is', () => {
+  it('a chat body without optional fields asks for the defaults', () => {
     expect(askChat({ model: 'm', messages })).toMatchObject({
       model: 'm',
       stream: false,
@@ -16,7 +16,7 @@ describe('what a chat body asks for', () => {
     });
   });
 
-  it('takes null as absent', () => {
+  it('null in a chat body means absent', () => {
     const body = {
       model: 'm',
       stream: null,
@@ -77,7 +77,7 @@ describe('what a chat body asks for', () => {
     expect(refused.message).toContain(`"${field}"`);
   });
 
-  it('has no budget to inject where it names one or the model keeps the policy by itself', () => {
+  it('no budget is injected if the request names one or the model cannot exceed the policy', () => {
     const model = makeModel({ maxOutputTokens: 100 });
     expect(budgetToInject(askChat({ model: 'm' }), 50, model)).toBe(50);
     expect(budgetToInject(askChat({ model: 'm' }), 100, model)).toBeNull();
@@ -107,7 +107,7 @@ describe('what a chat input weighs', () => {
     return { bytes: Buffer.byteLength(body), ...askChat(body).weight };
   };
 
-  it('is its bytes when it is text', () => {
+  it('a chat input of text weighs its bytes', () => {
     const weight = weightOf('é'.repeat(2000));
     expect(weight).toEqual({
       ...weight,
@@ -118,7 +118,7 @@ describe('what a chat input weighs', () => {
     });
   });
 
-  it('counts inline images, sound and files apart from text', () => {
+  it('inline images, sound and files of a chat are weighed separately from text', () => {
     const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${base64}` } };
     const sound = { type: 'input_audio', input_audio: { data: base64, format: 'wav' } };
     const video = { type: 'video_url', video_url: { url: `data:video/mp4;base64,${base64}` } };
@@ -133,7 +133,7 @@ describe('what a chat input weighs', () => {
     expect(weight.textBytes).toBe(weight.bytes - 2 * 4022 - 4000 - 4022 - 4028);
   });
 
-  it('counts text as text, whatever surrounds it', () => {
+  it('text of a chat weighs as text, whatever surrounds it', () => {
     const pretended = { type: 'text', text: `data:image/png;base64,${base64}`, format: 'image/png' };
     const weight = weightOf([pretended]);
     expect(weight.textBytes).toBe(weight.bytes);

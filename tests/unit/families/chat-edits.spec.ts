@@ -13,14 +13,14 @@ function sent(body: string, offer: OfferFacts, injectBudget: number | null = nul
 const sameName = makeOffer({ upstreamModel: 'm' });
 
 describe('the body that travels upstream (contract: body/replaced)', () => {
-  it('is the client’s own when nothing has to change', () => {
+  it('a chat body is the client’s own when nothing has to change', () => {
     const body = ' { "temperature":1.0, "model" : "m", "x":{"model":"m"} , "big":1E+2 } ';
     expect(sent(body, sameName)).toBe(body);
     const ask = askChat(body);
     expect(applyEdits(ask.scan.body, chat.edits(ask, sameName, null))).toBe(ask.scan.body);
   });
 
-  it('carries the provider’s name of the model, in place', () => {
+  it('the provider’s name of the model is written in place', () => {
     const offer = makeOffer({ upstreamModel: 'a"b/é' });
     expect(sent('{"a":1, "model" : "m" ,"b":[ ]}', offer)).toBe('{"a":1, "model" : "a\\"b/é" ,"b":[ ]}');
     expect(sent('{"\\u006dodel":"\\u006d"}', sameName)).toBe('{"\\u006dodel":"\\u006d"}');
@@ -66,13 +66,13 @@ describe('the body that travels upstream (contract: body/replaced)', () => {
     expect(chat.injectsUsage?.(askChat(body), sameName)).toBe(false);
   });
 
-  it('does not where the offer cannot be asked', () => {
+  it('usage is not requested from an offer that does not support it', () => {
     const offer = makeOffer({ upstreamModel: 'm', streamUsage: 'never' });
     expect(sent('{"model":"m","stream":true}', offer)).toBe('{"model":"m","stream":true}');
     expect(chat.injectsUsage?.(askChat('{"model":"m","stream":true}'), offer)).toBe(false);
   });
 
-  it('carries an injected budget in the offer’s own field', () => {
+  it('an injected budget is written in the offer’s own field', () => {
     const newer = makeOffer({ upstreamModel: 'm', outputBudgetField: 'max_completion_tokens' });
     expect(sent('{"model":"m"}', sameName, 50)).toBe('{"model":"m","max_tokens":50}');
     expect(sent('{"model":"m"}', newer, 50)).toBe('{"model":"m","max_completion_tokens":50}');
@@ -83,7 +83,7 @@ describe('the body that travels upstream (contract: body/replaced)', () => {
     }
   });
 
-  it('keeps every other byte, whatever the body holds', () => {
+  it('edits keep every other byte, whatever the body contains', () => {
     const rest = fc.dictionary(
       fc.string().filter((k) => !/^(model|stream.*|n|max_.*|tools|service_tier|web_.*)$/i.test(k)),
       fc.jsonValue(),
@@ -139,7 +139,7 @@ describe('a budget in the spelling that the offer does not read (contract: admis
     expect(sent(swapped(body), newer)).toBe(swapped(expected));
   });
 
-  it('is found under a name that is escaped', () => {
+  it('a budget is found under an escaped name', () => {
     expect(sent('{"model":"m","\\u006dax_completion\\u005ftokens":7}', older)).toBe(
       '{"model":"m","max_tokens":7}',
     );
@@ -147,12 +147,12 @@ describe('a budget in the spelling that the offer does not read (contract: admis
 });
 
 describe('the chat family at a provider', () => {
-  it('posts to its path with a bearer credential', () => {
+  it('the chat family posts to its path with a bearer credential', () => {
     expect(chat.upstreamPath(askChat({ model: 'm' }), sameName)).toBe('/chat/completions');
     expect(chat.credentialHeader).toBe('authorization');
   });
 
-  it('ends a broken stream with message and code alone', () => {
+  it('a broken chat stream ends with only message and code', () => {
     const frame = chat.breakFrame({ code: 'upstream_request_failed', message: 'a "b"' }, 3, undefined);
     expect(frame).toBe('data: {"error":{"message":"a \\"b\\"","code":"upstream_request_failed"}}\n\n');
   });

@@ -8,7 +8,7 @@ const said = (id: unknown) => ({ role: 'assistant', audio: { id } });
 const shown = (id: string) => ({ kind: 'item', id });
 
 describe('an answer that was spoken, which a conversation repeats by its id alone,', () => {
-  it('is named by each message once, and must be the workspace’s own', () => {
+  it('a spoken answer is referred to once, and must be the workspace’s own', () => {
     const messages = [said('audio_1'), { role: 'user', content: 'Go on' }, said('audio_2'), said('audio_1')];
     expect(askChat({ model: 'm', messages }).references).toEqual([
       { kind: 'item', id: 'audio_1', required: true },
@@ -23,23 +23,23 @@ describe('an answer that was spoken, which a conversation repeats by its id alon
     },
   );
 
-  it.each([1, {}, ['audio_1'], true])('is refused under an id of another type: %j', (id) => {
+  it.each([1, {}, ['audio_1'], true])('a spoken answer with an id of another type is refused: %j', (id) => {
     expect(isRefusal(readChat({ model: 'm', messages: [said(id)] }))).toBe(true);
   });
 
-  it('is refused where more are named than anybody spoke', () => {
+  it('a request with too many spoken answers is refused', () => {
     const messages = Array.from({ length: 1_001 }, (_, index) => said(`audio_${index}`));
     expect(isRefusal(readChat({ model: 'm', messages }))).toBe(true);
     expect(askChat({ model: 'm', messages: messages.slice(1) }).references).toHaveLength(1_000);
   });
 
-  it('is looked for in answers where a voice is named, and in no others', () => {
+  it('spoken answers are only searched for if the request names a voice', () => {
     expect(askChat({ model: 'm', audio }).shows).toBeUndefined();
     expect(askChat({ model: 'm' }).shows).toBe(false);
     expect(askChat({ model: 'm', audio: null }).shows).toBe(false);
   });
 
-  it('is shown by a whole answer, one for each choice', () => {
+  it('a whole answer shows one spoken answer for each choice', () => {
     const { operation } = askChat({ model: 'm', audio });
     const choices = [
       { message: said('audio_1') },
@@ -50,7 +50,7 @@ describe('an answer that was spoken, which a conversation repeats by its id alon
     expect(chat.shown?.(operation, { error: {} })).toEqual([]);
   });
 
-  it('is shown by the chunks of a stream, once', () => {
+  it('the chunks of a stream show a spoken answer once', () => {
     const reader = chat.streamReader(askChat({ model: 'm', stream: true, n: 2, audio }));
     const chunk = (index: number, id: string) =>
       reader.event(null, JSON.stringify({ choices: [{ index, delta: { audio: { id, data: 'AAAA' } } }] }));

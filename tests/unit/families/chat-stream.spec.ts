@@ -18,7 +18,7 @@ const usage = (prompt_tokens: number) => ({
 });
 
 describe('a chat stream', () => {
-  it('has the usage that was reported last, wherever it appeared', () => {
+  it('a chat stream has the usage that was reported last, wherever it appeared', () => {
     const { say, input } = reader();
     expect(input()).toBeUndefined();
     say({ choices: [], usage: null });
@@ -32,7 +32,7 @@ describe('a chat stream', () => {
     expect(input()).toBe(7);
   });
 
-  it('has the tier that a chunk names, before or after its usage', () => {
+  it('a chat stream has the tier that a chunk names, before or after its usage', () => {
     const { say, stream } = reader();
     say({ choices: [], usage: usage(3) });
     expect(stream.report()?.serviceTier).toBeNull();
@@ -40,7 +40,7 @@ describe('a chat stream', () => {
     expect(stream.report()?.serviceTier).toBe('flex');
   });
 
-  it('returns the same report until something new arrives', () => {
+  it('a chat stream returns the same report until something new arrives', () => {
     const { say, stream } = reader();
     say({ choices: [], usage: usage(3) });
     const first = stream.report();
@@ -48,7 +48,7 @@ describe('a chat stream', () => {
     expect(stream.report()).toBe(first);
   });
 
-  it('is finished by [DONE], or when every choice has ended and usage was reported', () => {
+  it('a chat stream is finished by [DONE], or when every choice has ended and usage was reported', () => {
     const done = reader();
     done.say({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
     expect(done.stream.finished).toBe(false);
@@ -61,7 +61,7 @@ describe('a chat stream', () => {
     expect(silent.stream.finished).toBe(true);
   });
 
-  it('has failed when an error event came, and still has its usage', () => {
+  it('a chat stream with an error event has failed, and still has its usage', () => {
     const named = reader();
     named.say({ message: 'x' }, 'error');
     expect(named.stream.failed).toBe(true);
@@ -73,7 +73,7 @@ describe('a chat stream', () => {
     expect(fine.stream.failed).toBe(false);
   });
 
-  it('counts the bytes of deltas, not of repeated messages, and survives nonsense', () => {
+  it('a chat stream counts the bytes of deltas, not of repeated messages, and survives nonsense', () => {
     const { say, stream } = reader();
     say({ choices: [{ delta: { content: 'ab' }, message: { content: 'abcdef' } }] });
     say({ choices: [{ delta: { tool_calls: [{ index: 0, function: { arguments: '{"' } }] } }] });

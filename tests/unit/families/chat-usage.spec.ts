@@ -8,7 +8,7 @@ const ask = askChat({ model: 'm' });
 const read = (usage: unknown, rest: object = {}) => chat.readUsage(ask, { ...rest, usage });
 
 describe('the usage of a chat answer', () => {
-  it('parts cached reads and writes from the input', () => {
+  it('cached reads and writes of a chat are separated from the input', () => {
     const report = read({
       prompt_tokens: 100,
       completion_tokens: 20,
@@ -112,7 +112,7 @@ describe('the usage of a chat answer', () => {
     },
   );
 
-  it('never counts more than a total as one, whatever stands in it', () => {
+  it('a total is never exceeded, whatever the usage object contains', () => {
     const figure = fc.nat(1_000);
     fc.assert(
       fc.property(fc.array(figure, { minLength: 7, maxLength: 7 }), fc.boolean(), (figures, hidden) => {
@@ -146,7 +146,7 @@ describe('the usage of a chat answer', () => {
     expect(report?.flags).toEqual(['usage_inconsistent']);
   });
 
-  it('is unknown, not zero, when nothing is reported', () => {
+  it('the usage of a chat answer is unknown, not zero, when nothing is reported', () => {
     for (const nothing of [undefined, null, {}, [], 5, { prompt_tokens: null }])
       expect(read(nothing)).toBeNull();
     for (const answer of [null, 'text', [], {}]) expect(chat.readUsage(ask, answer)).toBeNull();
@@ -174,7 +174,7 @@ describe('the usage of a chat answer', () => {
 });
 
 describe('the output bytes of a chat answer', () => {
-  it('are those of text, thinking, refusals and tool calls of every choice', () => {
+  it('output bytes of a chat are those of text, thinking, refusals and tool calls of every choice', () => {
     const answer = {
       choices: [
         { message: { content: 'é', reasoning_content: 'abc', reasoning: 'abc', refusal: 'no' } },

@@ -11,14 +11,14 @@ const headers = (
 });
 
 describe('the header of the operator’s credential (contract: families/credentials-upstream)', () => {
-  it('is the family’s own', () => {
+  it('the credential is sent in the family’s own header', () => {
     const none = headers();
     expect(credentialHeaderOf(chat, none, 's')).toEqual(['authorization', 'Bearer s']);
     expect(credentialHeaderOf(messages, none, 's')).toEqual(['x-api-key', 's']);
     expect(credentialHeaderOf(generateContent, none, 's')).toEqual(['x-goog-api-key', 's']);
   });
 
-  it('is the one that the provider’s address of that family takes, and no other family’s', () => {
+  it('the credential is sent in the header that the provider’s address of that family takes', () => {
     const own = headers(['messages', 'authorization'], ['chat', 'api-key']);
     expect(credentialHeaderOf(messages, own, 's')).toEqual(['authorization', 'Bearer s']);
     expect(credentialHeaderOf(chat, own, 's')).toEqual(['api-key', 's']);

@@ -7,12 +7,12 @@ const textAfter = (body: string, edits: readonly Edit[]) =>
   Buffer.from(applyEdits(Buffer.from(body), edits)).toString();
 
 describe('edits of a body (contract: body/checked-is-sent)', () => {
-  it('return the same body when there are none, without a copy', () => {
+  it('no edits give the same body, without a copy', () => {
     const body = Buffer.from('{}');
     expect(applyEdits(body, [])).toBe(body);
   });
 
-  it('replace and insert in any order given', () => {
+  it('edits replace and insert in any order', () => {
     const edits = [
       { start: 8, end: 9, text: ',' },
       { start: 1, end: 4, text: 'é' },
@@ -21,21 +21,21 @@ describe('edits of a body (contract: body/checked-is-sent)', () => {
     expect(textAfter('012345678', edits)).toBe('0é4567,!');
   });
 
-  it('keep the order of two insertions at one place', () => {
+  it('two insertions at one place keep their order', () => {
     const object = { end: 7, empty: false };
     const edits = [insertMember(object, 'b', '2'), insertMember(object, 'c"', '3')];
     expect(JSON.parse(textAfter('{"a":1}', edits))).toEqual({ a: 1, b: 2, 'c"': 3 });
     expect(textAfter('{}', [insertMember({ end: 2, empty: true }, 'b', '2')])).toBe('{"b":2}');
   });
 
-  it('do not change the memory of the body, wherever it is in a larger buffer', () => {
+  it('edits do not change the memory of the body, also inside a larger buffer', () => {
     const memory = Buffer.from('__abcdef__');
     const body = new Uint8Array(memory.buffer, memory.byteOffset + 2, 6);
     expect(Buffer.from(applyEdits(body, [{ start: 2, end: 3, text: 'é' }])).toString()).toBe('abédef');
     expect(memory.toString()).toBe('__abcdef__');
   });
 
-  it('may neither overlap nor reach outside the body', () => {
+  it('edits may neither overlap nor reach outside the body', () => {
     const body = Buffer.from('abcdef');
     const overlapping = [
       { start: 0, end: 3, text: '' },
@@ -45,7 +45,7 @@ describe('edits of a body (contract: body/checked-is-sent)', () => {
     expect(() => applyEdits(body, [{ start: 5, end: 7, text: '' }])).toThrow(RangeError);
   });
 
-  it('give the same result as splicing the text from the end', () => {
+  it('edits give the same result as splicing the text from the end', () => {
     const edits = fc
       .uniqueArray(fc.nat(60), { maxLength: 10 })
       .map((bounds) => bounds.sort((a, b) => a - b))

@@ -79,7 +79,7 @@ describe('what a provider says of its error (contract: call-log/provider-error)'
     expect(errorTexts(body).words).toEqual({ code, message });
   });
 
-  it('takes no sentence and nothing long for a code', () => {
+  it('a sentence or a long string is not taken for an error code', () => {
     expect(
       errorTexts({ error: { code: 'x'.repeat(65), type: 'Tell me a joke', status: 'a_b' } }).words.code,
     ).toBe('a_b');

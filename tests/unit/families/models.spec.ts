@@ -95,7 +95,7 @@ describe('the list as Codex asks for it (contract: families/codex-list)', () => 
   const ask = (query: string, headers = {}) =>
     Object(modelsAnswer(list, { ...bare, query, headers }, listed));
 
-  it('has those that speak responses beside the list of everybody else', () => {
+  it('the list for Codex has the models of the responses family in addition to the usual list', () => {
     const answer = ask('client_version=0.155.0');
     expect({ ...answer, models: undefined }).toEqual({ ...ask(''), models: undefined });
     expect(answer.models.map(({ slug }: { slug: string }) => slug)).toEqual(['vendor/coder', 'smart']);
@@ -127,7 +127,7 @@ describe('the list as Codex asks for it (contract: families/codex-list)', () => 
     });
   });
 
-  it('is that of a page, and not there for others', () => {
+  it('the list for Codex is that of a page, and absent for other clients', () => {
     expect(ask('client_version=0.155.0&limit=1').models).toHaveLength(1);
     for (const query of ['', 'client_version=', 'version=1']) expect(ask(query)).not.toHaveProperty('models');
     expect(ask('client_version=1', { 'x-goog-api-key': 'k' })).not.toHaveProperty('data');
@@ -135,7 +135,7 @@ describe('the list as Codex asks for it (contract: families/codex-list)', () => 
 });
 
 describe('GET /v1/models/{id}', () => {
-  it('gives the one entry, or null for one that the key may not see', () => {
+  it('GET /v1/models/{id} gives the entry, or null for a model that the key may not see', () => {
     const read = operation('models.read', 'v1');
     expect(modelsAnswer(read, { ...bare, params: { model: 'vendor/a' } }, models)).toMatchObject({
       id: 'vendor/a',
@@ -236,7 +236,7 @@ describe('pages (contract: families/paging)', () => {
     expect(names).toEqual(['models/a,models/b', 'models/c,models/d', 'models/e']);
   });
 
-  it.each(['pageSize=-1', 'pageSize=x', 'pageToken=x', 'page_token=x'])('%s is none', (query) => {
+  it.each(['pageSize=-1', 'pageSize=x', 'pageToken=x', 'page_token=x'])('%s is not a valid page', (query) => {
     const refused = modelsAnswer(operation('models.list', 'v1beta'), { ...bare, query }, many);
     expect(refused).toMatchObject({ code: 'invalid_body' });
   });

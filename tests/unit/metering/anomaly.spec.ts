@@ -22,7 +22,7 @@ function bounded(said: UsageReport, choices = 1, tools = false, of = model) {
 }
 
 describe('usage beyond what the model can do (contract: money/usage-bounds)', () => {
-  it('is bounded by the context for input and by the maximum × n for output, each plus a tenth', () => {
+  it('usage is limited to the context for input and to the maximum × n for output, each plus a tenth', () => {
     const said = report({ input: 1e12, output: 1e12 });
     expect(bounded(said, 2)).toEqual({
       usage: usageOf({ input: 1_100, output: 220 }),
@@ -31,18 +31,18 @@ describe('usage beyond what the model can do (contract: money/usage-bounds)', ()
     expect(said.usage).toEqual(usageOf({ input: 1e12, output: 1e12 }));
   });
 
-  it('is charged as reported up to that', () => {
+  it('usage up to the limits is charged as reported', () => {
     const said = report({ input: 600, cachedInput: 500, output: 110, reasoning: 110 });
     expect(boundUsage(said, model, 1, false)).toEqual({ report: said, flags: [] });
   });
 
-  it('counts all input together, and cuts the largest figure', () => {
+  it('all input counts together, and the largest figure is reduced', () => {
     expect(bounded(report({ input: 5_000, cachedInput: 400, cacheWrite5m: 100 })).usage).toEqual(
       usageOf({ input: 600, cachedInput: 400, cacheWrite5m: 100 }),
     );
   });
 
-  it('keeps parts within their parent', () => {
+  it('parts of usage never exceed their parent', () => {
     const said = report({ input: 5_000, imageInput: 4_000, output: 500, reasoning: 450 });
     expect(bounded(said).usage).toEqual(
       usageOf({ input: 1_100, imageInput: 1_100, output: 110, reasoning: 110 }),
@@ -57,26 +57,26 @@ describe('usage beyond what the model can do (contract: money/usage-bounds)', ()
     expect(bounded(said, 1, tools).usage).toEqual(usageOf({ input: 11_000, output: 1_100 }));
   });
 
-  it('bounds a nested model by ten times the same', () => {
+  it('usage of a nested model is limited to ten times the same', () => {
     const nested = [{ upstreamModel: 'x', usage: usageOf({ output: 1e9 }) }];
     const kept = boundUsage(report({ input: 1 }, { nested }), model, 1, false);
     expect(kept.report.nested[0]?.usage.output).toBe(1_100);
     expect(kept.flags).toEqual(['usage_anomaly']);
   });
 
-  it('has no bound where the catalogue has no figure', () => {
+  it('usage has no limit if the catalogue has no figure', () => {
     const unknown = { contextTokens: 0, maxOutputTokens: 0, output: ['text'] };
     const said = report({ input: 1e12, output: 1e12, images: 1e6 });
     expect(boundUsage(said, unknown, 1, false)).toEqual({ report: said, flags: [] });
   });
 
-  it('is not bounded by the prompt of a model that only draws', () => {
+  it('usage of a model that only draws is not limited by the context of its prompt', () => {
     const drawing = { contextTokens: 1_000, maxOutputTokens: 0, output: ['image'] };
     expect(bounded(report({ input: 9_000, output: 8_000 }), 1, false, drawing).flags).toEqual([]);
     expect(bounded(report({ images: 1e6 }), 1, false, drawing).usage.images).toBe(10_000);
   });
 
-  it('counts figures that are negative or not whole as 0', () => {
+  it('usage figures that are negative or not whole count as 0', () => {
     const said = report({ input: -5, output: 1.5, reasoning: Number.NaN });
     expect(bounded(said)).toEqual({ usage: usageOf({}), flags: ['usage_negative'] });
   });
@@ -89,12 +89,12 @@ describe('what counts beyond the call log (contract: money/usage-bounds)', () =>
     return meteredUsage({ usage: totalUsage(said), lines, flags: kept.flags });
   };
 
-  it('is the usage as reported', () => {
+  it('metered usage is the usage as reported', () => {
     const said = report({ input: 7, cachedInput: 2, output: 5, reasoning: 3 });
     expect(charged(said)).toBe(said.usage);
   });
 
-  it('is what was charged where a figure was reduced, nested models included', () => {
+  it('metered usage is what was charged if a figure was reduced, nested models included', () => {
     const nested = [{ upstreamModel: 'x', usage: usageOf({ input: 10, output: 20 }) }];
     const metered = charged(report({ input: 1e12, cachedInput: 100, output: 50, reasoning: 40 }, { nested }));
     expect(metered).toEqual(usageOf({ input: 1_010, cachedInput: 100, output: 70, reasoning: 40 }));

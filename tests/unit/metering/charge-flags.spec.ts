@@ -17,7 +17,7 @@ function book() {
 }
 
 describe('a flagged charge (contract: call-log/flags)', () => {
-  it('is reported to the operator with the provider’s figures', () => {
+  it('a flagged charge is reported to the operator with the provider’s figures', () => {
     const { told, flags } = book();
     flags.charged({ ...charge, flags: ['unpriced_tier', 'usage_anomaly', 'usage_negative'] }, nowMs);
     const same = { callId: 'call', provider: 'p', model: 'v/m' };
@@ -27,7 +27,7 @@ describe('a flagged charge (contract: call-log/flags)', () => {
     ]);
   });
 
-  it('is counted each time, and logged once a minute for each offer', () => {
+  it('a flagged charge is counted each time, and logged once a minute for each offer', () => {
     const { told, flags } = book();
     for (let second = 0; second < 120; second += 1) {
       flags.charged({ ...charge, flags: ['unpriced_tier'] }, nowMs + second * 1_000);

@@ -28,7 +28,7 @@ function printed(histogram: Histogram): string {
 }
 
 describe('a histogram of durations', () => {
-  it('tells quantiles that are at most 5 % off, whatever the durations are', () => {
+  it('quantiles of a histogram are at most 5% off, whatever the durations are', () => {
     fc.assert(
       fc.property(
         fc.array(duration, { minLength: 1, maxLength: 300 }),
@@ -55,7 +55,7 @@ describe('a histogram of durations', () => {
     }
   });
 
-  it('merged with others is that of all their durations, in any order', () => {
+  it('merged histograms are that of all their durations, in any order', () => {
     fc.assert(
       fc.property(durations, durations, durations, (a, b, c) => {
         const merged = of(a);
@@ -68,7 +68,7 @@ describe('a histogram of durations', () => {
     );
   });
 
-  it('is a number whose sum with another is that of both, and can be read again', () => {
+  it('a histogram is stored as a number, and the sum of two is that of both', () => {
     fc.assert(
       fc.property(durations, durations, (a, b) => {
         const sum = BigInt(printed(of(a))) + BigInt(printed(of(b)));
@@ -78,7 +78,7 @@ describe('a histogram of durations', () => {
     );
   });
 
-  it('keeps a million millions of one duration apart from those of the next', () => {
+  it('a histogram keeps a million million counts of one duration separate from those of the next', () => {
     const most = '999999999999';
     const read = Histogram.ofNumber(`1${most}`);
     expect(read.total).toBe(1_000_000_000_000);
@@ -101,7 +101,7 @@ describe('a histogram of durations', () => {
     expect(bucketOf(ms)).toBe(bucket);
   });
 
-  it('has buckets of whole milliseconds in order, of which the last takes all that a column holds', () => {
+  it('buckets are whole milliseconds in order, and the last one covers all that a column can contain', () => {
     for (const [at, low] of bounds.entries()) {
       expect(bucketOf(low)).toBe(at + 1);
       expect(bucketOf(low - 1)).toBe(at);
@@ -109,13 +109,13 @@ describe('a histogram of durations', () => {
     expect(wholeMs(largest + 1)).toBe(largest);
   });
 
-  it('has no quantiles when it is empty, and is the number 0', () => {
+  it('an empty histogram has no quantiles, and is the number 0', () => {
     const empty = new Histogram();
     expect([empty.quantile(0.5), empty.toNumber(), empty.total]).toEqual([null, '0', 0]);
     expect(Histogram.ofNumber('0').total).toBe(0);
   });
 
-  it.each(['', '1e12', '-1', '1.5', 'NaN'])('cannot be %j', (text) => {
+  it.each(['', '1e12', '-1', '1.5', 'NaN'])('%j is not a stored histogram', (text) => {
     expect(() => Histogram.ofNumber(text)).toThrow('a histogram is a whole number');
   });
 });

@@ -30,26 +30,26 @@ function charge(report: UsageReport, own: Price) {
 const terms = { keyMaximum: null, strict: false, previousTokens: 0 };
 
 describe('pictures (contract: families/image-tokens)', () => {
-  it('are charged by token where tokens were reported and have a price, and then not by the piece', () => {
+  it('images are charged by token if tokens were reported and have a price, and then not by the piece', () => {
     const tokensNano = 100n * 5_000n + 1_000n * 40_000n;
     expect(charge(told, byToken)).toMatchObject({ costNano: tokensNano, flags: [] });
     expect(charge(told, both).costNano).toBe(tokensNano);
   });
 
-  it('are charged by the piece where only pieces have a price, or only pieces were reported', () => {
+  it('images are charged by the piece if only pieces have a price, or only pieces were reported', () => {
     expect(charge(told, byPiece).costNano).toBe(80_000_000n);
     expect(charge(counted, byPiece)).toMatchObject({ costNano: 80_000_000n, flags: [] });
     expect(charge(counted, both).costNano).toBe(80_000_000n);
   });
 
-  it('of a nested model are paid by its own price', () => {
+  it('images of a nested model are charged at its own price', () => {
     const report = { ...reportOf({ input: 1 }), nested: [{ upstreamModel: 'draws', usage: told.usage }] };
     const once = paidOnce(report, byPiece, new Map([['draws', byToken]]));
     expect(once.nested[0]?.usage.images).toBe(0);
     expect(paidOnce(report, byToken, new Map([['draws', byPiece]])).nested[0]?.usage.images).toBe(2);
   });
 
-  it('do not change a report without images', () => {
+  it('a report without images does not change', () => {
     const plain = reportOf({ input: 5, output: 5 });
     expect(paidOnce(plain, byToken, new Map())).toBe(plain);
   });
@@ -58,7 +58,7 @@ describe('pictures (contract: families/image-tokens)', () => {
 describe('an answer that tells no tokens where the price is by token', () => {
   const ask = askImages({ model: 'm', prompt: 'x'.repeat(371) });
 
-  it('is unknown, not free', () => {
+  it('an answer without tokens, if the price is by token, is unknown, not free', () => {
     expect(lacksTokens(counted, byToken)).toBe(true);
     expect([lacksTokens(counted, byPiece), lacksTokens(counted, both), lacksTokens(told, byToken)]).toEqual([
       false,
@@ -68,7 +68,7 @@ describe('an answer that tells no tokens where the price is by token', () => {
     expect(lacksTokens(reportOf({}), byToken)).toBe(false);
   });
 
-  it('is estimated: the input by its weight, the output by its pictures, all of it image', () => {
+  it('an answer without tokens is estimated: the input by its weight, the output by its pictures, all of it image', () => {
     expect(estimateUsage(ask, counted, 4 * 272).usage).toEqual(
       usageOf({ input: ask.weight.textBytes / 4, output: 272, imageOutput: 272, images: 2 }),
     );
@@ -89,7 +89,7 @@ describe('the hold of a call for images (contract: money/media-hold)', () => {
   const output = (asked: object) => estimate(askOf(asked), [target({})], terms).outputTokens;
   const askOf = (asked: object): Ask => askImages({ model: 'm', ...asked });
 
-  it('counts output by area and quality, for each image', () => {
+  it('the hold counts output by area and quality, for each image', () => {
     expect(output({ size: '1024x1024', quality: 'low' })).toBe(272 + 512);
     expect(output({ size: '1536x1024', quality: 'medium', n: 3 })).toBe(3 * (1_584 + 512));
     expect(output({ size: '2048x2048', quality: 'high' })).toBe(4 * 4_160 + 512);
@@ -98,7 +98,7 @@ describe('the hold of a call for images (contract: money/media-hold)', () => {
     );
   });
 
-  it('assumes the largest for what is left open, and counts partial images, frames and vector graphics', () => {
+  it('the hold assumes the largest for what is left open, and counts partial images, frames and vector graphics', () => {
     expect(output({})).toBe(6_240 + 512);
     expect(output({ size: 'auto', quality: 'auto' })).toBe(6_240 + 512);
     expect(output({ partial_images: 3 }) - output({})).toBe(300);
@@ -106,17 +106,17 @@ describe('the hold of a call for images (contract: money/media-hold)', () => {
     expect(output({ svg: { model: 'w' } }) - output({})).toBe(8_192);
   });
 
-  it('never overflows, however large the size that is asked for', () => {
+  it('the hold never overflows, however large the requested size', () => {
     expect(Number.isSafeInteger(output({ size: '99999x99999', n: 10 }))).toBe(true);
   });
 
-  it('of a strict workspace counts a token a byte, whatever the catalogue leaves out', () => {
+  it('the hold of a strict workspace counts a token for each byte, whatever the catalogue leaves out', () => {
     const ask = askImages({ model: 'm', prompt: 'x'.repeat(1_000) });
     const silent = { ...target({}), model: makeModel({ contextTokens: 0, output: ['image'] }) };
     expect(estimate(ask, [silent], { ...terms, strict: true }).inputTokens).toBe(ask.weight.textBytes);
   });
 
-  it('covers the cost of input images', () => {
+  it('the hold covers the cost of input images', () => {
     const base = { input: 5n * dollar, imageInput: 10n * dollar };
     const edit = askImages({ model: 'm', images: [{ file_id: 'a' }, { file_id: 'b' }] }, 'images.edit');
     const { holdNano, inputTokens } = estimate(edit, [target(base)], terms);

@@ -43,19 +43,19 @@ describe('a streamed answer is metered', () => {
     }
   });
 
-  it('as far as it came', () => {
+  it('a stream is metered as far as it came', () => {
     const meter = createMeter(chat, streamAsk, sse);
     meter.push(bytes('data: {"choices":[{"delta":{"content":"abcd"}}]}\n\ndata: {"choi'));
     meter.end();
     expect([meter.report(), meter.outputBytes, meter.state(), meter.events]).toEqual([null, 4, 'cut', 2]);
   });
 
-  it('with its last event even when the blank line is missing', () => {
+  it('the last event of a stream counts even if its blank line is missing', () => {
     const meter = meterAll(createMeter(chat, streamAsk, sse), [bytes(`${usageEvent}data: [DONE]`)]);
     expect([meter.state(), meter.report()?.usage.input]).toEqual(['complete', 11]);
   });
 
-  it('and tells of the push that carried usage, the end or an error', () => {
+  it('the meter asks for a checkpoint after the push that carried usage, the end or an error', () => {
     const meter = createMeter(chat, streamAsk, sse);
     const told = ['data: {"choices":[]}\n\n', usageEvent, ': c\n\n', 'data: [DONE]\n\n', ': c\n\n'].map(
       (text) => {
@@ -69,7 +69,7 @@ describe('a streamed answer is metered', () => {
     expect([failing.takeTerminal(), failing.failed]).toEqual([true, true]);
   });
 
-  it('and flagged when an event was too long to be read', () => {
+  it('a stream is flagged when an event was too long to be read', () => {
     const meter = createMeter(chat, streamAsk, sse);
     meter.push(Buffer.concat([bytes('data: '), Buffer.alloc(9 * 2 ** 20, 0x78)]));
     expect(meter.flags).toEqual(['answer_too_long']);
@@ -83,7 +83,7 @@ describe('a whole answer is metered', () => {
     service_tier: 'flex',
   };
 
-  it('at its end, wherever it is cut', () => {
+  it('a whole answer is metered at its end, wherever it is cut', () => {
     for (const pieces of cuts(bytes(answer))) {
       const meter = createMeter(chat, wholeAsk, json);
       for (const piece of pieces) meter.push(piece);
@@ -99,12 +99,12 @@ describe('a whole answer is metered', () => {
     }
   });
 
-  it('by all its bytes when it was cut short or is no JSON', () => {
+  it('a whole answer that was cut short or is not JSON counts with all its bytes', () => {
     const meter = meterAll(createMeter(chat, wholeAsk, json), [bytes('{"choices":[{"mess')]);
     expect([meter.report(), meter.outputBytes, meter.state()]).toEqual([null, 18, 'cut']);
   });
 
-  it('as failed when it carries an error, whose usage counts all the same', () => {
+  it('a whole answer with an error has failed, and its usage still counts', () => {
     const told = (body: object) => {
       const meter = meterAll(createMeter(chat, wholeAsk, json), [bytes(body)]);
       return [meter.state(), meter.failed, meter.report()?.usage.input];
@@ -114,7 +114,7 @@ describe('a whole answer is metered', () => {
     expect(told({ ...answer, error: null })).toEqual(['complete', false, 3]);
   });
 
-  it('of any length when it is long by its pictures, which are not kept', () => {
+  it('a whole answer may have any length if that is due to its pictures, which are not kept', () => {
     const meter = createMeter(chat, wholeAsk, json);
     meter.push(bytes('{"picture":"'));
     const piece = Buffer.alloc(2 ** 16, 'QUJD');
@@ -124,7 +124,7 @@ describe('a whole answer is metered', () => {
     expect([meter.report()?.usage.input, meter.state(), meter.flags]).toEqual([3, 'complete', []]);
   });
 
-  it('up to 32 MiB, and flagged beyond', () => {
+  it('a whole answer is read up to 32 MiB, and flagged beyond', () => {
     const meter = createMeter(chat, wholeAsk, json);
     const piece = Buffer.alloc(2 ** 20, ' "",');
     for (let i = 0; i < 33; i++) meter.push(piece);

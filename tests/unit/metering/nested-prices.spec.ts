@@ -23,11 +23,11 @@ describe('the price of a nested model (contract: money/nested-models)', () => {
     expect(nestedPrices(reportOf(name), known)).toEqual(new Map([[name, priced(input)]]));
   });
 
-  it('is none for a name that only resembles one', () => {
+  it('a nested model whose name only resembles a known one has no price', () => {
     expect(nestedPrices(reportOf('mini-pro', 'mini-', 'mini2', 'pictures'), known)).toEqual(new Map());
   });
 
-  it('is stored with a job under both of its names, and no other fact is mistaken for one', () => {
+  it('nested prices are stored with a job under both names, and no other fact is mistaken for one', () => {
     const price = { id: 'version-1', price: priced(3n), effectiveAtMs: 0 };
     const facts = nestedFacts(new Map([['v/pictures', { upstreamModel: 'mini', price }]]));
     expect(nestedVersions({ imageModel: 'v/pictures', seconds: 8, ...facts })).toEqual([

@@ -34,7 +34,7 @@ function chargedCall(
 }
 
 describe('a call priced anew (contract: money/price-preview)', () => {
-  it('costs to the nano-dollar what the pricing function gives for its usage, at every tier', () => {
+  it('a repriced call costs to the nano-dollar what the pricing function gives for its usage, at every tier', () => {
     const count = fc.integer({ min: 0, max: 5_000 });
     const usages = fc.record({ input: count, cachedInput: count, output: count, reasoning: count });
     fc.assert(
@@ -50,7 +50,7 @@ describe('a call priced anew (contract: money/price-preview)', () => {
     );
   });
 
-  it('keeps the size of what was made', () => {
+  it('a repriced call keeps the size of what was made', () => {
     const pictures = (small: bigint, large: bigint): Price => ({
       base: { image: { small, large } },
       tiers: [],
@@ -61,7 +61,7 @@ describe('a call priced anew (contract: money/price-preview)', () => {
     expect([call.costNano, repriced(call, was, is)]).toEqual([12n, 17n]);
   });
 
-  it('is not made up where the log does not tell how it was charged', () => {
+  it('a call is not repriced if the log does not show how it was charged', () => {
     const call = chargedCall(usageOf({ input: 100, output: 10 }), null);
     expect(repriced({ ...call, costNano: call.costNano - 1n }, charged, other)).toBeNull();
     expect(repriced({ ...call, usage: usageOf({ input: 200, output: 10 }) }, charged, other)).toBeNull();

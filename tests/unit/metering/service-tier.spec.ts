@@ -43,7 +43,7 @@ describe('the name of a service tier (contract: money/service-tiers)', () => {
     [[''], ''],
   ])('of %j is %j', (named, tier) => expect(tierOf(...named)).toBe(tier));
 
-  it('is covered by a price that has it, all of it', () => {
+  it('a tier is covered only by a price that has all of it', () => {
     expect(coversTier(list, null)).toBe(true);
     expect(coversTier(list, 'flex')).toBe(true);
     for (const tier of ['scale', 'fast+priority', 'constructor', '__proto__', '']) {
@@ -62,21 +62,21 @@ describe('the charge at a service tier (contract: money/service-tiers, money/tie
     expect(charge(tier)).toEqual({ dollars, flags: [] });
   });
 
-  it('at a tier without a price is the base price, and flagged', () => {
+  it('the charge at a tier without a price is the base price, and flagged', () => {
     expect(charge('scale')).toEqual({ dollars: 2, flags: ['unpriced_tier'] });
   });
 
-  it('at several tiers together is that of the first one with a price, and flagged', () => {
+  it('the charge at several joined tiers is that of the first one with a price, and flagged', () => {
     expect(charge('fast+scale')).toEqual({ dollars: 5, flags: ['unpriced_tier'] });
   });
 
-  it('of long input is that of the tier’s own context tiers; without them the tier costs the same', () => {
+  it('long input is charged by the tier’s own context tiers; without them the tier costs the same', () => {
     expect(charge('flex', 2_000_000).dollars).toBe(6);
     expect(charge('priority', 2_000_000).dollars).toBe(8);
     expect(charge(null, 2_000_000).dollars).toBe(8);
   });
 
-  it('of a nested model that served is flagged where that one has no price for it', () => {
+  it('the charge of a nested model that served is flagged if it has no price for the tier', () => {
     const plain: Price = { base: { output: dollar }, tiers: [], serviceTiers: {} };
     const usage = usageOf({ output: 1_000_000 });
     const flagsOf = (served: object) => {

@@ -277,7 +277,7 @@ describe.each(streams)(
 
     it.each(words)('has begun with %s', (_, text) => expect(told(one, text).said).toBe(1));
 
-    it('begins at its first word wherever it is cut, and counts each further one', () => {
+    it('a stream begins at its first word wherever it is cut, and counts each further one', () => {
       const before = silent.map(([, text]) => text).join('');
       const stream = Buffer.from(before + words.map(([, text]) => text).join(''));
       for (const pieces of cuts(stream, 7)) {
@@ -301,7 +301,7 @@ describe.each(streams)(
       },
     );
 
-    it.each(ends)('is complete with %s alone, without a word', (_, text) => {
+    it.each(ends)('a stream is complete with only %s, without a word', (_, text) => {
       expect(told(one, text).state()).toBe('complete');
     });
 
@@ -309,7 +309,7 @@ describe.each(streams)(
       expect(told(one, word + text).state()).toBe('complete');
     });
 
-    it.each(bareEnds)('is empty with %s alone, whatever it announced', (_, text) => {
+    it.each(bareEnds)('a stream is empty with only %s, whatever it announced', (_, text) => {
       const announced = silent.filter(([what, before]) => what !== 'usage' && !before.includes('"status"'));
       for (const before of ['', ...announced.map(([, before]) => before)]) {
         const meter = told(one, before + text);
@@ -325,7 +325,7 @@ describe.each(streams)(
       expect(told(one, word + end).error).toBeUndefined();
     });
 
-    it('is cut when it stops inside a JSON value, though its end has come', () => {
+    it('a stream is cut when it stops inside a JSON value, even if its end has come', () => {
       const whole = word + end;
       expect(told(one, `${whole}data: {"a":[1`).state()).toBe('cut');
       expect(told(one, `${whole}data: {"a":[1]}`).state()).toBe('complete');
@@ -338,7 +338,7 @@ describe.each(streams)(
       }
     });
 
-    it('is unread where an event without its end was too long, and nothing is known against it', () => {
+    it('a stream is unread if an event without its end was too long, and nothing is known against it', () => {
       const long = [Buffer.from(word), Buffer.from('data: '), Buffer.alloc(9 * 2 ** 20, ' "",')];
       expect(metered(one, ...long).state()).toBe('unread');
       expect(metered(one, ...long, Buffer.from(`\n\n${end}`)).state()).toBe('complete');
@@ -347,7 +347,7 @@ describe.each(streams)(
 );
 
 describe('the own end of answers with several choices', () => {
-  it('is a reason for each that began', () => {
+  it('answers with several choices have ended when each choice that began gave a reason', () => {
     const two = { family: chat, ask: askChat({ model: 'm', stream: true, n: 2 }) };
     const say = (index: number, reason: string | null) =>
       Buffer.from(data({ choices: [{ index, delta: { content: 'a' }, finish_reason: reason }] }));
@@ -434,18 +434,18 @@ describe('a whole answer (contract: routing/unusable-answer)', () => {
       expect([meter.state(), meter.failed]).toEqual([expected, expected === 'error']);
     });
 
-    it('is cut wherever it is torn', () => {
+    it('a whole answer is cut wherever it is torn', () => {
       for (let at = 0; at < text.length; at += 1) {
         expect([at, read(family, ask, text.slice(0, at)).state()]).toEqual([at, 'cut']);
       }
     });
 
-    it('is unread where it is sound or a picture', () => {
+    it('a whole answer is unread if it is sound or a picture', () => {
       expect(read(family, ask, text, 'image/png').state()).toBe('unread');
     });
   });
 
-  it('gives its error', () => {
+  it('a whole answer gives its error', () => {
     const carried = (family: Family, ask: Ask, body: object) => read(family, ask, JSON.stringify(body)).error;
     const own = { code: 429, message: 'x' };
     for (const [family, ask, answer] of wholes) {
@@ -462,7 +462,7 @@ describe('a whole answer (contract: routing/unusable-answer)', () => {
     expect(carried(chat, ask, { ...chatAnswer, choices: [{ index: 0 }, { error: own }] })).toEqual(own);
   });
 
-  it('says something with each piece that is more than white space', () => {
+  it('a whole answer says something with each piece that is more than white space', () => {
     const [family, ask] = wholes[0];
     const meter = createMeter(family, ask, { contentType: 'application/json' });
     const said = [' ', '\n\n', '', '\t', '{', ' ', '"a":1', '}', '\r\n'].map((piece) => {

@@ -20,7 +20,7 @@ async function start(place: string): Promise<{ child: ChildProcess; path: string
 }
 
 describe('a directory of one process', () => {
-  it('is left alone while its process lives, whatever its process id is elsewhere, and deleted once it is dead', async () => {
+  it('a directory is kept while its process lives, whatever the process id means elsewhere, and deleted once it is dead', async () => {
     const place = join(folder, 'shared');
     const other = await start(place);
     const mine = takeOwnDirectory(place);
@@ -35,7 +35,7 @@ describe('a directory of one process', () => {
     expect(readdirSync(place)).toEqual(['door']);
   });
 
-  it('is made although an earlier version left its files there, which go', () => {
+  it('a directory is made even if an earlier version left files there, which are deleted', () => {
     const place = join(folder, 'before');
     mkdirSync(place, { recursive: true });
     writeFileSync(join(place, '4711-abc'), 'x');

@@ -30,7 +30,7 @@ async function scanned(
 }
 
 describe('a multipart body (contract: body/multipart)', () => {
-  it('gives the values of its text parts with their places', async () => {
+  it('the values of text parts are found with their places', async () => {
     const body = formOf('b', usual);
     const scan = await scanned([body]);
     const values = [...scan.found].map(([path, { value, start, end }]) => [
@@ -51,7 +51,7 @@ describe('a multipart body (contract: body/multipart)', () => {
     expect(await bytesOf(scan)).toEqual(body);
   });
 
-  it('reads the same in pieces of any size', async () => {
+  it('a multipart body is read the same in pieces of any size', async () => {
     const body = formOf('----x-boundary', usual.slice(0, 3).concat(usual.slice(4)));
     const options = { boundary: '----x-boundary' };
     const whole = await scanned([body], options);
@@ -62,7 +62,7 @@ describe('a multipart body (contract: body/multipart)', () => {
     }
   });
 
-  it('reads the same however it is cut, whatever its files hold', async () => {
+  it('a multipart body is read the same however it is cut, whatever its files contain', async () => {
     const nasty = fc.array(
       fc.constantFrom('\r', '\n', '\r\n', '-', '--', '--b', '--bb', 'x--b', '\r\n-', '\r\n--', 'b', 'text'),
       { maxLength: 12 },
@@ -106,7 +106,7 @@ describe('a multipart body (contract: body/multipart)', () => {
     expect(scan.found.get(part.name)?.value).toBe(value);
   });
 
-  it('accepts what the gateway does not read: long texts, other charsets, lists, any names', async () => {
+  it('parts that the gateway does not read are accepted: long texts, other charsets, lists, any names', async () => {
     const scan = await scanned([
       formOf('b', [
         { name: 'prompt', value: 'x'.repeat(70_000) },

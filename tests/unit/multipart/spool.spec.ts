@@ -19,7 +19,7 @@ async function textOf(pieces: AsyncIterable<Uint8Array>): Promise<string> {
 }
 
 describe('the room of uploads', () => {
-  it('keeps each in a file of its own that only its user reads, until it is removed', async () => {
+  it('each upload has its own file that only its user can read, until it is removed', async () => {
     const room = openSpoolRoom(made('own'), mebibyte);
     const [one, two] = [await room.open('key', 10), await room.open('key', 10)];
     await one.append(Buffer.from('first '));
@@ -35,7 +35,7 @@ describe('the room of uploads', () => {
     expect(readdirSync(join(folder, 'own'))).toEqual([]);
   });
 
-  it('reads long ones piece by piece, several readers at once', async () => {
+  it('long uploads are read piece by piece, by several readers at once', async () => {
     const spool = await openSpoolRoom(made('long'), mebibyte).open('key', 10);
     const text = 'abcdefgh'.repeat(50_000);
     await spool.append(Buffer.from(text));
@@ -44,7 +44,7 @@ describe('the room of uploads', () => {
     await spool.remove();
   });
 
-  it('fails readers that run on, or that ask for more than there is', async () => {
+  it('readers fail after the upload was removed, or if they ask for more than there is', async () => {
     const spool = await openSpoolRoom(made('gone'), mebibyte).open('key', 10);
     await spool.append(Buffer.alloc(200_000));
     const reader = spool.read(0, 200_000);
@@ -54,7 +54,7 @@ describe('the room of uploads', () => {
     await expect(reader.next()).rejects.toThrow('removed');
   });
 
-  it('lets an upload wait while others of its key fill their part of the disk', async () => {
+  it('an upload waits while others of its key fill their part of the disk', async () => {
     const room = openSpoolRoom(made('full'), 8 * mebibyte);
     const first = await room.open('key', 2 * mebibyte);
     await first.append(Buffer.alloc(2 * mebibyte));
@@ -73,7 +73,7 @@ describe('the room of uploads', () => {
     expect(readdirSync(join(folder, 'full'))).toEqual([]);
   });
 
-  it('refuses an upload that waited too long, for which there is no disk left', async () => {
+  it('an upload that waited too long for disk space is refused', async () => {
     const room = openSpoolRoom(made('late'), 4 * mebibyte, 20);
     const first = await room.open('key', mebibyte);
     await first.append(Buffer.alloc(mebibyte));

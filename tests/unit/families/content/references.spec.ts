@@ -55,7 +55,7 @@ describe('what the provider keeps may only be named by who made it (contract: jo
     expect(idsOf({ generateContentRequest: body }, 'count')).toEqual(['abc123']);
   });
 
-  it('every file, each once', () => {
+  it('every file of the provider’s store is a reference, each once', () => {
     const parts = ['files/a', 'files/b', 'files/a', 'gs://x/y'].map((uri) => ({
       fileData: { fileUri: uri },
     }));
@@ -79,7 +79,7 @@ describe('what the provider keeps may only be named by who made it (contract: jo
     (uri) => expect(idsOf({ contents: [{ parts: [{ fileData: { fileUri: uri } }] }] })).toEqual([]),
   );
 
-  it('a context cache, which is never the workspace’s own', () => {
+  it('a context cache is a reference that is never the workspace’s own', () => {
     const kept = { kind: 'file', id: 'cachedContents/x', required: true };
     expect(askContent({ cachedContent: 'cachedContents/x' }).references).toEqual([kept]);
     expect(askContent({ cached_content: 'cachedContents/x' }, 'stream').references).toEqual([kept]);
@@ -99,17 +99,17 @@ describe('what the provider keeps may only be named by who made it (contract: jo
     expect(idsOf(JSON.parse(elsewhere), 'predictLongRunning')).toEqual([]);
   });
 
-  it('a prompt that only speaks of files names none', () => {
+  it('a prompt that only mentions files refers to none', () => {
     expect(askContent({ contents: [{ parts: [{ text: fileUri }] }] }).references).toBeUndefined();
   });
 
-  it('more files than anybody has made are refused', () => {
+  it('too many files are refused', () => {
     const parts = Array.from({ length: 1_001 }, (_, index) => ({ fileData: { fileUri: `files/f${index}` } }));
     expect(isRefusal(readContent({ contents: [{ parts }] }))).toBe(true);
     expect(idsOf({ contents: [{ parts: parts.slice(1) }] })).toHaveLength(1_000);
   });
 
-  it('an address that is no string is refused', () => {
+  it('an address that is not a string is refused', () => {
     const refused = readContent({ contents: [{ parts: [{ fileData: { fileUri: ['files/a'] } }] }] });
     expect(isRefusal(refused) && refused.message).toContain('"contents[].parts[].fileData.fileUri"');
   });

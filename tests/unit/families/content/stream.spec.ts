@@ -71,7 +71,7 @@ describe('a stream of the generate-content family is metered in the same way whe
     }
   });
 
-  it('with the usage of the newest element at every moment', () => {
+  it('a streamed array has the usage of its newest element at every moment', () => {
     const meter = createMeter(generateContent, streamAsk, json);
     const outputs = chunks.map((one, index) => {
       meter.push(Buffer.from(`${index === 0 ? '[' : ',\r\n'}${JSON.stringify(one)}`));
@@ -85,7 +85,7 @@ describe('a stream of the generate-content family is metered in the same way whe
     ]);
   });
 
-  it('worth a checkpoint when usage is told first and when the answer ends', () => {
+  it('a stream is worth a checkpoint when usage is first reported and when the answer ends', () => {
     const meter = createMeter(generateContent, streamAsk, json);
     const told = chunks.map((one) => {
       meter.push(Buffer.from(JSON.stringify(one)));
@@ -102,7 +102,7 @@ describe('a stream of the generate-content family', () => {
     return reader;
   };
 
-  it('ends when every candidate gave its reason, by name or by number, or when the prompt is blocked', () => {
+  it('a stream ends when every candidate gave its reason, by name or by number, or when the prompt is blocked', () => {
     const two = askContent({ generationConfig: { candidateCount: 2 } }, 'stream');
     const first = chunk('a', {}, 'STOP');
     const second = { candidates: [{ index: 1, finishReason: 2 }] };
@@ -114,27 +114,27 @@ describe('a stream of the generate-content family', () => {
     expect(told(streamAsk, blocked).report()?.usage).toEqual(usageOf({ input: 4 }));
   });
 
-  it('has failed when the provider put an error into it, alone or in a list', () => {
+  it('a stream has failed when the provider put an error into it, by itself or in a list', () => {
     const error = { error: { code: 503, message: 'x', status: 'UNAVAILABLE' } };
     expect(told(streamAsk, chunk('a'), error).failed).toBe(true);
     expect(told(streamAsk, [error]).failed).toBe(true);
     expect(told(streamAsk, chunk('a', { error: null })).failed).toBe(false);
   });
 
-  it('takes the last usage object whole and does not merge what it leaves out', () => {
+  it('the last usage object counts as a whole; what it leaves out is not merged', () => {
     const last = { usageMetadata: { promptTokenCount: 87, thoughtsTokenCount: 78, totalTokenCount: 165 } };
     expect(told(streamAsk, chunk('a', usage(15)), last).report()?.usage).toEqual(
       usageOf({ input: 87, output: 78, reasoning: 78 }),
     );
   });
 
-  it('counts a search once, however often it is told', () => {
+  it('a search counts once, however often it is reported', () => {
     const grounded = { candidates: [{ index: 0, groundingMetadata: { webSearchQueries: ['', 'a'] } }] };
     const reader = told(streamAsk, chunk('a', usage(1)), grounded, grounded);
     expect(reader.report()?.usage.webSearches).toBe(1);
   });
 
-  it('gives the same report until something new is told, and survives nonsense', () => {
+  it('a stream returns the same report until something new is reported, and survives nonsense', () => {
     const reader = told(streamAsk, chunk('ab', usage(1)));
     const first = reader.report();
     for (const odd of [
@@ -157,7 +157,7 @@ describe('a streamed array (contract: families/streams)', () => {
   const read = (text: string) =>
     facts(meterAll(createMeter(generateContent, streamAsk, json), [Buffer.from(text)]));
 
-  it('that is cut is read as far as its elements came', () => {
+  it('a streamed array that is cut is read as far as its elements came', () => {
     const cut = array.slice(0, array.indexOf('"serviceTier"'));
     expect(read(cut)).toEqual([
       { ...report, soFar: true, usage: usageOf({ input: 11, output: 9 }) },
@@ -169,18 +169,18 @@ describe('a streamed array (contract: families/streams)', () => {
     ]);
   });
 
-  it('counts by all its bytes when it is no JSON, and says nothing when no element came whole', () => {
+  it('a streamed array counts with all its bytes if it is not JSON, and says nothing without a whole element', () => {
     expect(read('[{"candidates":[{"content"')).toEqual([null, 0, 'cut', false, 0, []]);
     expect(read('no JSON at all')).toEqual([null, 0, 'cut', false, 14, []]);
     expect(read('\x1f{"a":1}[2] {}')).toEqual([null, 0, 'cut', false, 14, []]);
     expect(read('[]')).toEqual([null, 0, 'cut', false, 0, []]);
   });
 
-  it('may be a lone object', () => {
+  it('a single object is read like a streamed array', () => {
     expect(read(JSON.stringify(chunks[3]))).toEqual([report, 1, 'complete', false, 1, []]);
   });
 
-  it('keeps no more of an element than the bound, and reads on after it', () => {
+  it('an element is kept only up to the limit, and the next ones are read', () => {
     const splitter = new ElementSplitter(20);
     const long = Buffer.from(`[{"a":"${'x'.repeat(40)}"},{"b":1}`);
     const found = Array.from(long, (_, i) => splitter.push(long.subarray(i, i + 1))).flat();
@@ -192,7 +192,7 @@ describe('a streamed array (contract: families/streams)', () => {
     expect(meter.flags).toEqual(['answer_too_long']);
   });
 
-  it('is one only where a stream was asked for', () => {
+  it('a JSON array is a stream only if a stream was requested', () => {
     const whole = meterAll(createMeter(generateContent, wholeAsk, json), [
       Buffer.from(JSON.stringify(chunks[3])),
     ]);

@@ -126,7 +126,7 @@ describe('the usage of a generate-content answer', () => {
     expect(read(total)?.flags).toEqual(['usage_inconsistent']);
   });
 
-  it('is unknown, not zero, when nothing is reported', () => {
+  it('the usage of a generate-content answer is unknown, not zero, when nothing is reported', () => {
     for (const nothing of [
       undefined,
       null,
@@ -142,7 +142,7 @@ describe('the usage of a generate-content answer', () => {
     expect(read({ totalTokenCount: 0 })?.usage).toEqual(usageOf({}));
   });
 
-  it('of an array is that of its last element with any', () => {
+  it('the usage of an array is that of its last element with usage', () => {
     const answer = [
       { usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 9 } },
       { usageMetadata: { promptTokenCount: 5, thoughtsTokenCount: 3 } },
@@ -155,7 +155,7 @@ describe('the usage of a generate-content answer', () => {
 });
 
 describe('the output bytes of a generate-content answer', () => {
-  it('are those of text, thoughts, calls and code of every candidate, not of media', () => {
+  it('output bytes are those of text, thoughts, calls and code of every candidate, not of media', () => {
     const answer = {
       candidates: [
         {

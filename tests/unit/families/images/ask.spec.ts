@@ -23,7 +23,7 @@ async function textOf(body: ReturnType<typeof editedBody>) {
 }
 
 describe('a request for images', () => {
-  it('names its model, how many, and whether it streams; it has no budget', () => {
+  it('a request for images names its model, how many, and whether it streams; it has no budget', () => {
     expect(askImages({ model: 'v/m', prompt: 'x', n: 3, stream: true })).toMatchObject({
       model: 'v/m',
       choices: 3,
@@ -60,7 +60,7 @@ describe('a request for images', () => {
     expect(askImages({ model: 'm', svg: { reasoning: {} } }).nested).toBeUndefined();
   });
 
-  it('weighs pictures as pictures, inline, by address and by id', () => {
+  it('input pictures weigh as pictures, inline, by address and by id', () => {
     const body = {
       model: 'm',
       prompt: 'x'.repeat(100),
@@ -84,7 +84,7 @@ describe('an edit in parts', () => {
     { name: 'partial_images', value: '3' },
   ];
 
-  it('asks for the same as one in JSON', async () => {
+  it('an edit in parts asks for the same as one in JSON', async () => {
     const ask = askUpload(await upload(parts));
     expect(ask).toMatchObject({ model: 'v/m', choices: 2, stream: true });
     expect(ask.scan.found.get('partial_images')?.value).toBe(3);
@@ -129,14 +129,14 @@ describe('an edit in parts', () => {
     },
   );
 
-  it('is forwarded unchanged where the provider uses the same name', async () => {
+  it('an edit in parts is forwarded unchanged if the provider uses the same name', async () => {
     const scanned = await upload(parts);
     const edits = images.edits(askUpload(scanned), makeOffer({ upstreamModel: 'v/m' }), null);
     expect(edits).toEqual([]);
     expect(await textOf(editedBody(scanned, edits))).toBe(formOf('b', parts).toString());
   });
 
-  it('is never cut where its edits do not fit it', async () => {
+  it('an upload is never sent if its edits do not fit it', async () => {
     const scanned = await upload(parts);
     const edit = { start: 5, end: 9, text: '' };
     expect(() => editedBody(scanned, [edit, { ...edit, start: 8 }])).toThrow(RangeError);

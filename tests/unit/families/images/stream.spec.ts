@@ -24,7 +24,7 @@ const completed = (extra: object = { usage }) =>
   ] as const;
 
 describe('a stream of images', () => {
-  it('sums the images that it completes, each once', () => {
+  it('a stream of images adds up the images that it completes, each once', () => {
     const reader = readerOf({ n: 2 }, partial, completed(), partial, partial, completed());
     expect(reader.report()).toEqual({
       usage: usageOf({ input: 100, imageInput: 80, output: 200, imageOutput: 200, images: 2 }),
@@ -35,24 +35,24 @@ describe('a stream of images', () => {
     });
   });
 
-  it('is over when it has completed as many as were asked for, or says so', () => {
+  it('a stream of images is over when it has completed as many as were requested, or says so', () => {
     expect(readerOf({ n: 2 }, partial, completed()).finished).toBe(false);
     expect(readerOf({ n: 2 }, completed(), completed()).finished).toBe(true);
     expect(readerOf({}, completed()).finished).toBe(true);
     expect(readerOf({ n: 2 }, [null, '[DONE]']).finished).toBe(true);
   });
 
-  it('recognises edits by their own names, and events by their name alone', () => {
+  it('events of edits are recognized by their own names, and events without a type by their event name', () => {
     expect(readerOf({}, ['image_edit.completed', { b64_json: 'A', usage }]).report()?.usage.images).toBe(1);
     expect(readerOf({}, [null, { type: 'image_edit.completed', usage }]).report()?.usage.input).toBe(50);
   });
 
-  it('reports nothing before its first image, but counts what partial images cost', () => {
+  it('a stream of images reports nothing before its first image, but counts what partial images cost', () => {
     const reader = readerOf({}, partial, partial);
     expect([reader.report(), reader.finished, reader.outputBytes]).toEqual([null, false, 800]);
   });
 
-  it('counts images that report no tokens by their size and quality', () => {
+  it('images that report no tokens are counted by their size and quality', () => {
     const reader = readerOf({ size: '1024x1024', quality: 'high' }, completed({}), completed({}));
     expect(reader.report()?.usage).toEqual(usageOf({ images: 2 }));
     expect(reader.outputBytes).toBe(2 * 4 * 272);
@@ -68,7 +68,7 @@ describe('a stream of images', () => {
     expect(readerOf({}, partial, ['x', { error: null }]).failed).toBe(false);
   });
 
-  it('reports what has arrived so far and nothing later', () => {
+  it('a report contains what has arrived so far and nothing later', () => {
     const reader = readerOf({ n: 2 }, completed());
     const first = reader.report();
     reader.event('x', JSON.stringify(completed()[1]));

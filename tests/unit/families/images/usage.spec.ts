@@ -25,11 +25,11 @@ describe('the usage of images', () => {
     });
   });
 
-  it('takes all output for image where it has no details', () => {
+  it('all output of images counts as image if there are no details', () => {
     expect(read({ data, usage })?.usage).toMatchObject({ output: 100, imageOutput: 100 });
   });
 
-  it('is the number of images where no tokens are told', () => {
+  it('without tokens the usage is the number of images', () => {
     for (const none of [undefined, null, {}, { cost_in_usd_ticks: 200_000_000 }]) {
       expect(read({ data, usage: none })?.usage).toEqual(usageOf({ images: 2 }));
     }
@@ -38,7 +38,7 @@ describe('the usage of images', () => {
     expect(read(null)).toBeNull();
   });
 
-  it('is charged by what the answer says of size and quality, else by what was asked', () => {
+  it('images are charged by the size and quality of the answer, else of the request', () => {
     expect(read({ data, size: '1024x1536', quality: 'low' })?.units).toEqual([
       '1024x1536/low',
       '1024x1536',
@@ -50,14 +50,14 @@ describe('the usage of images', () => {
     expect(read({ data })?.units).toEqual([]);
   });
 
-  it('has what the writer of a vector graphic used apart', () => {
+  it('what the writer of a vector graphic used is counted separately', () => {
     const svg_usage = { model: 'writer', input_tokens: 9, output_tokens: 40, reasoning_tokens: 30 };
     expect(read({ data, usage, svg_usage })?.nested).toEqual([
       { upstreamModel: 'writer', usage: usageOf({ input: 9, output: 40, reasoning: 30 }) },
     ]);
   });
 
-  it('flags figures that are none, and parts that are more than the whole', () => {
+  it('invalid figures, and parts that exceed the whole, are flagged', () => {
     const odd = {
       ...usage,
       output_tokens: -4,

@@ -8,7 +8,7 @@ import { makeModel, makeOffer } from '#tests/unit/families/make';
 import { askMessages, readMessages } from '#tests/unit/families/messages/make';
 
 describe('what a messages body asks for (contract: admission/nested-budgets)', () => {
-  it('is silent where the body is', () => {
+  it('a messages body without optional fields asks for the defaults', () => {
     expect(askMessages({ model: 'm', stream: null, max_tokens: null, service_tier: null })).toMatchObject({
       model: 'm',
       stream: false,
@@ -36,7 +36,7 @@ describe('what a messages body asks for (contract: admission/nested-budgets)', (
     expect(askMessages({ model: 'm', max_tokens: 5_000, tools, fallbacks }).budget).toBe(5_000);
   });
 
-  it('is still given the key’s maximum where only its nested models have a budget', () => {
+  it('the key’s maximum is injected even if nested models have a budget', () => {
     const fallbacks = [{ model: 'b', max_tokens: 30 }];
     const model = makeModel({ maxOutputTokens: 1_000 });
     expect(budgetToInject(askMessages({ model: 'm', fallbacks }), 50, model)).toBe(50);
@@ -69,12 +69,12 @@ describe('what a messages body asks for (contract: admission/nested-budgets)', (
     expect(refused.message).toContain(`"${field}"`);
   });
 
-  it('takes a nested name once in its element', () => {
+  it('a nested name may occur only once in its element', () => {
     expect(() => readMessages('{"model":"m","fallbacks":[{"model":"a","model":"b"}]}')).toThrow('twice');
     expect(() => readMessages('{"model":"m","tools":[{"Model":"a"}]}')).toThrow('case');
   });
 
-  it('of a count has neither budget nor stream, but its models', () => {
+  it('a count has neither budget nor stream, but it has models', () => {
     const body = { model: 'm', max_tokens: -7, stream: 'x', tools: [{ model: 'a' }] };
     expect(askMessages(body, 'messages.count_tokens')).toMatchObject({
       model: 'm',
@@ -102,12 +102,12 @@ describe('what a messages input weighs', () => {
     expect(weight.textBytes).toBe(weight.bytes - 3 * 4_000);
   });
 
-  it('takes thinking and its signature for text', () => {
+  it('thinking and its signature weigh as text', () => {
     const weight = weightOf([{ type: 'thinking', thinking: data, signature: data }]);
     expect(weight.textBytes).toBe(weight.bytes);
   });
 
-  it('counts the tools that search or fetch at the provider, by their type alone', () => {
+  it('tools that search or fetch at the provider are counted only by their type', () => {
     const tools = [
       { type: 'web_search_20250305', name: 'web_search', max_uses: 3 },
       { type: 'web_fetch_20250910', name: 'web_fetch' },
@@ -129,7 +129,7 @@ describe('the messages body that travels upstream (contract: body/replaced)', ()
     return Buffer.from(applyEdits(ask.scan.body, edits)).toString();
   };
 
-  it('is the client’s own when nothing has to change', () => {
+  it('a messages body is the client’s own when nothing has to change', () => {
     const body = '{ "max_tokens":1e2,"model":"m" ,"system":[{"model":"m"}]}';
     expect(sent(body, 'm')).toBe(body);
   });

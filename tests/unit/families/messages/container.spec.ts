@@ -16,22 +16,28 @@ describe('a container, with all that earlier calls left there,', () => {
     expect(askMessages({ ...said, container }).references).toEqual(references);
   });
 
-  it.each([null, {}, { id: null, skills: [] }])('is a fresh one where none is named: %j', (container) => {
-    expect(askMessages({ ...said, container })).not.toHaveProperty('references');
-  });
+  it.each([null, {}, { id: null, skills: [] }])(
+    'without a name a container is a new one: %j',
+    (container) => {
+      expect(askMessages({ ...said, container })).not.toHaveProperty('references');
+    },
+  );
 
-  it.each([1, ['container_1'], { id: 1 }])('is refused under a name of another type: %j', (container) => {
-    expect(isRefusal(readMessages({ ...said, container }))).toBe(true);
-  });
+  it.each([1, ['container_1'], { id: 1 }])(
+    'a container with a name of another type is refused: %j',
+    (container) => {
+      expect(isRefusal(readMessages({ ...said, container }))).toBe(true);
+    },
+  );
 
-  it('is searched for only in answers that may create one', () => {
+  it('a container is searched for only in answers that may create one', () => {
     expect(askMessages({ ...said, tools }).shows).toBeUndefined();
     expect(askMessages({ ...said, container: { skills: [] } }).shows).toBeUndefined();
     expect(askMessages(said).shows).toBe(false);
     expect(askMessages({ ...said, tools: [{ name: 'f', input_schema: {} }] }).shows).toBe(false);
   });
 
-  it('is shown by a whole answer', () => {
+  it('a whole answer shows its container', () => {
     const ask = askMessages({ ...said, tools });
     const answer = { type: 'message', id: 'msg_1', container: { id: 'container_1', expires_at: 'soon' } };
     expect(messages.shown?.(ask.operation, answer)).toEqual(shown);

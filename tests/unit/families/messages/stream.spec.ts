@@ -69,21 +69,24 @@ const meterEvents = (...payloads: { readonly type: string }[]) =>
   meterOf([Buffer.from(payloads.map(event).join(''))]);
 
 describe('a messages stream', () => {
-  it.each(lineEnds)('tells the same usage wherever it is cut, with %s', (_name, lineEnd) => {
-    for (const pieces of cuts(withLineEnd(sample, lineEnd), 1)) {
-      const meter = meterOf(pieces);
-      expect(meter.report()).toEqual({
-        usage: sampleUsage,
-        serviceTier: 'standard',
-        nested: [],
-        flags: [],
-      });
-      expect([meter.state(), meter.failed, meter.events]).toEqual(['complete', false, 8]);
-      expect(meter.outputBytes).toBe(Buffer.byteLength('grüße 👋'));
-    }
-  });
+  it.each(lineEnds)(
+    'a messages stream reports the same usage wherever it is cut, with %s',
+    (_name, lineEnd) => {
+      for (const pieces of cuts(withLineEnd(sample, lineEnd), 1)) {
+        const meter = meterOf(pieces);
+        expect(meter.report()).toEqual({
+          usage: sampleUsage,
+          serviceTier: 'standard',
+          nested: [],
+          flags: [],
+        });
+        expect([meter.state(), meter.failed, meter.events]).toEqual(['complete', false, 8]);
+        expect(meter.outputBytes).toBe(Buffer.byteLength('grüße 👋'));
+      }
+    },
+  );
 
-  it('takes every field that a delta tells, downward too, and keeps the others', () => {
+  it('every field that a delta reports counts, also a lower one; the others stay', () => {
     expect(
       meterEvents(start(started), ended({ output_tokens: 5, input_tokens: null })).report()?.usage,
     ).toEqual(usageOf({ input: 2_697, cachedInput: 55_096, cacheWrite5m: 40, cacheWrite1h: 60, output: 5 }));
@@ -101,7 +104,7 @@ describe('a messages stream', () => {
     ).toBe(7);
   });
 
-  it('has told its input but not its output before a delta', () => {
+  it('before a delta, the input is reported but not the output', () => {
     const open = meterEvents(start(started), text('abcd'));
     expect(open.report()).toMatchObject({ usage: { input: 2_697, output: 1 }, outputOpen: true });
     expect([open.outputBytes, open.state()]).toEqual([4, 'cut']);
@@ -110,7 +113,7 @@ describe('a messages stream', () => {
     expect(meterEvents(start(null), text('abcd'), ended(null), stop).report()).toBeNull();
   });
 
-  it('asks for a checkpoint when the output is told, not when the stream starts', () => {
+  it('a checkpoint is requested when the output is reported, not when the stream starts', () => {
     const meter = createMeter(messages, ask, { contentType: 'text/event-stream' });
     const terminal = [start(started), text('a'), ended({ output_tokens: 3 }), stop].map((payload) => {
       meter.push(Buffer.from(event(payload)));
@@ -119,7 +122,7 @@ describe('a messages stream', () => {
     expect(terminal).toEqual([false, false, true, true]);
   });
 
-  it('is folded per message: a repeated start changes nothing, another message takes its place', () => {
+  it('a repeated start changes nothing, another message replaces the first', () => {
     const repeated = meterEvents(start(started), ended({ output_tokens: 227 }), start(started), stop);
     expect(repeated.report()).toMatchObject({ usage: { input: 2_697, output: 227 } });
     expect(repeated.report()).not.toHaveProperty('outputOpen');
@@ -133,7 +136,7 @@ describe('a messages stream', () => {
     expect(spliced.report()?.usage).toEqual(usageOf({ input: 17, output: 65 }));
   });
 
-  it('has failed when an error event came, and still has its usage', () => {
+  it('a messages stream with an error event has failed, and still has its usage', () => {
     const error = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } };
     const failed = meterEvents(start(started), ended({ output_tokens: 4 }), error);
     expect([failed.failed, failed.state(), failed.report()?.usage.output]).toEqual([true, 'error', 4]);
@@ -155,7 +158,7 @@ describe('a messages stream', () => {
     expect(meter.outputBytes).toBe(3 + 2 + 8);
   });
 
-  it('that breaks ends in an error event of the family', () => {
+  it('a broken messages stream ends with an error event of the family', () => {
     expect(
       messages.breakFrame({ code: 'upstream_request_failed', message: 'It "broke"' }, 7, undefined),
     ).toBe(
@@ -163,7 +166,7 @@ describe('a messages stream', () => {
     );
   });
 
-  it('survives nonsense', () => {
+  it('a messages stream survives nonsense', () => {
     const odd = [
       '',
       'null',

@@ -7,7 +7,7 @@ const ask = askMessages({ model: 'm' });
 const read = (usage: unknown, asked = ask) => messages.readUsage(asked, { usage });
 
 describe('the usage of a whole message (contract: families/cache-writes)', () => {
-  it('has cache reads and writes beside the uncached input, and thinking inside the output', () => {
+  it('cache reads and writes are counted next to the uncached input, and thinking inside the output', () => {
     const report = read({
       input_tokens: 3,
       cache_creation_input_tokens: 418,
@@ -71,7 +71,7 @@ describe('the usage of a whole message (contract: families/cache-writes)', () =>
     );
   });
 
-  it('names the region of inference where it costs more', () => {
+  it('the tier names the region of inference if it costs more', () => {
     const tierIn = (usage: object) =>
       read({ input_tokens: 1, service_tier: 'standard', ...usage })?.serviceTier;
     expect(tierIn({ inference_geo: 'us' })).toBe('us');
@@ -82,13 +82,13 @@ describe('the usage of a whole message (contract: families/cache-writes)', () =>
     expect(askMessages({ model: 'm', inference_geo: 'global' }).serviceTier).toBeNull();
   });
 
-  it('uses the requested speed where the answer names none', () => {
+  it('the requested speed counts if the answer names none', () => {
     const fast = askMessages({ model: 'm', speed: 'fast' });
     expect(read({ input_tokens: 1, service_tier: 'standard' }, fast)?.serviceTier).toBe('fast');
     expect(read({ input_tokens: 1, speed: 'standard' }, fast)?.serviceTier).toBe('standard');
   });
 
-  it('takes the figures of the whole call for those of a pass that cannot be read', () => {
+  it('unreadable figures of a pass count as those of the whole call', () => {
     const advisor = { type: 'advisor_message', model: 'other', input_tokens: {}, output_tokens: '-3' };
     const told = {
       input_tokens: 10,
@@ -101,7 +101,7 @@ describe('the usage of a whole message (contract: families/cache-writes)', () =>
     expect(report?.flags).toEqual(['usage_unreadable', 'usage_negative']);
   });
 
-  it('is unknown, not zero, when nothing is reported', () => {
+  it('the usage of a message is unknown, not zero, when nothing is reported', () => {
     for (const nothing of [undefined, null, {}, [], 5, { input_tokens: null, service_tier: 'standard' }])
       expect(read(nothing)).toBeNull();
     expect(messages.readUsage(ask, { input_tokens: 43 })).toBeNull();
@@ -119,7 +119,7 @@ describe('passes of a call (contract: families/iterations)', () => {
     cache_creation_input_tokens: 0,
   });
 
-  it('of a compaction are added to the model’s own usage', () => {
+  it('passes of a compaction are added to the model’s own usage', () => {
     const report = read({
       input_tokens: 220,
       output_tokens: 10,
@@ -129,7 +129,7 @@ describe('passes of a call (contract: families/iterations)', () => {
     expect(report?.nested).toEqual([]);
   });
 
-  it('of an advisor are summed under the advisor’s model', () => {
+  it('passes of an advisor are added up under the advisor’s model', () => {
     const report = read({
       input_tokens: 100,
       output_tokens: 20,
@@ -144,7 +144,7 @@ describe('passes of a call (contract: families/iterations)', () => {
     expect(report && totalUsage(report)).toEqual(usageOf({ input: 2_200, output: 110 }));
   });
 
-  it('of a fallback that answered move to it, thinking included; one that declined costs nothing', () => {
+  it('passes of a fallback that answered are attributed to it, thinking included; one that declined costs nothing', () => {
     const report = read({
       input_tokens: 412,
       cache_read_input_tokens: 0,
@@ -162,7 +162,7 @@ describe('passes of a call (contract: families/iterations)', () => {
     ]);
   });
 
-  it('never move more than the totals hold, whatever a list says', () => {
+  it('passes never move more than the totals contain, whatever a list says', () => {
     const report = read({
       input_tokens: 10,
       output_tokens: 5,

@@ -8,7 +8,7 @@ import { makeOffer } from '#tests/unit/families/make';
 import { askResponse, askStored, readResponse } from '#tests/unit/families/responses/make';
 
 describe('what a request for a response asks for', () => {
-  it('is silent where the body is', () => {
+  it('a request for a response without optional fields asks for the defaults', () => {
     const ask = askResponse({
       model: 'm',
       stream: null,
@@ -62,18 +62,24 @@ describe('what a request for a response asks for', () => {
 });
 
 describe('tools that the provider runs', () => {
-  it.each(['web_search', 'mcp', 'code_interpreter', 'image_generation', 'shell'])('%s is one', (type) => {
-    expect(askResponse({ model: 'm', tools: [{ type: 'function' }, { type }] }).serverTools).toBe(true);
-    expect(askResponse({ model: 'm', input: [{ tools: [{ type }] }] }).serverTools).toBe(true);
-  });
+  it.each(['web_search', 'mcp', 'code_interpreter', 'image_generation', 'shell'])(
+    '%s is a tool that the provider runs',
+    (type) => {
+      expect(askResponse({ model: 'm', tools: [{ type: 'function' }, { type }] }).serverTools).toBe(true);
+      expect(askResponse({ model: 'm', input: [{ tools: [{ type }] }] }).serverTools).toBe(true);
+    },
+  );
 
-  it.each(['function', 'custom', 'local_shell', 'apply_patch', 'computer'])('%s is none', (type) => {
-    expect(askResponse({ model: 'm', tools: [{ type }] })).not.toHaveProperty('serverTools');
-  });
+  it.each(['function', 'custom', 'local_shell', 'apply_patch', 'computer'])(
+    '%s is not a tool that the provider runs',
+    (type) => {
+      expect(askResponse({ model: 'm', tools: [{ type }] })).not.toHaveProperty('serverTools');
+    },
+  );
 });
 
 describe('a response in the background', () => {
-  it('is a job, whole or streamed, unless it is not kept', () => {
+  it('a background response is a job, whole or streamed, unless it is not stored', () => {
     expect(askResponse({ model: 'm', background: true }).job).toEqual({});
     expect(askResponse({ model: 'm', background: true, stream: true, store: true })).toMatchObject({
       stream: true,
@@ -93,7 +99,7 @@ describe('what a request continues (contract: jobs/pinning)', () => {
   const item = (fields: object) => askResponse({ model: 'm', input: [fields] }).references ?? [];
   const kept = { kind: 'item', id: 'x_1', required: true };
 
-  it('is a response, a conversation by either spelling, and what its cache is compared with', () => {
+  it('a request continues a response, a conversation in either spelling, and the response that its cache is compared with', () => {
     expect(askResponse({ model: 'm', previous_response_id: 'resp_1' }).references).toEqual([
       { kind: 'response', id: 'resp_1', required: true },
     ]);
@@ -133,7 +139,7 @@ describe('what a request continues (contract: jobs/pinning)', () => {
     expect(item(fields)).toEqual([]);
   });
 
-  it('is a container that a tool shall run in or ran in, wherever it is named', () => {
+  it('a request continues a container that a tool shall run in or ran in, wherever it is named', () => {
     const container = { ...kept, id: 'cntr_1' };
     const interpreter = { type: 'code_interpreter', container: 'cntr_1' };
     expect(askResponse({ model: 'm', tools: [interpreter] }).references).toEqual([container]);
@@ -274,7 +280,7 @@ describe('the operations', () => {
     expect(responses.credentialHeader).toBe('authorization');
   });
 
-  it('do not serve what is not on the list', () => {
+  it('operations that are not on the list are not served', () => {
     for (const path of ['/v1/responses/compact', '/v1/responses/input_tokens']) {
       expect(match('POST', path)).toMatchObject({ code: 'not_found' });
     }

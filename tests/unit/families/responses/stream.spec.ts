@@ -72,16 +72,19 @@ function readerOf(...events: Payload[]) {
 }
 
 describe('a stream of response events', () => {
-  it.each(lineEnds)('tells the same usage wherever it is cut, with %s', (_name, lineEnd) => {
-    for (const pieces of cuts(withLineEnd(sample, lineEnd), 1)) {
-      const meter = meterOf(pieces);
-      expect(meter.report()).toEqual({ usage: sampleUsage, serviceTier: 'default', nested: [], flags: [] });
-      expect([meter.state(), meter.failed, meter.events]).toEqual(['complete', false, 8]);
-      expect(meter.outputBytes).toBe(Buffer.byteLength('grüße 👋'));
-    }
-  });
+  it.each(lineEnds)(
+    'a stream of response events reports the same usage wherever it is cut, with %s',
+    (_name, lineEnd) => {
+      for (const pieces of cuts(withLineEnd(sample, lineEnd), 1)) {
+        const meter = meterOf(pieces);
+        expect(meter.report()).toEqual({ usage: sampleUsage, serviceTier: 'default', nested: [], flags: [] });
+        expect([meter.state(), meter.failed, meter.events]).toEqual(['complete', false, 8]);
+        expect(meter.outputBytes).toBe(Buffer.byteLength('grüße 👋'));
+      }
+    },
+  );
 
-  it('knows no usage before its end', () => {
+  it('the usage of a response stream is unknown before its end', () => {
     const open = meterEvents(response('created'), response('in_progress'), text('abcd'));
     expect([open.report(), open.outputBytes, open.state(), open.failed]).toEqual([null, 4, 'cut', false]);
   });
@@ -101,25 +104,25 @@ describe('a stream of response events', () => {
     expect(meterEvents(response('created'), text('ab'), response(end)).report()).toBeNull();
   });
 
-  it('takes the newest object: an earlier one that told more is forgotten', () => {
+  it('the newest response object counts, even if an earlier one reported more', () => {
     const later = { ...usage, output_tokens: 2, total_tokens: 102 };
     const meter = meterEvents(response('in_progress', told), response('completed', { usage: later }));
     expect(meter.report()).toMatchObject({ usage: { output: 2 }, serviceTier: 'auto' });
   });
 
-  it('has failed when an error event came', () => {
+  it('a response stream with an error event has failed', () => {
     const error = { type: 'error', error: { code: 'insufficient_quota', message: 'x' } };
     expect(meterEvents(response('created'), error).failed).toBe(true);
     expect(meterOf([Buffer.from('event: error\ndata: not json\n\n')]).failed).toBe(true);
   });
 
-  it('is over at [DONE], which some providers add', () => {
+  it('a response stream is over at [DONE], which some providers add', () => {
     const open = event(text('ab'));
     expect(meterOf([Buffer.from(open)]).state()).toBe('cut');
     expect(meterOf([Buffer.from(`${open}data: [DONE]\n\n`)]).state()).toBe('complete');
   });
 
-  it('counts every delta in words as output, or the finished items where those tell more', () => {
+  it('every delta in words counts as output, or the finished items if those contain more', () => {
     const delta = (type: string, value: unknown): Payload => ({
       type: `response.${type}.delta`,
       delta: value,
@@ -168,7 +171,7 @@ describe('a stream of response events', () => {
     expect(readerOf(conversation).shown).toEqual([own, { kind: 'conversation', id: 'conv_1' }]);
   });
 
-  it('tells how a job stands by its newest object', () => {
+  it('the newest response object shows the state of a job', () => {
     const reader = readerOf(response('queued'), response('in_progress'), text('a'));
     expect(responses.jobs?.read({}, reader.jobAnswer)).toMatchObject({ state: 'running', report: null });
     const done = readerOf(response('queued'), response('completed', told));
@@ -206,7 +209,7 @@ describe('a stream of response events', () => {
       ]);
     });
 
-    it('tells the error first where no response was shown', () => {
+    it('a broken stream without a response begins with the error', () => {
       const [first, second] = ending(undefined);
       expect(first).toEqual(told(7));
       expect(second).toMatchObject({
