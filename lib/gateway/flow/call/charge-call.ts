@@ -1,4 +1,5 @@
 import type { Catalogue } from '#lib/core/facts/snapshot';
+import { estimateWorkedTokens } from '#lib/core/metering/estimate-output';
 import { estimateUsage, lacksTokens } from '#lib/core/metering/image-usage';
 import type { Meter } from '#lib/core/metering/meter';
 import type { NamedPrice } from '#lib/core/metering/nested-prices';
@@ -7,8 +8,10 @@ import type { UsageReport } from '#lib/core/metering/usage';
 import type { AnsweredCall, Call } from '#lib/gateway/flow/call/call';
 import { type Charge, noCharge } from '#lib/gateway/flow/call/charge';
 import type { Outcome } from '#lib/gateway/flow/call/outcome';
+import type { Runtime } from '#lib/gateway/flow/runtime';
 import type { Target } from '#lib/gateway/routing/pure/target';
 import { offeredPrices } from '#lib/gateway/snapshot/catalogue';
+import type { Exchange } from '#lib/gateway/upstream/exchange';
 
 /**
  * How far an answer was seen. `open`: it goes on; `ended`: the provider ended it, successfully or with an error event;
@@ -24,6 +27,27 @@ export type AnswerSeen =
       /** Estimated output tokens of a model with hidden reasoning by then; else 0. */
       readonly workedTokens: number;
     };
+
+/**
+ * Describes an answer whose connection the gateway closed before its end. A model with hidden reasoning is assumed to
+ * have produced output for as long as the provider worked, at the speed observed on its offer, up to the output
+ * budget or the model's maximum, times `n` (contract: money/hidden-reasoning).
+ * @param exchange null: no attempt was under way.
+ */
+export function closedEarly(runtime: Runtime, call: AnsweredCall, exchange: Exchange | null): AnswerSeen {
+  const { target, ask } = call;
+  const sentWhole = exchange?.sentWhole ?? false;
+  if (!target.model.reasoning || !exchange) return { end: 'closed', sentWhole, workedTokens: 0 };
+  const { maxOutputTokens } = target.model;
+  const budget = (ask.budgetIsNested ? null : ask.budget) ?? target.injectBudget ?? maxOutputTokens;
+  const most = maxOutputTokens > 0 ? Math.min(budget, maxOutputTokens) : budget;
+  const workedTokens = estimateWorkedTokens({
+    workedMs: exchange.workedMs,
+    tokensPerSecond: runtime.health.of(target.offer.id).tokensPerSecond.value,
+    mostTokens: most * ask.choices,
+  });
+  return { end: 'closed', sentWhole, workedTokens };
+}
 
 /**
  * Writes into the call what it costs as far as its answer has been seen (contract: money/charge, money/estimate): the
