@@ -39,7 +39,6 @@ export async function runWorkers(env: Env, log: Logger): Promise<void> {
     dataDir: env.dataDir,
     journalDir,
     living: () => pool.owners(),
-    now: () => systemClock.now(),
     onInterrupted: async (dead, ended) => {
       await telemetry.onInterrupted?.(dead, ended);
       const calls = ended.map(({ call }) => call);

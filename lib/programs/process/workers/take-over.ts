@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 import { messageOf } from '#lib/core/errors';
 import { type RecoverOptions, recover } from '#lib/gateway/settlement/recover';
+import { systemClock } from '#lib/platform/clock';
 import { forgetOwner } from '#lib/programs/process/workers/owner-locks';
 
 const FIRST_PAUSE_MS = 500;
@@ -14,8 +15,6 @@ export interface TakeOverParts {
   readonly journalDir: string;
   /** The owners whose processes live. */
   living(): ReadonlySet<string>;
-  /** ms since the epoch. */
-  now(): number;
   readonly onInterrupted: RecoverOptions['onInterrupted'];
   readonly log: Logger;
 }
@@ -31,7 +30,7 @@ export function createTakeOver(parts: TakeOverParts) {
       pool,
       dir: journalDir,
       alive: parts.living(),
-      nowMs: parts.now(),
+      nowMs: systemClock.now(),
       onInterrupted: parts.onInterrupted,
       report: (error, callId) => log.error({ callId, reason: error.message }, 'fault'),
     });
