@@ -91,7 +91,7 @@ async function own(dataDir: string, role: Role): Promise<Embedded | null> {
  * @returns false if a server has started in the meantime whose database a command can use.
  * @throws DataDirInUse, or another OperatorError.
  */
-async function ready(child: Child, dataDir: string, role: Role): Promise<boolean> {
+async function ready(child: ReturnType<typeof start>, dataDir: string, role: Role): Promise<boolean> {
   const deadlineMs = performance.now() + longestWaitMs;
   for await (const report of child.reports) {
     if (report.state === 'ready') return true;
@@ -120,15 +120,6 @@ function answers(dataDir: string): Promise<boolean> {
   });
 }
 
-interface Child {
-  readonly process: ChildProcess;
-  /** Ends after the child's end. */
-  readonly reports: AsyncIterable<Report>;
-  /** Lets the parent exit without waiting: its end closes the pipe that keeps the child. */
-  unref(): void;
-  end(): Promise<void>;
-}
-
 const program = fileURLToPath(new URL('./embedded-child.ts', import.meta.url));
 
 /**
@@ -153,7 +144,7 @@ const childAllocator = {
   MALLOC_TRIM_THRESHOLD_: '131072',
 };
 
-function start(dataDir: string, role: Role): Child {
+function start(dataDir: string, role: Role) {
   const args = [...childFlags, program, dataDir, role, String(process.pid)];
   const child = spawn(process.execPath, args, {
     stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
@@ -168,7 +159,9 @@ function start(dataDir: string, role: Role): Child {
   const pipe = reportPipe(child);
   return {
     process: child,
+    /** Ends after the child's end. */
     reports: reportsOf(pipe),
+    /** Lets the parent exit without waiting: its end closes the pipe that keeps the child running. */
     unref: () => {
       child.unref();
       pipe.resume();

@@ -223,7 +223,7 @@ describe('a webhook (contract: control-plane/webhooks)', () => {
   it('is sent no more events by hand while 20 wait for it', async () => {
     const { id, slug, test, log } = await newWebhook('/down');
     for (let n = 0; n < 20; n++) await test();
-    expect(await refusalOf(test())).toContain('20 events wait');
+    expect(await refusalOf(test())).toContain('20 events are waiting');
     await deliverOne(sender());
     await db.prisma.webhookDelivery.updateMany({ where: { webhookId: id }, data: { nextTryAt: null } });
     const [given] = (await log()) as unknown as { id: string }[];

@@ -3,10 +3,9 @@ import type { Payments } from '#lib/control/billing/payments/client';
 import { type Reconciled, reconcile } from '#lib/control/billing/reconcile/reconcile';
 import { formatUsd } from '#lib/core/money';
 
-export interface HourlyParts {
+interface HourlyParts {
   readonly pool: Pool;
   readonly payments: Payments;
-  readonly nowMs?: () => number;
   changed(): Promise<void> | void;
   /** Called with what the operator must look at. */
   report(error: unknown): void;
@@ -26,10 +25,10 @@ const take = `
  * @throws Error of Stripe's client or the database; another process tries in half an hour, or this one.
  */
 export async function reconcileInTurn(parts: HourlyParts): Promise<Reconciled | null> {
-  const { pool, payments, nowMs = Date.now, changed, report } = parts;
+  const { pool, payments, changed, report } = parts;
   const { rowCount } = await pool.query(take);
   if (rowCount !== 1) return null;
-  const done = await reconcile(pool, payments, nowMs(), false);
+  const done = await reconcile(pool, payments, Date.now(), false);
   if (done.credited > 0) await changed();
   await keepResult(pool, done);
   if (done.driftNano !== 0n) {
