@@ -90,7 +90,7 @@ describe.each(['node', 'web'] as const)(
 
     it.each([
       ['gzip, br', 'more than one Content-Encoding'],
-      ['compress', 'unknown'],
+      ['compress', 'not supported'],
     ])('in %s is refused and says what is read', async (coding, message) => {
       const answer = await post('/v1/chat/completions', coding, gzipSync('{}'));
       expectRefusal(answer, 'invalid_body');
