@@ -16,11 +16,15 @@ export function readPages(word) {
   return all.filter(({ name }) => word === undefined || word.split(',').some((part) => name.includes(part)));
 }
 
-/** How Chromium is started. */
-export const launchOptions = {
-  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-  args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
-};
+/** Starts Chromium; the packages that drive it are installed first if they are missing. */
+export async function launchBrowser() {
+  await prepare({ tests: true });
+  const { chromium } = await import('playwright');
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+  });
+}
 
 /** Starts a gateway on the embedded database in a directory and fills it with demo data. */
 export async function startDemoGateway(dataDir) {
@@ -51,7 +55,7 @@ export async function startDemoGateway(dataDir) {
 /** Signs in with the form. */
 export async function signIn(page, { email, password }) {
   await page.goto('/sign-in');
-  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Email').fill(email);
   await page.getByRole('textbox', { name: 'Password' }).fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.waitForURL((address) => !address.pathname.startsWith('/sign-in'));

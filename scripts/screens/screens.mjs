@@ -7,9 +7,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { chromium } from 'playwright';
 import { root } from '../bootstrap.mjs';
-import { launchOptions, readPages, signIn, startDemoGateway } from './demo-gateway.mjs';
+import { launchBrowser, readPages, signIn, startDemoGateway } from './demo-gateway.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -37,7 +36,7 @@ try {
 /** @param {{ url: string, email: string, password: string }} console */
 async function takeAll({ url, email, password }) {
   mkdirSync(values.out, { recursive: true });
-  const browser = await chromium.launch(launchOptions);
+  const browser = await launchBrowser();
   const width = Number(values.width);
   for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
     const look = { colorScheme, viewport: { width, height }, baseURL: url, locale: 'en-GB' };

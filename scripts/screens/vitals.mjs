@@ -12,8 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { constants, createGzip } from 'node:zlib';
-import { chromium } from 'playwright';
-import { launchOptions, readPages, signIn, startDemoGateway } from './demo-gateway.mjs';
+import { launchBrowser, readPages, signIn, startDemoGateway } from './demo-gateway.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -46,7 +45,7 @@ try {
 }
 
 async function measureAll() {
-  const browser = await chromium.launch(launchOptions);
+  const browser = await launchBrowser();
   const rows = [];
   for (const width of values.width.split(',').map(Number)) {
     const look = { viewport: { width, height: 860 }, baseURL: front.url, locale: 'en-GB' };
