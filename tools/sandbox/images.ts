@@ -1,5 +1,5 @@
 import { textTokens } from '#tools/sandbox/content/tokens';
-import { type Answer, type Dialect, type Frame, plainFrame } from '#tools/sandbox/dialect';
+import { type Answer, type Dialect, type Frame, plainFrame, type Truth, whole } from '#tools/sandbox/dialect';
 import { type ImagesAsk, readImagesAsk } from '#tools/sandbox/images/ask';
 import { pngOf } from '#tools/sandbox/images/png';
 import {
@@ -11,8 +11,8 @@ import {
   truthOf,
 } from '#tools/sandbox/images/usage';
 import { getModel } from '#tools/sandbox/models';
-import type { Behaviour, UsageFigures } from '#tools/sandbox/scenario/behaviour';
-import { findDirective, type ModelName, numberParam, parseName } from '#tools/sandbox/scenario/name';
+import type { UsageFigures } from '#tools/sandbox/scenario/behaviour';
+import { findDirective, numberParam, parseName } from '#tools/sandbox/scenario/name';
 import { errorObject } from '#tools/sandbox/scenario/provider-fault';
 
 /**
@@ -33,14 +33,26 @@ export const images: Dialect = {
       prompt: ask.prompt,
       answer(base, behaviour) {
         getModel(base);
-        const figures = base === 'print' ? 'none' : behaviour.usage;
+        const printed = base === 'print';
         const tokens = tokensOf(ask, numberParam(name, 'text', 0));
-        const truth = base === 'print' ? printed(ask) : truthOf(ask, tokens);
-        const head = headOf(ask, Math.floor(seen.atMs / 1000));
-        const made = { head, tokens, figures, name };
+        const none = { textIn: 0, imageIn: 0, textOut: 0, imageOut: 0 };
+        const made: Made = {
+          head: {
+            created: Math.floor(seen.atMs / 1000),
+            background: 'opaque',
+            output_format: ask.format,
+            quality: qualityOf(ask),
+            size: sizeOf(ask),
+          },
+          tokens,
+          figures: printed ? 'none' : behaviour.usage,
+          picture: (which) =>
+            pngOf(`${ask.prompt}\n${which}`, numberParam(name, 'bytes', 0)).toString('base64'),
+        };
+        const truth = truthOf(ask, printed ? none : tokens);
         return ask.stream
           ? { truth, content: { kind: 'stream', frames: frames(ask, made) } }
-          : { truth, content: whole(ask, made, behaviour) };
+          : wholeAnswer(ask, made, behaviour.tier, truth);
       },
     };
   },
@@ -50,52 +62,31 @@ export const images: Dialect = {
   errorEvent: ({ message, code }) => plainFrame('error', { error: { message, type: 'server_error', code } }),
 };
 
-/** What the answer repeats from its request. */
-interface Head {
-  readonly created: number;
-  readonly background: string;
-  readonly output_format: string;
-  readonly quality: string;
-  readonly size: string;
-}
-
 /** What an answer is made of, whole or in events. */
 interface Made {
-  readonly head: Head;
+  /** The members that every object of the answer has. */
+  readonly head: { readonly created: number; readonly [name: string]: string | number };
   readonly tokens: ImageTokens;
   readonly figures: UsageFigures;
-  readonly name: ModelName;
+  /** A picture in Base64. */
+  picture(which: string): string;
 }
 
-function headOf(ask: ImagesAsk, created: number): Head {
-  return {
-    created,
-    background: 'opaque',
-    output_format: ask.format,
-    quality: qualityOf(ask),
-    size: sizeOf(ask),
-  };
-}
-
-/** A model that is priced by the image counts no tokens. */
-function printed(ask: ImagesAsk): Answer['truth'] {
-  return { ...truthOf(ask, { textIn: 0, imageIn: 0, textOut: 0, imageOut: 0 }) };
-}
-
-function whole(
+function wholeAnswer(
   ask: ImagesAsk,
-  { head, tokens, figures, name }: Made,
-  { tier }: Behaviour,
-): Answer['content'] {
+  { head, tokens, figures, picture }: Made,
+  tier: string | null,
+  truth: Truth,
+): Answer {
   const usage = imagesUsage(tokens, ask.n, figures, true);
   const body = {
     ...head,
-    data: Array.from({ length: ask.n }, (_, index) => ({ b64_json: pictureOf(ask, name, `${index}`) })),
+    data: Array.from({ length: ask.n }, (_, index) => ({ b64_json: picture(`${index}`) })),
     ...(tier === null ? {} : { service_tier: tier }),
     ...(usage === undefined ? {} : { usage }),
     ...(ask.svgModel === null ? {} : { svg_usage: svgUsage(ask, ask.svgModel) }),
   };
-  return { kind: 'whole', text: JSON.stringify(body), usage };
+  return whole(body, usage, truth);
 }
 
 function svgUsage(ask: ImagesAsk, model: string): object {
@@ -106,7 +97,7 @@ function svgUsage(ask: ImagesAsk, model: string): object {
 /** Of each image its partial pictures, then the whole one with what this image used. */
 function* frames(
   ask: ImagesAsk,
-  { head: { created, ...head }, tokens, figures, name }: Made,
+  { head: { created, ...head }, tokens, figures, picture }: Made,
 ): Generator<Frame> {
   const kind = ask.edit ? 'image_edit' : 'image_generation';
   const frame = (type: string, extra: object, spent: number, usage?: unknown): Frame => ({
@@ -118,15 +109,11 @@ function* frames(
   });
   for (let index = 0; index < ask.n; index++) {
     for (let partial = 0; partial < ask.partialImages; partial++) {
-      const picture = { b64_json: pictureOf(ask, name, `${index}.${partial}`), partial_image_index: partial };
-      yield frame(`${kind}.partial_image`, picture, 100);
+      const shown = { b64_json: picture(`${index}.${partial}`), partial_image_index: partial };
+      yield frame(`${kind}.partial_image`, shown, 100);
     }
     const usage = imagesUsage(tokens, 1, figures, false);
-    const done = { b64_json: pictureOf(ask, name, `${index}`), ...(usage === undefined ? {} : { usage }) };
+    const done = { b64_json: picture(`${index}`), ...(usage === undefined ? {} : { usage }) };
     yield frame(`${kind}.completed`, done, tokens.imageOut + tokens.textOut - 100 * ask.partialImages, usage);
   }
-}
-
-function pictureOf(ask: ImagesAsk, name: ModelName, which: string): string {
-  return pngOf(`${ask.prompt}\n${which}`, numberParam(name, 'bytes', 0)).toString('base64');
 }
