@@ -171,7 +171,11 @@ describe('creating a key (contract: operations/key-create)', () => {
       /^expiresAt: this time is in the past; choose a later/,
     ],
     ['a nameless key', { name: ' ' }, /^name: a name is required/],
-    ['a name of two lines', { name: 'a\nb' }, /^name: a name must not contain line breaks or control characters/],
+    [
+      'a name of two lines',
+      { name: 'a\nb' },
+      /^name: a name must not contain line breaks or control characters/,
+    ],
     ['a name that turns text round', { name: 'a\u202Eb' }, /^name: a name must not contain line breaks/],
   ])('refuses %s and says what to write', async (_name, settings, message) => {
     expect(await refusalOf(newKey(settings))).toMatch(message);

@@ -72,7 +72,10 @@ describe('a secret and its database (contract: operations/secret-prints)', () =>
       'ENCRYPTION_KEY',
       'webhooks could not be read. Restore the right value (or in addition to a new one, as ENCRYPTION_KEY_OLD)',
     ],
-    ['NEXTAUTH_SECRET', 'signed out. Restore the right value (or in addition to a new one, as NEXTAUTH_SECRET_OLD), or'],
+    [
+      'NEXTAUTH_SECRET',
+      'signed out. Restore the right value (or in addition to a new one, as NEXTAUTH_SECRET_OLD), or',
+    ],
   ])('refuse a start with another %s, with what would happen and what to do', async (name, words) => {
     await start();
     const refused = start({ [name]: other });
