@@ -199,7 +199,7 @@ describe('the public address', () => {
 });
 
 describe('generated secrets (contract: operations/secrets)', () => {
-  it('stay the same from start to start and are readable by their owner alone', () => {
+  it('stay the same from start to start and are readable only by their owner', () => {
     const dataDir = temporary();
     const first = readEnv({ DATA_DIR: dataDir });
     const second = readEnv({ DATA_DIR: dataDir });
@@ -231,7 +231,7 @@ describe('generated secrets (contract: operations/secrets)', () => {
     expect(old.oldEncryptionKeys).toEqual([bytes.toString('hex'), key('correct horse')]);
   });
 
-  it('are told apart by their length: 32 characters are enough', () => {
+  it('are checked for their length: 32 characters are enough', () => {
     const set = { NEXTAUTH_SECRET: 'n'.repeat(31), ENCRYPTION_KEY: 'e'.repeat(32), KEY_PEPPER: 'p' };
     expect(readEnv({ ...server, ...set }).shortSecrets).toEqual(['NEXTAUTH_SECRET', 'KEY_PEPPER']);
     expect(readEnv({ DATA_DIR: temporary() }).shortSecrets).toEqual([]);

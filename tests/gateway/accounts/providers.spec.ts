@@ -81,7 +81,7 @@ describe.each(['github', 'google'])('signing in with %s (contract: control-plane
     expect((await session(again))?.sessionId).not.toBe(first?.sessionId);
   });
 
-  it('lets nobody in by an address that the provider has not verified', async () => {
+  it('does not sign a user in by an address that the provider has not verified', async () => {
     const email = newEmail();
     await stack.db.prisma.user.create({ data: { id: randomUUID(), email, emailVerifiedAt: new Date() } });
     for (const known of [email, newEmail()]) {
@@ -92,7 +92,7 @@ describe.each(['github', 'google'])('signing in with %s (contract: control-plane
     }
   });
 
-  it('leads nowhere but to the console, whatever it is asked', async () => {
+  it('redirects only to the console, whatever address is requested', async () => {
     provider.become({ id: newId(), name: 'Bob', email: newEmail(), verified: true });
     for (const target of ['https://evil.example/', '//evil.example/x', '/\\evil.example']) {
       const jar = newJar();
@@ -131,7 +131,7 @@ describe('connecting an account', () => {
     return identity;
   };
 
-  it('adds a way in for whoever is signed in, whatever its address, and the session goes on', async () => {
+  it('adds a sign-in method for the signed-in user, whatever its address, and keeps the session', async () => {
     const jar = newJar();
     await enterAs(jar, 'github');
     const before = await session(jar);
@@ -171,7 +171,7 @@ describe('connecting an account', () => {
   });
 });
 
-it('a cookie of nobody connects nothing: the account is signed in with', async () => {
+it('a cookie without a session connects nothing: the account signs in instead', async () => {
   provider.become({ id: newId(), name: 'Ann', email: newEmail(), verified: true });
   const jar = newJar();
   jar.set('connect-account', 'forged');

@@ -87,7 +87,7 @@ it('counts are shared by all processes on one Redis', async () => {
   two?.close();
 });
 
-it('counts go on in the process alone while Redis hangs: guessing never becomes free', async () => {
+it('attempts are counted by the process itself while Redis hangs, so that guessing is never unlimited', async () => {
   if (!redis.freezes) return;
   const errors: unknown[] = [];
   const to = { redis: { kind: 'tcp', url: redis.url } } as const;
@@ -105,7 +105,7 @@ it('counts go on in the process alone while Redis hangs: guessing never becomes 
   }
 });
 
-it('counts go on in the process alone while Redis is away', async () => {
+it('attempts are counted by the process itself while Redis is unavailable', async () => {
   const away = openThrottle({ redis: { kind: 'tcp', url: 'redis://127.0.0.1:1' } }, () => undefined);
   const limit = limitOf(2);
   const passed: boolean[] = [];

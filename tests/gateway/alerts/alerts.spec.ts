@@ -88,7 +88,7 @@ afterEach(async () => {
 });
 
 describe('alerts (contract: control-plane/alerts)', () => {
-  it('tell of a cap at 80 and at 100 percent, once each, by mail to owners and to webhooks', async () => {
+  it('report a cap at 80% and at 100%, once each, by mail to owners and to webhooks', async () => {
     const { slug, owner, viewer, told, mails, events } = await newWorkspace();
     const { id } = await createKey(db, { workspace: slug, name: 'web', dailyCap: '1' });
     await spend(id, 799_999_999);
@@ -120,7 +120,7 @@ describe('alerts (contract: control-plane/alerts)', () => {
     ]);
   });
 
-  it('tell of a limit of which a minute used 80 percent; what is not known does not end it', async () => {
+  it('report a limit of which a minute used 80%, and do not end while its use is unknown', async () => {
     const { id, slug, told } = await newWorkspace();
     await setWorkspace(db, { workspace: slug, rpm: 10 });
     await usage(id, 'acme/busy', { calls: 3, failed: 0 });
@@ -138,7 +138,7 @@ describe('alerts (contract: control-plane/alerts)', () => {
     expect(await told()).toMatchObject([{ endedAt: expect.any(String) }]);
   });
 
-  it('tell once of a limit of the workspace, however many calls it refuses', async () => {
+  it('report a limit of the workspace once, however many calls it refuses', async () => {
     const { id, told, mails, events } = await newWorkspace();
     for (let call = 0; call < 6; call += 1) {
       await db.pool.query(
@@ -178,7 +178,7 @@ describe('alerts (contract: control-plane/alerts)', () => {
     expect(await told()).toHaveLength(2);
   });
 
-  it('tell of a key that expires, of an offer in trouble, and of offers in use that retire', async () => {
+  it('report a key that expires, an offer in trouble, and offers in use that retire', async () => {
     const { id, slug, told } = await newWorkspace();
     const expiresAt = new Date(Date.now() + 6 * 86_400_000).toISOString();
     await createKey(db, { workspace: slug, name: 'old', expiresAt });

@@ -156,7 +156,7 @@ describe('a webhook (contract: control-plane/webhooks)', () => {
     expect(await deliverOne(sender())).toBe(false);
   });
 
-  it('gets an event again when somebody asks for it', async () => {
+  it('gets an event again on request', async () => {
     const { id, slug, test, log } = await newWebhook();
     const { id: delivery } = await test();
     await deliverOne(sender());
@@ -178,7 +178,7 @@ describe('a webhook (contract: control-plane/webhooks)', () => {
     expect((await log())[0]).toMatchObject({ state: 'waiting', status: 302 });
   });
 
-  it('that is slow ends in time and holds up nobody else', async () => {
+  it('that is slow times out and does not delay others', async () => {
     const [slow, quick] = [await newWebhook('/slow'), await newWebhook()];
     await slow.test();
     await slow.test();
@@ -231,7 +231,7 @@ describe('a webhook (contract: control-plane/webhooks)', () => {
     await test();
   });
 
-  it('whose name leads to a private address is never connected to', async () => {
+  it('whose name resolves to a private address is never connected to', async () => {
     const { id, test, log } = await newWebhook();
     const port = new URL(base).port;
     const { dispatcher } = deliveryHost({ pool: db.pool, sealingKey, report: () => undefined });

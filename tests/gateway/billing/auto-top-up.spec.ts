@@ -267,7 +267,7 @@ describe('an automatic top-up (contract: money/auto-top-up)', () => {
     await expect(ask(shop.host, setAutoTopUp, asked)).rejects.toMatchObject({ code: 'invalid_body' });
   });
 
-  it('is completed once by whoever comes after a process that died between order and charge', async () => {
+  it('is completed once by another process if one died between order and charge', async () => {
     const { id } = await prepared();
     await spend(id, 18);
     expect(await orderNext(shop.db.pool, shop.payments)).toBe(true);

@@ -95,7 +95,7 @@ describe('the events of a payment (contract: money/payment-events)', () => {
     expect([...balances]).toEqual([-5n * usd]);
   });
 
-  it('stand in the ledger and the statement by the order, without what Stripe calls them', async () => {
+  it('are in the ledger and the statement by their order, without Stripe’s ids', async () => {
     const { slug } = await newWorkspace(shop);
     const { topUp, session } = await order(shop, slug, '20');
     const { account } = shop.server;
@@ -143,7 +143,7 @@ describe('the events of a payment (contract: money/payment-events)', () => {
     expect(await balanceOf(shop, id)).toBe(30n * usd);
   });
 
-  it('give a lost dispute’s money back to nobody, and a won one’s to the workspace', async () => {
+  it('do not give the money of a lost dispute back, but that of a won dispute', async () => {
     for (const [end, left] of [
       ['lost', 0n],
       ['won', 10n * usd],

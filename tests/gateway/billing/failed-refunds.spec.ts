@@ -172,7 +172,7 @@ describe('a refund that fails after it was posted (contract: money/refunds)', ()
   });
 });
 
-describe('reconciling where no event told of it (contract: money/reconcile)', () => {
+describe('reconciling if no event reported it (contract: money/reconcile)', () => {
   it('gives back what failed, of refunds and payments of months ago too, and nothing differs', async () => {
     nowSeconds -= 300 * daySeconds;
     const [whole, twice] = [await paid(), await paid()];

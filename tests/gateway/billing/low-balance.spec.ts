@@ -54,7 +54,7 @@ const mailsTo = async ({ slug }: Place) =>
   ).rows;
 
 describe('a low balance (contract: money/low-balance)', () => {
-  it('is told of once a crossing, however many processes look, to those who may pay', async () => {
+  it('is mailed once for each crossing, however many processes look, to members who may pay', async () => {
     const place = await newWorkspace('12');
     await set(place, '10');
     await lookAtOnce();
@@ -109,7 +109,7 @@ describe('a low balance (contract: money/low-balance)', () => {
     expect((await mailsTo(place))[0]?.facts).toMatchObject({ funds: '1' });
   });
 
-  it('is a letter that says how much is left, and leads to the billing page', async () => {
+  it('is a letter that says how much is left, with a link to the billing page', async () => {
     const place = await newWorkspace('3');
     await set(place, '2.5');
     await use(place, usd);

@@ -25,7 +25,7 @@ afterAll(() => shop.close());
 const run = (of: Shop) => reconcile(of.db.pool, of.payments, Date.now());
 
 describe('reconciling with Stripe (contract: money/reconcile)', () => {
-  it('credits and debits what no webhook told, once, until nothing differs', async () => {
+  it('credits and debits what no webhook reported, once, until nothing differs', async () => {
     const { account } = shop.server;
     const { id, slug } = await newWorkspace(shop);
     for (let at = 0; at < 60; at++) {
@@ -56,7 +56,7 @@ describe('reconciling with Stripe (contract: money/reconcile)', () => {
     await older.close();
   });
 
-  it('takes what no event tells, and names what differs', async () => {
+  it('posts what no event reported, and names the differences', async () => {
     const { id, slug } = await newWorkspace(shop);
     const { session } = await order(shop, slug, '10');
     shop.server.account.pay(session);

@@ -123,7 +123,7 @@ describe('simulated money (contract: money/simulated-money)', () => {
     expect(await fundsOf(place)).toEqual(['10', '5']);
   });
 
-  it('comes back of a dispute that is won as far as it was taken', async () => {
+  it('is returned after a won dispute as far as it was taken', async () => {
     const place = await paid();
     await spend(shop, place.id, 5, true);
     shop.server.account.dispute(place.intent, 'won');
@@ -157,7 +157,7 @@ describe('simulated money (contract: money/simulated-money)', () => {
     expect(rows).toEqual([{ left: '2000000000' }]);
   });
 
-  it('is told of by ledger verify where it is not the sum of its parts, or paid another provider', async () => {
+  it('is reported by ledger verify if it is not the sum of its parts, or paid another provider', async () => {
     const own = await createDatabase();
     const db = { pool: new Pool({ connectionString: own.url }) };
     await makePartitions(db.pool, Date.now());

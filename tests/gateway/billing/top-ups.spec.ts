@@ -100,7 +100,7 @@ describe('a top-up (contract: money/top-up-order)', () => {
     });
   });
 
-  it('with a fee charges it on top, credits the amount alone, and gives back the share of it', async () => {
+  it('with a fee adds it to the charge, credits only the amount, and returns its share', async () => {
     const withFee = await openShop(shop.server, 250);
     const { id, slug } = await newWorkspace(withFee);
     shop.server.account.events.splice(0);

@@ -51,7 +51,7 @@ describe('the catalogue', () => {
     });
   });
 
-  it('tells a workspace how offers have served it, and nothing of others', async () => {
+  it('shows a workspace how offers have served it, and nothing about other workspaces', async () => {
     const [one, other] = [await place(), await place()];
     const call = await fetch(`${stack.url}/v1/chat/completions`, {
       method: 'POST',

@@ -15,7 +15,7 @@ afterAll(() => stack.close());
 
 const written = await readSnippets('http://gateway.test');
 
-describe('the examples of the guide, as they stand there', () => {
+describe('the examples of the guide, exactly as printed', () => {
   const families = ['chat', 'responses', 'messages', 'generate-content'];
   const examples = [
     ...written

@@ -70,7 +70,7 @@ describe('the embedded database (contract: durability/embedded-database)', () =>
   });
 
   // private-files.spec.ts has one made anew for a command alone.
-  it('is opened for a command alone and ends with it', async () => {
+  it('is opened for one command and ends with it', async () => {
     const dataDir = await embeddedDirectory('made');
     const command = await openEmbedded(dataDir, 'command');
     expect(await query(command.url, 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
@@ -96,7 +96,7 @@ describe('the embedded database (contract: durability/embedded-database)', () =>
     expect(await query(server.url, 'SELECT count(*)::int AS n FROM t')).toEqual([{ n: 1000 }]);
   });
 
-  it('comes back by itself when its own process is killed', async () => {
+  it('restarts automatically when its process is killed', async () => {
     const dataDir = await embeddedDirectory('made');
     const embedded = await openHere(dataDir);
     await query(embedded.url, 'CREATE TABLE t AS SELECT 7 AS n');

@@ -31,7 +31,7 @@ function openToOthers(dir: string): string[] {
 }
 
 describe('an existing DATA_DIR (contract: durability/private-files)', () => {
-  it('of mode 0755 holds an embedded database that others cannot read, and one from before is closed to them', async () => {
+  it('of mode 0755 contains an embedded database that others cannot read, and an existing one is closed to them', async () => {
     const dir = existing(0o755);
     // Made anew, which keeps a core busy for seconds: other tests copy one.
     const first = await openEmbedded(dir, 'command');

@@ -113,7 +113,7 @@ describe.each([
     expect(rows[0].quarters).toBeGreaterThan(20);
   });
 
-  it('stand in the first quarter of their hour where the calls are gone', async () => {
+  it('are in the first quarter of their hour if the calls are gone', async () => {
     const { rows } = await pool.query(
       `SELECT DISTINCT to_char(quarter AT TIME ZONE 'UTC', 'MI') AS minute, latency::text AS latency, first_byte::text AS first
        FROM usage_quarter WHERE quarter < now() - interval '90 days'`,

@@ -78,7 +78,7 @@ async function balanceOf(workspaceId: string): Promise<bigint> {
   return BigInt(rows[0].balance);
 }
 
-describe('the usage of a stored response that is told after its call was charged by estimate (contract: money/late-usage)', () => {
+describe('the usage of a stored response that is reported after its call was charged by estimate (contract: money/late-usage)', () => {
   it('settles the difference once, however many processes see it at a time', async () => {
     const customer = await createCustomer(db.pool);
     const before = await balanceOf(customer.workspaceId);
@@ -103,7 +103,7 @@ describe('the usage of a stored response that is told after its call was charged
     expect(before - (await balanceOf(customer.workspaceId))).toBe(FAIR_NANO);
   });
 
-  it('waits for a call whose row still lies in a journal', async () => {
+  it('waits for a call whose row is still in a journal', async () => {
     const customer = await createCustomer(db.pool);
     const call = estimated(customer, 300);
     expect(await store().settle(madeBy(call), report, Date.now())).toBe('waits');
@@ -148,7 +148,7 @@ describe('the usage of a stored response that is told after its call was charged
     expect(await amounts(call.id)).toEqual([300_000n - 1_000_000n]);
   });
 
-  it('is bounded by what its model can do, and the operator is told', async () => {
+  it('is bounded by what its model can do, and reported to the operator', async () => {
     const customer = await createCustomer(db.pool);
     const call = estimated(customer, 300);
     await post(call);

@@ -60,7 +60,7 @@ describe('a full disk (contract: durability/append-fails, durability/withheld-an
     while (await ready()) await askChat(stack.url, key, { model: 'no/such' });
   }
 
-  it('refuses calls that cannot be written, charges no refused call, and admits again by itself', async () => {
+  it('refuses calls that cannot be written, charges no refused call, and admits calls again automatically', async () => {
     expect((await ask()).answer.status).toBe(200);
     const [wholeCall, streamed] = [held('whole-answer'), held('streamed-answer', { stream: true })];
     const [wholeSocket, streamSocket] = [await wholeCall.reached, await streamed.reached];

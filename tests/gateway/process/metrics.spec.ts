@@ -78,7 +78,7 @@ async function settled(): Promise<void> {
   }, [0, 0]);
 }
 
-describe('whoever asks for metrics (contract: operations/health)', () => {
+describe('a request for metrics (contract: operations/health)', () => {
   it('gets them in Prometheus text format for the token, with or without a query', async () => {
     for (const target of ['/api/metrics', '/api/metrics?name=x']) {
       const answer = await ask(stack.url, 'GET', target, bearer(token));
@@ -89,7 +89,7 @@ describe('whoever asks for metrics (contract: operations/health)', () => {
     }
   });
 
-  it('is told to send the token when it is missing or another one', async () => {
+  it('is told to send the token if it is missing or wrong', async () => {
     const others = [token.slice(1), `${token}x`, '', key.key];
     for (const headers of [{}, { Authorization: token }, ...others.map(bearer)]) {
       const answer = await ask(stack.url, 'GET', '/api/metrics', headers);
@@ -113,7 +113,7 @@ describe('a gateway without a token for metrics', () => {
   });
   afterAll(() => closed.close());
 
-  it('refuses them even to its own machine, says what to set, and tells its health all the same', async () => {
+  it('refuses them even to its own machine, says what to set, and still answers about its health', async () => {
     for (const headers of [{}, bearer(''), bearer(token)]) {
       const answer = await ask(closed.url, 'GET', '/api/metrics', headers);
       expect(answer.status).toBe(403);
@@ -204,7 +204,7 @@ describe('while a call runs', () => {
     expect(await read('gateway_leases_unposted_dollars', { kind: 'workspace' })).toBe(0);
   });
 
-  it('connections to the database and the lag of the event loop are told beside it', async () => {
+  it('connections to the database and the lag of the event loop are in the metrics too', async () => {
     const samples = await scrape();
     const connections = (state: string) => sampleOf(samples, 'gateway_database_connections', { state }) ?? -1;
     expect(connections('open')).toBeGreaterThan(0);
@@ -258,7 +258,7 @@ describe('the counters', () => {
     );
   });
 
-  it('tell refusals apart that leave no row in the log', async () => {
+  it('distinguish refusals that leave no row in the log', async () => {
     const code = 'invalid_api_key';
     const before = (await read('gateway_turned_away_total', { code })) ?? 0;
     await askChat(stack.url, `${key.key}x`, {});
@@ -269,7 +269,7 @@ describe('the counters', () => {
 });
 
 describe('what the metrics say', () => {
-  it('holds no secret, no key, no workspace and nothing that a client made up', async () => {
+  it('contains no secret, key, workspace or text of a client', async () => {
     const made = ['made/up-model', 'made-up-operation'];
     await askChat(stack.url, key.key, { model: made[0] }, { headers: { 'X-Request-Id': 'made-up-id' } });
     await ask(stack.url, 'GET', `/v1/${made[1]}`, bearer(key.key));
@@ -278,7 +278,7 @@ describe('what the metrics say', () => {
     for (const one of [...secret, ...made, ...Object.values(secrets)]) expect(text).not.toContain(one);
   });
 
-  it('stands under labels that code and catalogue bound', async () => {
+  it('has labels that code and catalogue bound', async () => {
     const names = new Set(
       (await scrape())
         .filter((one) => one.name.startsWith('gateway_'))

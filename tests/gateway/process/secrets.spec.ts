@@ -178,7 +178,7 @@ describe('a secret, a prompt or the id of a payment (contract: operations/secret
       );
     });
 
-  it('is in no table, log, metric or answer to somebody else, whatever family it went through', async () => {
+  it('is in no table, log, metric or answer to others, whatever family it went through', async () => {
     const metrics = await fetch(`${stack.url}/api/metrics`, { headers: { authorization: 'Bearer scrape' } });
     const tables = await readTables();
     const told = new Map([
@@ -195,7 +195,7 @@ describe('a secret, a prompt or the id of a payment (contract: operations/secret
     expect(told.get('the log')).not.toBe('');
   });
 
-  it('is in no export, page, mail, span or event that somebody gets', async () => {
+  it('is in no export, page, mail, span or event', async () => {
     const other = await stack.workspace();
     await operate(stack.db, createInvitation, { workspace: slug, email: 'new@example.com', role: 'viewer' });
     const people = [

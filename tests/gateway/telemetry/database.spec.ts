@@ -74,7 +74,7 @@ describe('charges that come after their calls', () => {
     return callId;
   }
 
-  it('are told once each: jobs with what they used, adjustments with their difference', async () => {
+  it('are sent once each: jobs with their usage, adjustments with their difference', async () => {
     const late = new LateCharges(pool, nowMs);
     const job = await settleJob(1, 800);
     const adjusted = newId();
@@ -114,7 +114,7 @@ describe('charges that come after their calls', () => {
     expect((await late.read()).charges).toEqual([]);
   });
 
-  it('are told although they commit late, and again after a restart that was not told of them', async () => {
+  it('are sent although they commit late, and again after a restart before they were confirmed', async () => {
     const late = new LateCharges(pool, nowMs);
     await settleJob(100, 1);
     const first = await late.read();

@@ -25,7 +25,7 @@ describe('what a minute used (contract: control-plane/alerts)', () => {
   });
 });
 
-describe('a limit is told of from four fifths on (contract: control-plane/alerts)', () => {
+describe('a limit is reported from 80% on (contract: control-plane/alerts)', () => {
   const limits = (part: Partial<RateLimits>): RateLimits => ({
     workspace: 'w',
     key: null,

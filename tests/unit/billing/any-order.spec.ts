@@ -107,7 +107,7 @@ describe('the ledger of a workspace (contract: money/payment-events)', () => {
     expect([...balances]).toEqual([-5_000_000_000n]);
   });
 
-  it('depends on the set of events alone, whatever their order and number, and is what Stripe says', () => {
+  it('depends only on the set of events, whatever their order and number, and agrees with Stripe', () => {
     const numbers = fc.array(fc.nat(1_000_000), { minLength: 5, maxLength: 40 });
     let events = 0;
     fc.assert(

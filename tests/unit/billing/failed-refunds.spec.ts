@@ -117,7 +117,7 @@ describe('a refund that fails (contract: money/refunds)', () => {
     expect(books.balance).toBe(dueOf(truth));
   });
 
-  it('is canceled while it waits for whoever paid: the same', () => {
+  it('is canceled while it waits for the payer: the same', () => {
     const waits: Later = { what: 'refund', part: 50, waits: true };
     const { order, said, truth } = new History(2_000, 0, [waits, failed]);
     expect(truth.refunds.map(({ status }) => status)).toEqual(['canceled']);
@@ -143,7 +143,7 @@ describe('a refund that fails (contract: money/refunds)', () => {
     expect(books.order.refundedCents).toBe(left);
   });
 
-  it('leads to one ledger in all 720 orders of what Stripe said after each of six events', () => {
+  it('results in one ledger in all 720 orders of the six events', () => {
     const history = new History(2_000, 37, [
       refund(15),
       refund(85),
@@ -162,7 +162,7 @@ describe('a refund that fails (contract: money/refunds)', () => {
     expect(ends.size).toBe(1);
   });
 
-  it('leads to what Stripe says last, whatever was heard of what it said before, in which order and how often', () => {
+  it('results in the last state at Stripe, whatever earlier states were received, in whatever order and how often', () => {
     const numbers = fc.array(fc.nat(1_000_000), { minLength: 1, maxLength: 20 });
     let failures = 0;
     fc.assert(

@@ -9,7 +9,7 @@ import { takeLock } from '#lib/platform/data/lock';
 const folder = mkdtempSync(join(tmpdir(), 'lock-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-it('a lock is held until it is released, though nobody refers to it', async () => {
+it('a lock is held until it is released, even if nothing refers to it', async () => {
   const path = join(folder, 'lock');
   takeLock(path);
   setFlagsFromString('--expose-gc');

@@ -43,7 +43,7 @@ describe('the OpenAPI document (contract: control-plane/management-api)', () => 
     expect(validator.version).toBe('3.1');
   });
 
-  it('has every address of every operation, each under a name of its own', () => {
+  it('has every address of every operation, each with a unique name', () => {
     const declared = operations.flatMap(({ http }) =>
       http.map(({ method, path }) => `${method.toLowerCase()} ${path}`),
     );

@@ -11,7 +11,7 @@ wait_ms_bucket{le="1",worker="${worker}"} 1
 wait_ms_count{worker="${worker}"} 1
 ${more}`;
 
-it('joins scrapes to one in which each metric stands once, with the samples of all', () => {
+it('joins scrapes into one that has each metric once, with the samples of all', () => {
   const joined = joinScrapes([
     scrape(1),
     scrape(2, '\n# HELP late Late.\n# TYPE late gauge\nlate{worker="2"} 1\n'),

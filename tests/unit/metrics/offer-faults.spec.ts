@@ -18,7 +18,7 @@ function open() {
 }
 
 describe('faults of offers (contract: routing/faults-shown)', () => {
-  it('tells one of the operator’s once for each offer, and when the kind changes', () => {
+  it('are logged once for each offer if they are the operator’s, and when the kind changes', () => {
     const { fail, told } = open();
     for (const fault of [gone, gone, empty, empty]) fail(fault);
     fail(gone, 'other');
@@ -29,7 +29,7 @@ describe('faults of offers (contract: routing/faults-shown)', () => {
     ]);
   });
 
-  it('tells it again after the offer has answered', () => {
+  it('are logged again after the offer has answered', () => {
     const { faults, fail, told } = open();
     fail(gone);
     faults.answered('p', 'm');
@@ -37,7 +37,7 @@ describe('faults of offers (contract: routing/faults-shown)', () => {
     expect(told).toHaveLength(2);
   });
 
-  it('tells none of the provider’s or the client’s, and counts all but the client’s', async () => {
+  it('are not logged if they are the provider’s or the client’s, and counted unless they are the client’s', async () => {
     const { faults, fail, told } = open();
     for (const fault of [busy, busy, wrong]) fail(fault);
     expect(told).toEqual([]);

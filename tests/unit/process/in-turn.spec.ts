@@ -91,7 +91,7 @@ describe('requests that come together on one connection (contract: request/pipel
     expect(began).not.toContain('/2/');
   });
 
-  it('close their connection when too many wait on it, or on all, and hold up nobody else', async () => {
+  it('close their connection if too many wait on it, or on all, and do not delay others', async () => {
     const release = Promise.withResolvers<void>();
     const { began, port } = await answering(
       (path) => (path.startsWith('/held/') ? release.promise : Promise.resolve()),

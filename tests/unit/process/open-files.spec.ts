@@ -15,6 +15,6 @@ it.each([
   expect(lines).toEqual(warned);
 });
 
-it('nothing is said where the system tells no limit', () => {
+it('nothing is logged if the system reports no limit', () => {
   warnOfFewFiles({ warn: () => expect.unreachable() }, '');
 });

@@ -8,7 +8,7 @@ import { freePort } from '#tests/support/run/free-port';
 const host = '127.0.0.1';
 
 describe('the port is tried before anything else (contract: operations/refused-start)', () => {
-  it('and one where somebody listens is refused', async () => {
+  it('and a port on which another program listens is refused', async () => {
     const server = createServer().listen(0, host);
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;

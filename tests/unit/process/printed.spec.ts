@@ -25,14 +25,14 @@ describe('what is printed beside the log', () => {
     ]);
   });
 
-  it('includes the warnings of Node, but for those about features of its own', async () => {
+  it('includes Node’s warnings, except those about its experimental features', async () => {
     process.emitWarning('too many listeners', 'MaxListenersExceededWarning');
     process.emitWarning('new here', 'ExperimentalWarning');
     await turn();
     expect(logged()).toMatchObject([{ level: 40, warning: 'MaxListenersExceededWarning' }]);
   });
 
-  it('calls back whoever waits for its write', async () => {
+  it('calls back after each write', async () => {
     await new Promise((resolve) => process.stderr.write('one', resolve));
     await new Promise((resolve) => process.stderr.write('two', 'utf8', resolve));
     expect(logged()).toHaveLength(2);

@@ -41,7 +41,7 @@ afterEach(() => {
 });
 
 describe('a stop', () => {
-  it('begins in the very turn in which the signal comes, so that health tells of it at once', () => {
+  it('begins in the same turn as the signal, so that health reports it at once', () => {
     const { heard, begun } = started({ finish: forever });
     heard.signal();
     expect(begun).toEqual([60_000]);
@@ -76,7 +76,7 @@ describe('a stop', () => {
     said.mockRestore();
   });
 
-  it('after an error that nobody caught waits 10 s for calls, and ends with 1', async () => {
+  it('after an uncaught error waits 10 s for calls, and ends with 1', async () => {
     const { heard, exits, begun, reported } = started();
     heard.uncaught(new Error('torn'));
     expect([begun, reported]).toEqual([[10_000], [true]]);
@@ -84,7 +84,7 @@ describe('a stop', () => {
     expect(exits).toEqual([1]);
   });
 
-  it('does not come from a rejection in a library, which is told all the same', () => {
+  it('is not caused by a rejection in a library, which is still logged', () => {
     const { heard, begun, reported } = started();
     heard.unhandled(new Error('a page let go'));
     expect([begun, reported]).toEqual([[], [false]]);

@@ -13,7 +13,7 @@ function must(id: string | null): string {
 describe('an id (contract: request/request-id, request/no-request-id)', () => {
   const noon = Date.UTC(2026, 10, 21, 12);
 
-  it('is a UUIDv7 that holds its time', () => {
+  it('is a UUIDv7 that contains its time', () => {
     const id = must(idsAt({ now: noon }).newId());
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(idTimeMs(id)).toBe(noon);
@@ -66,7 +66,7 @@ describe('an id (contract: request/request-id, request/no-request-id)', () => {
     expect(ids.fallbackId()).not.toBe(ids.fallbackId());
   });
 
-  it('lies in the range of its time', () => {
+  it('is in the range of its time', () => {
     const id = must(idsAt({ now: noon }).newId());
     expect(idFloor(noon) <= id && id < idFloor(noon + 1)).toBe(true);
     expect(idFloor(noon)).toHaveLength(36);

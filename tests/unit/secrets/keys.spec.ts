@@ -65,7 +65,7 @@ describe('an API key (contract: authentication/key-format, authentication/key-at
     expect(hashKey('a', 'one')).not.toEqual(hashKey('a', 'two'));
   });
 
-  it('shows its first 7 and last 4 characters alone', () => {
+  it('shows only its first 7 and last 4 characters', () => {
     expect(displayOf('mg_abcdefghijkl')).toEqual({ start: 'mg_abcd', end: 'ijkl' });
   });
 });
@@ -94,7 +94,7 @@ describe('a sealed secret', () => {
     for (const [text, other, context] of wrong) expect(() => open(text, other, context)).toThrow(/secret/);
   });
 
-  it('opens under any of several keys, is sealed under the first, and tells whether that is so', () => {
+  it('opens under any of several keys, is sealed under the first, and says whether that is so', () => {
     const [older, current] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
     const sealed = seal('secret', older, 'c');
     expect(openWith(sealed, [current, older], 'c')).toEqual({ plain: 'secret', current: false });

@@ -164,7 +164,7 @@ describe.concurrent('the exporter', () => {
     expect(more).toEqual([]);
   });
 
-  it('drops what is refused for good, counts and tells it, and shows no value of a header', async ({
+  it('drops what is rejected permanently, counts and logs it, and shows no value of a header', async ({
     collector,
     start,
   }) => {
@@ -181,7 +181,7 @@ describe.concurrent('the exporter', () => {
     expect(exporting.logged.join()).not.toMatch(/very-secret|token/);
   });
 
-  it('tells of spans that the collector rejects, and does not repeat them', async ({ collector, start }) => {
+  it('logs spans that the collector rejects, and does not repeat them', async ({ collector, start }) => {
     const exporting = start();
     collector.be({ kind: 'reject', spans: 3 });
     await exporting.serve(callsOf(5));
@@ -228,7 +228,7 @@ describe.concurrent('the exporter', () => {
     expect(again.filter((id) => sent.has(id))).toEqual([]);
   });
 
-  it('keeps no more than its limit for a collector that stays away: the oldest calls go, counted and told', async ({
+  it('keeps no more than its limit for a collector that stays away: the oldest calls are dropped, counted and logged', async ({
     collector,
     start,
   }) => {

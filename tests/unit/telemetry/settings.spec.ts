@@ -33,7 +33,7 @@ it.each([
   expect(read(source)?.url).toBe(url);
 });
 
-it('compresses, waits ten seconds, and is named model-gateway unless told otherwise', () => {
+it('compresses, waits ten seconds, and is named model-gateway by default', () => {
   expect(read(collector)).toMatchObject({
     headers: {},
     timeoutMs: 10_000,

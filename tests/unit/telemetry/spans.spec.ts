@@ -20,7 +20,7 @@ const spansOfCall = (given: Partial<CallRecord> = {}) =>
 const digits = (uuid: string) => uuid.replaceAll('-', '');
 
 describe('the span of a call (contract: call-log/spans)', () => {
-  it('holds what its row in the log holds', () => {
+  it('has the same facts as its row in the log', () => {
     const call = callOf(customer, {
       atMs: 1_763_812_800_123,
       clientRequestId: 'mine-1',
@@ -274,7 +274,7 @@ describe('the span of a late charge', () => {
     });
   });
 
-  it('gives back what an adjustment lowers, under an id of its own', () => {
+  it('gives back what an adjustment lowers, with its own id', () => {
     const spans = [charge, { ...charge, kind: 'adjustment' as const, costNano: -5n }].flatMap(
       (one) => chargeSpanOf(one) ?? [],
     );
