@@ -23,7 +23,9 @@ describe('the contract lists', () => {
   it('every error code of the gateway with its status, and no other', () => {
     const rows = rule('request', 'error-codes').matchAll(/^\| (\d{3}) \| `(\w+)` \|/gm);
     const listed = [...rows].map(([, status, code]) => [code, Number(status)]);
-    expect(listed).toEqual(Object.entries(errorTable).map(([code, { status }]) => [code, status]));
+    expect(listed, 'docs/contract/request.md, error-codes').toEqual(
+      Object.entries(errorTable).map(([code, { status }]) => [code, status]),
+    );
   });
 
   it('every command, and no other', () => {
@@ -33,7 +35,9 @@ describe('the contract lists', () => {
     );
     const undeclared = ['demo fill', 'sandbox', 'health', 'doctor'];
     const declared = commandsOf(operations).map(({ name }) => name);
-    expect(listed.sort()).toEqual([...declared, ...undeclared].sort());
+    expect(listed.sort(), 'docs/contract/operations.md, command-line').toEqual(
+      [...declared, ...undeclared].sort(),
+    );
   });
 
   it('every operation of a family with its method, and every family in the guide', () => {
@@ -43,20 +47,27 @@ describe('the contract lists', () => {
       const row = table.split('\n').find((line) => line.startsWith(`| ${family} |`)) ?? '';
       return !unnamed(row).includes(unnamed(lastOf(`/${path}`))) || !row.includes(method);
     });
-    expect(missing.map(({ name }) => name)).toEqual([]);
+    expect(
+      missing.map(({ name }) => name),
+      'missing in docs/contract/families.md, operations',
+    ).toEqual([]);
     expect(
       families.filter(({ clientPath }) => !guide.includes(lastOf(clientPath))).map(({ id }) => id),
+      'missing in docs/guide/families.md',
     ).toEqual([]);
   });
 
   it('every kind of alert, and no other', () => {
     const rows = rule('control-plane', 'alerts').matchAll(/^\| `(\w+)` \|/gm);
-    expect([...rows].map(([, kind]) => kind)).toEqual([...alertKinds]);
+    expect(
+      [...rows].map(([, kind]) => kind),
+      'docs/contract/control-plane.md, alerts',
+    ).toEqual([...alertKinds]);
   });
 
   it('every setting of the process', () => {
     const table = rule('operations', 'settings');
     const missing = Object.keys(settingsSchema.shape).filter((name) => !table.includes(`\`${name}\``));
-    expect(missing).toEqual([]);
+    expect(missing, 'missing in docs/contract/operations.md, settings').toEqual([]);
   });
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { AlertKind } from '#lib/control/alerts/events';
 import { alertKinds } from '#lib/control/alerts/kinds';
 import { alertWords } from '#lib/control/alerts/words';
 import { change, read } from '#lib/control/operations/declare';
@@ -32,7 +33,7 @@ const switches = {
     help: 'The mail has its own threshold on the billing page.',
     example: false,
   }),
-};
+} satisfies Record<AlertKind, unknown>;
 
 const shownSwitches = z.object({
   limit: z.boolean(),
@@ -40,7 +41,7 @@ const shownSwitches = z.object({
   offer_trouble: z.boolean(),
   model_retiring: z.boolean(),
   low_balance: z.boolean(),
-});
+} satisfies Record<AlertKind, z.ZodType>);
 
 export const showAlertSettings = read({
   name: 'alert.settings',
