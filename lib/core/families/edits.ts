@@ -38,7 +38,7 @@ export function inOrder(bodyBytes: number, edits: readonly Edit[]): readonly Edi
 }
 
 /**
- * Replaces a value where it stands.
+ * Replaces a value in place.
  * @param json the new value as JSON; the bare text of a multipart part takes a string without its quotes.
  */
 export function replaceValue(found: Found, json: string): Edit {

@@ -1,4 +1,4 @@
-/** The largest duration that a column of whole milliseconds holds. */
+/** The largest duration that a column of whole milliseconds can contain. */
 const mostMs = 2_147_483_647;
 /** A bucket's longest duration over its shortest: no estimate is off by more than 4.8 %. */
 const growth = 1.1;
@@ -7,8 +7,8 @@ const digits = 12;
 
 /**
  * Where the buckets begin, ms: each whole millisecond for itself up to 9, then growing by a tenth. Bucket n
- * holds what lies from `bounds[n - 1]` up to before `bounds[n]`, as `width_bucket(ms, bounds)` of PostgreSQL
- * counts; bucket 0 holds what took less than 1 ms. Stored sums depend on them: they never change.
+ * counts durations from `bounds[n - 1]` up to before `bounds[n]`, as `width_bucket(ms, bounds)` of PostgreSQL
+ * counts; bucket 0 counts what took less than 1 ms. Stored sums depend on them: they never change.
  */
 export const bounds: readonly number[] = makeBounds();
 
@@ -36,7 +36,7 @@ export function bucketOf(ms: number): number {
   return low;
 }
 
-/** The duration that is closest, relatively, to all that a bucket holds, ms. */
+/** The duration that is closest, relatively, to all durations of a bucket, ms. */
 function middleOf(bucket: number): number {
   const low = bounds[bucket - 1];
   if (low === undefined) return 0;
@@ -56,7 +56,7 @@ export class Histogram {
   readonly #counts = new Map<number, number>();
   #total = 0;
 
-  /** How many durations it holds. */
+  /** How many durations it contains. */
   get total(): number {
     return this.#total;
   }
@@ -66,7 +66,7 @@ export class Histogram {
     this.#count(bucketOf(ms), 1);
   }
 
-  /** Adds everything that another one holds. */
+  /** Adds all durations of another histogram. */
   merge(other: Histogram): void {
     for (const [bucket, count] of other.#counts) this.#count(bucket, count);
   }

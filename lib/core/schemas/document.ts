@@ -74,7 +74,7 @@ interface Located {
   readonly message: string;
 }
 
-/** An unknown key is at fault itself, not the map that holds it. */
+/** An unknown key is at fault itself, not the map that contains it. */
 function faultsOf(issue: Issue): Located[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => ({

@@ -109,7 +109,7 @@ type StoredPrice = z.input<typeof storedPriceShape>;
 
 /**
  * `price_version.price` back into a price: nano-dollars per million units.
- * @throws ZodError when the row holds anything else than `storePrice` wrote.
+ * @throws ZodError when the row contains anything but what `storePrice` wrote.
  */
 export function parsePrice(json: unknown): Price {
   // An absent rate is absent in what was parsed too, which the types of optional fields do not say.

@@ -3,8 +3,8 @@ import { machineFaultOf } from '#lib/core/machine-fault';
 
 /**
  * What this machine was short of for a connection that failed, as an error that says so; null: nothing
- * (contract: call-log/machine-faults). A process that has no file descriptors left cannot resolve names either, and that error
- * does not say why.
+ * (contract: call-log/machine-faults). A process that has no file descriptors left cannot resolve names either, and
+ * that error does not say why.
  */
 export function shortageIn(failure: unknown): Error | null {
   if (!(failure instanceof Error)) return null;

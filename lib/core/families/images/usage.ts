@@ -6,7 +6,7 @@ import { type Usage, type UsageReport, usageOf } from '#lib/core/metering/usage'
 const totals = ['input_tokens', 'output_tokens', 'total_tokens'] as const;
 
 /**
- * Usage of a whole answer: the tokens that it reports and the images that it holds, so that a price by
+ * Usage of a whole answer: the tokens that it reports and the images that it contains, so that a price by
  * token and one by image both find their figure. null: neither.
  */
 export function readImagesUsage(ask: Ask, answer: unknown): UsageReport | null {

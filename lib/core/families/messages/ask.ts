@@ -14,7 +14,7 @@ import { referencesIn } from '#lib/core/families/reading/stored-state';
 import { weigh } from '#lib/core/families/reading/weight';
 import type { Scan } from '#lib/core/families/scan';
 
-/** Images and documents are blocks with a `source` that holds `data`; all else is text. */
+/** Images and documents are blocks with a `source` that contains `data`; all else is text. */
 const mediaKeys: ReadonlySet<string> = new Set(['data']);
 
 /** Where the body names further models: fallbacks that the provider tries itself, and advisor tools. */

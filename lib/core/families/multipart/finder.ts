@@ -47,7 +47,7 @@ export class PartFinder {
   #textBytes = 0;
   #epilogueBytes = 0;
 
-  /** @param onPart told of each part when its end is found. */
+  /** @param onPart called with each part when its end is found. */
   constructor(boundary: string, onPart: (part: Part) => void) {
     this.#onPart = onPart;
     this.#needle = Buffer.from(`--${boundary}`, 'latin1');

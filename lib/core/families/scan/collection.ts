@@ -5,7 +5,7 @@ const MAX_KEPT_VALUES = 50_000;
 /** Limit of their text, in UTF-16 units; a string takes up to two bytes for each. */
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
 
-/** The values kept from elements of arrays, in order; limited in number and size whatever the body holds. */
+/** The values kept from elements of arrays, in order; limited in number and size whatever the body contains. */
 export class Collection {
   readonly kept: Found[] = [];
   #bytes = 0;

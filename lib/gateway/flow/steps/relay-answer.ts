@@ -15,7 +15,7 @@ import { headersToClient, headerText, providerRequestId } from '#lib/gateway/ups
 /**
  * Relays an answer, all but its last byte. Streams go out as they come; of a whole answer at least the
  * newest piece is held back, so that its end cannot reach the client before the journal has it.
- * @returns how to send the rest; the call holds its charge and end reason by then.
+ * @returns how to send the rest; the call has its charge and end reason by then.
  * @throws Refused when nothing of the answer may go out: it broke off or could not be kept.
  */
 export function relayAnswer(

@@ -47,7 +47,7 @@ export interface Leftovers {
 
 /**
  * Where a call goes, in order (contract: routing/plan). Pure: the same input gives the same plan.
- * A plan without targets holds the refusal that is answered after admission.
+ * A plan without targets contains the refusal that is answered after admission.
  */
 export function plan(input: PlanInput): Plan {
   const rules = rulesFor(input.snapshot.policies, input.ask.model);
