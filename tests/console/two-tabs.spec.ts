@@ -19,7 +19,7 @@ test('a tab that missed a revocation shows it after the next action', async ({ p
   await expect(row).toContainText('Active');
   await other.getByRole('button', { name: 'Actions for seen twice' }).click();
   await other.getByRole('menuitem', { name: 'Disable' }).click();
-  await expect(other.getByText('This key is revoked, which is final; create a new one.')).toBeVisible();
+  await expect(other.getByText('This key is revoked for good; create a new one.')).toBeVisible();
   await expect(row).toContainText('Revoked');
 });
 

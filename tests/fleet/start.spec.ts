@@ -137,7 +137,7 @@ describe('npm start on the embedded database (contract: operations/start)', { ti
     const npm = await npmStart();
     const server = partOf(processTree(npm.pid ?? 0), 'server.ts');
     const said = await refusedStart({ PORT: String(await freePort()) });
-    expect(said).toContain(`in use by the server with process id ${server.pid}: stop it`);
+    expect(said).toContain(`in use by the server with process id ${server.pid}. Stop it`);
 
     const { id } = await program('key', 'create', '--workspace', 'demo', '--name', 'other').then(
       (made: { id: string; key: string }) => {

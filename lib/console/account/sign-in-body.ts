@@ -1,6 +1,6 @@
 import { readAtMost } from '#lib/platform/read-at-most';
 
-/** A form of an e-mail, a password and a token; next-auth would read one of any size into memory. */
+/** A form of an email, a password and a token; next-auth would read one of any size into memory. */
 const mostBytes = 16 * 1024;
 
 /** The body of a request from nobody in particular; null when it is longer than any sign-in form. */

@@ -12,7 +12,7 @@ interface Asked {
 export interface UserActor extends Asked {
   readonly kind: 'user';
   readonly userId: string;
-  /** Whether the user is an operator of the gateway. */
+  /** Whether the user is an operator of this gateway. */
   readonly operator: boolean;
   /** The session of the request, if it has one. */
   readonly sessionId?: string;

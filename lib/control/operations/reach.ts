@@ -142,7 +142,7 @@ export function checkVerified(
   if (actor.kind !== 'user' || actor.unverified !== true || reach === 'self' || kind === 'read') return;
   throw new ControlRefused(
     'permission_denied',
-    'verify your e-mail address first: open the link in the mail, or request a new one',
+    'verify your email address first: open the link in the mail, or request a new one',
   );
 }
 

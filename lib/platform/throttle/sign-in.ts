@@ -20,7 +20,7 @@ function limitsOf(email: string, address: string): SignInLimits {
 }
 
 /**
- * Counts sign-in attempts. The pair of address and e-mail has the tight limit, so that a stranger who knows an e-mail
+ * Counts sign-in attempts. The pair of address and email has the tight limit, so that a stranger who knows an email
  * cannot lock its owner out; and where a user has signed in before, attempts from elsewhere do not count
  * (contract: control-plane/sign-in).
  */

@@ -43,12 +43,12 @@ test('limits are checked where they are typed, and shown in the list', async ({ 
   await page.getByRole('button', { name: 'Create key' }).click();
   const form = page.getByRole('dialog');
   await form.getByRole('button', { name: 'Create key' }).click();
-  await expect(form.getByText('A name is needed.')).toBeVisible();
+  await expect(form.getByText('A name is required.')).toBeVisible();
   await form.getByLabel('Name', { exact: true }).fill('limited');
   await form.getByText('Spend caps and rate limits').click();
   await form.getByLabel('Per day').fill('0');
   await form.getByRole('button', { name: 'Create key' }).click();
-  await expect(form.getByText('A cap is more than 0 dollars, or empty for no cap.')).toBeVisible();
+  await expect(form.getByText('A cap must be more than 0 dollars')).toBeVisible();
   await expect(form.getByLabel('Per day')).toBeFocused();
   await form.getByLabel('Per day').fill('2.50');
   await form.getByLabel('Requests a minute').fill('1');
@@ -75,7 +75,7 @@ test('a last day that is missing or over is refused beside its box', async ({ pa
   await expect(form.getByText('Choose the last day.')).toBeVisible();
   await form.getByLabel('Last day').fill('2020-01-01');
   await form.getByRole('button', { name: 'Create key' }).click();
-  await expect(form.getByText('This time is over; choose a later one, or none.')).toBeVisible();
+  await expect(form.getByText('This time is in the past; choose a later one, or none.')).toBeVisible();
   await expect(form.getByLabel('Last day')).toBeFocused();
 });
 

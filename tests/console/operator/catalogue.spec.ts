@@ -30,12 +30,12 @@ models:
       offers: [{ provider: ${own}, upstreamModel: echo, families: [chat], price: { input: "${input}", output: "4" } }] }
 `),
   });
-  const files = page.getByRole('region', { name: 'Files of your own' });
+  const files = page.getByRole('region', { name: 'Your files' });
   await files.getByLabel('Catalogue files').setInputFiles(file('1'));
   await expect(files.getByText(`+ provider ${own}`)).toBeVisible();
   await files.getByRole('button', { name: 'Apply 3 changes' }).press('Enter');
   await page.getByRole('dialog').getByRole('button', { name: 'Apply' }).press('Enter');
-  await expect(files.getByText('The gateway says what these files say.')).toBeVisible();
+  await expect(files.getByText('These files match the gateway’s catalogue.')).toBeVisible();
   await files.getByLabel('Catalogue files').setInputFiles(file('2'));
   await expect(files.getByRole('region', { name: `Price of ${own}/m` })).toContainText('Calls in 7 days');
 

@@ -46,7 +46,7 @@ test('the link printed at the first start creates the first operator (contract: 
   try {
     const link = await printed(server);
     await page.goto(link);
-    await page.getByLabel('E-mail').fill('ann@example.com');
+    await page.getByLabel('Email').fill('ann@example.com');
     await page.getByLabel('Password', { exact: true }).fill('three random words');
     await page.getByRole('button', { name: 'Create account' }).click();
     await page.waitForURL('**/ann');

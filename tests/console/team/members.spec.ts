@@ -17,7 +17,7 @@ test('an invited person joins with the emailed link, and is removed with the key
   const form = page.getByRole('dialog', { name: 'Invite people' });
   await form.getByLabel('Email addresses').fill(`${email}, nobody`);
   await form.getByRole('button', { name: 'Send invitations' }).click();
-  await expect(form.getByText('nobody: Not an e-mail address')).toBeVisible();
+  await expect(form.getByText('nobody: Must be an email address')).toBeVisible();
   await page.keyboard.press('Escape');
   await expect(page.getByRole('row').filter({ hasText: email })).toContainText(/in [67] d/);
   const link = await linkInLog(email);

@@ -18,7 +18,7 @@ test('a workspace can be renamed, found at its old address, and deleted by typin
   const limits = page.getByRole('region', { name: 'Workspace limits' });
   await limits.getByLabel('Requests a minute').fill('0');
   await limits.getByRole('button', { name: 'Save' }).click();
-  await expect(limits.getByText('A limit is a whole number from 1')).toBeVisible();
+  await expect(limits.getByText('A limit must be a whole number from 1')).toBeVisible();
   await limits.getByLabel('Requests a minute').fill('7');
   await limits.getByRole('button', { name: 'Save' }).click();
   await expect(page.getByRole('region', { name: 'Current usage' })).toContainText('of 7');

@@ -83,7 +83,7 @@ describe('a draft of a policy (contract: routing/drafts)', () => {
     const stale = as(bob, saveDraft, { policy: { sort: 'latency' }, revision: 0 });
     await expect(stale).rejects.toMatchObject({
       code: 'conflict',
-      message: expect.stringContaining('Ann has saved another draft'),
+      message: expect.stringContaining('was saved meanwhile by Ann'),
     });
     expect((await as(bob, openPolicy, {})).draft?.policy).toEqual({ sort: 'price' });
     await expect(as(bob, discardDraft, { revision: 7 })).rejects.toMatchObject({ code: 'conflict' });

@@ -23,7 +23,7 @@ function throttled() {
 }
 
 describe('failed sign-ins (contract: control-plane/sign-in)', () => {
-  test('ten from one address for one e-mail close that pair for a quarter of an hour, no other', async () => {
+  test('ten from one address for one email close that pair for a quarter of an hour, no other', async () => {
     const { claim, tries, pass } = throttled();
     expect(await tries(11, () => ['a@x.example', '10.0.0.1'])).toBe(10);
     expect(await claim('a@x.example', '10.0.0.2')).toBe(true);
@@ -47,7 +47,7 @@ describe('failed sign-ins (contract: control-plane/sign-in)', () => {
     expect(await throttled().tries(110, (n) => [`${n}@x.example`, '10.0.0.1'])).toBe(100);
   });
 
-  test('one e-mail is closed after fifty, from wherever they come', async () => {
+  test('one email is closed after fifty, from wherever they come', async () => {
     expect(await throttled().tries(60, (n) => ['a@x.example', `10.0.0.${n}`])).toBe(50);
   });
 

@@ -47,7 +47,7 @@ export default async function PlaygroundPage({ params }: PlaygroundPageProps) {
             </Link>
           }
         >
-          No model has an offer with a price and a credential. Ask the people who run this gateway to set up a
+          No model has an offer with a price and a credential. Ask the operator of this gateway to set up a
           provider.
         </EmptyState>
       </>

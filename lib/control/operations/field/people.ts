@@ -5,11 +5,11 @@ import { isTimeZone } from '#lib/core/time-zone';
 const isText = 'must be a string';
 
 /**
- * An e-mail address in lower case without surrounding spaces: addresses are compared without case
+ * An email address in lower case without surrounding spaces: addresses are compared without case
  * (contract: control-plane/emails).
  */
 export function email(facts: FieldFacts): Field<string, true> {
-  const message = 'must be an e-mail address such as ann@example.com';
+  const message = 'must be an email address such as ann@example.com';
   const schema = z.string(isText).transform(normalEmail).pipe(z.email(message).max(320, message));
   return { placeholder: 'E', ...facts, kind: 'email', required: true, clearable: false, schema, fromText };
 }

@@ -4,7 +4,7 @@ import { email } from '#lib/control/operations/field/people';
 import { roles } from '#lib/core/role';
 
 export const invitedEmail = email({
-  label: 'E-mail',
+  label: 'Email',
   help: 'The invitation can be accepted only with an account of this address.',
   example: 'ann@example.com',
 });
@@ -23,7 +23,7 @@ export const shownInvitation = z.object({
   email: z.string(),
   role: z.enum(roles),
   state: z.enum(['open', 'expired', 'accepted', 'cancelled']),
-  invitedBy: z.string().nullable().describe('E-mail of the member who invited; null: the operator.'),
+  invitedBy: z.string().nullable().describe('Email of the member who invited; null: the operator.'),
   createdAt: z.iso.datetime(),
   sentAt: z.iso.datetime().describe('When the last mail was requested.'),
   expiresAt: z.iso.datetime(),

@@ -27,7 +27,7 @@ const shownManagementKey = z.object({
   madeBy: z
     .string()
     .nullable()
-    .describe('E-mail of the member who created it and with whose role it ends; null: the operator.'),
+    .describe('Email of the member who created it and with whose role it ends; null: the operator.'),
   lastUsedAt: z.iso.datetime().nullable().describe('To the minute; null: never.'),
   createdAt: z.iso.datetime(),
 });
@@ -206,7 +206,7 @@ export const managementKeyOperations = [
   showOwnKey,
 ];
 
-/** E-mail addresses of the creators of keys, by their ids. */
+/** Email addresses of the creators of keys, by their ids. */
 async function makersOf(
   { prisma }: Store,
   rows: readonly ManagementKey[],

@@ -34,7 +34,7 @@ export function stateOf({ email, role }: Pick<ShownMember, 'email' | 'role'>) {
 
 /**
  * A member of the scope.
- * @param named their id or their e-mail address, in lower case.
+ * @param named their id or their email address, in lower case.
  * @throws ControlRefused not_found.
  */
 export async function findMember(

@@ -4,7 +4,7 @@ import { email } from '#lib/control/operations/field/people';
 import { roles } from '#lib/core/role';
 
 export const memberEmail = email({
-  label: 'E-mail',
+  label: 'Email',
   help: 'Of a user who has signed up.',
   example: 'ann@example.com',
 });
@@ -12,7 +12,7 @@ export const memberEmail = email({
 /** Names a member by either; both are unique. */
 export const memberName = id({
   label: 'Member',
-  help: 'E-mail address or id.',
+  help: 'Email address or id.',
   flag: 'email',
   placeholder: 'E',
 });

@@ -197,7 +197,7 @@ export const publishPolicy = change({
 function refuseStale(place: string, found: Draft | null, seen: number | undefined): void {
   if (seen === undefined || seen === (found?.revision ?? 0)) return;
   const text = found
-    ? `${found.by ?? 'someone'} has saved another draft of ${nameOf(place)} meanwhile`
+    ? `another draft of ${nameOf(place)} was saved meanwhile by ${found.by ?? 'someone'}`
     : `the draft of ${nameOf(place)} was published or discarded meanwhile`;
   throw conflict(text, 'revision');
 }

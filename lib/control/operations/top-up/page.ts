@@ -11,7 +11,7 @@ export function paymentsOf(payments: Payments | null): Payments {
   if (payments) return payments;
   throw new ControlRefused(
     'billing_not_configured',
-    'payments are not set up; the operator of the gateway has to set STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET',
+    'payments are not set up; the operator of this gateway has to set STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET',
   );
 }
 
@@ -52,7 +52,7 @@ export async function atStripe<R>(work: () => Promise<R>): Promise<R> {
     if (!type.startsWith('Stripe')) throw error;
     throw new ControlRefused(
       'billing_unreachable',
-      'Stripe did not accept this request, and nothing was charged; try again later, and if it still fails, the operator of the gateway should check STRIPE_SECRET_KEY',
+      'Stripe did not accept this request, and nothing was charged; try again later, and if it still fails, the operator of this gateway should check STRIPE_SECRET_KEY',
     );
   }
 }

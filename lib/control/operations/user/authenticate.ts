@@ -14,7 +14,7 @@ export interface SessionUser {
   readonly id: string;
   readonly email: string;
   readonly name: string | null;
-  /** Whether the user is an operator of the gateway. */
+  /** Whether the user is an operator of this gateway. */
   readonly operator: boolean;
   /** Whether the address is verified. */
   readonly verified: boolean;
@@ -31,7 +31,7 @@ export interface Session {
 const seenMs = 5 * 60_000;
 
 /**
- * The user with this e-mail and password; null for any mismatch. An unknown address takes as long
+ * The user with this email and password; null for any mismatch. An unknown address takes as long
  * as a known one (contract: control-plane/sign-in).
  */
 export async function findUserByPassword(db: Db, email: string, password: string): Promise<SignedIn | null> {

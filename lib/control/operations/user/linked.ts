@@ -15,7 +15,7 @@ const provider = choice({ label: 'Provider', help: '' }, signInProviders);
 const account = {
   provider,
   subject: words({ label: 'Account', help: 'Id of the account at the provider.', example: '583231' }, 255),
-  email: optional(email({ label: 'E-mail', help: 'According to the provider.', example: 'ann@example.com' })),
+  email: optional(email({ label: 'Email', help: 'According to the provider.', example: 'ann@example.com' })),
 };
 
 /** The user of an account at a provider. */

@@ -22,7 +22,7 @@ export const createUser = create({
   reach: 'subject',
   permission: 'gateway:write',
   fields: {
-    email: email({ label: 'E-mail', help: 'Address to sign in with.', example: 'ann@example.com' }),
+    email: email({ label: 'Email', help: 'Address to sign in with.', example: 'ann@example.com' }),
     password: password({
       label: 'Password',
       help: '10 to 256 characters; common passwords are refused.',

@@ -18,7 +18,7 @@ export const requestReset = create({
   reach: 'self',
   permission: null,
   fields: {
-    email: email({ label: 'E-mail', help: 'Address that you sign in with.', example: 'ann@example.com' }),
+    email: email({ label: 'Email', help: 'Address that you sign in with.', example: 'ann@example.com' }),
   },
   output: z.object({}),
   run: async ({ store }, { email }) => {

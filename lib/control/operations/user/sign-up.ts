@@ -16,7 +16,7 @@ export const newPassword = password({
 
 /** What a new user enters to get an account with a password. */
 export const newAccount = {
-  email: email({ label: 'E-mail', help: 'Address to sign in with.', example: 'ann@example.com' }),
+  email: email({ label: 'Email', help: 'Address to sign in with.', example: 'ann@example.com' }),
   password: newPassword,
   timeZone: optional(
     words({ label: 'Time zone', help: 'According to the browser.', example: 'Europe/Berlin' }, 64),

@@ -37,7 +37,7 @@ export function checkKey(snapshot: KeySnapshot, nowMs: number): Refusal | null {
     );
   }
   if (workspace.suspended) {
-    return refusal('apikey_inactive', 'This workspace is suspended; ask the operator of the gateway.');
+    return refusal('apikey_inactive', 'This workspace is suspended; ask the operator of this gateway.');
   }
   if (key.quotaExhausted) {
     return refusal('quota_exceeded', 'This API key has used up its quota; raise or reset it in the console.');

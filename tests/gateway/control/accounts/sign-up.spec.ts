@@ -140,7 +140,7 @@ describe('verifying an address (contract: control-plane/verification, control-pl
     const host = { ...controlHost(db), accounts: rules };
     const actor = { kind: 'user', userId: id, operator: false, unverified: true, address: null } as const;
     const making = ask(host, createKey, { actor, workspace: slug, input: { name: 'early' } });
-    expect(await refusalOf(making)).toContain('verify your e-mail address first');
+    expect(await refusalOf(making)).toContain('verify your email address first');
     expect(await db.prisma.apiKey.count({ where: { name: 'early' } })).toBe(0);
   });
 });

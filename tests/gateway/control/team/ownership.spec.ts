@@ -147,7 +147,7 @@ describe('workspaces that people make (contract: control-plane/own-workspaces)',
     expect(await refusalOf(open())).toContain('you already own 20 workspaces');
     const unverified = { ...as((await newUser()).id), unverified: true };
     const refused = ask(host(), openWorkspace, { actor: unverified, input: { name: 'Lab' } });
-    expect(await refusalOf(refused)).toContain('verify your e-mail');
+    expect(await refusalOf(refused)).toContain('verify your email');
   });
 });
 
