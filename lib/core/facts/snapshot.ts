@@ -69,6 +69,8 @@ export interface Policy {
   readonly ignore?: readonly string[] | undefined;
   readonly weights?: Readonly<Record<string, number>> | undefined;
   readonly fallbackModels?: readonly string[] | undefined;
+  /** Whether offers that speak only another protocol are candidates (contract: translation/when). */
+  readonly translate?: 'never' | 'fallback' | 'allow' | undefined;
   /** USD per million tokens, decimal strings. */
   readonly maxPrice?:
     | { readonly input?: string | undefined; readonly output?: string | undefined }

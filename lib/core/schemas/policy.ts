@@ -49,6 +49,12 @@ export const policyShape = z
       .max(20)
       .optional()
       .meta({ description: 'Models that are tried when all offers of the first model have failed.' }),
+    translate: z
+      .enum(['never', 'fallback', 'allow'], {
+        error: 'must be "never", "fallback" or "allow"',
+      })
+      .optional()
+      .meta({ description: 'Whether offers that speak only another protocol are tried, by translation.' }),
     maxPrice: z
       .strictObject({ input: usdPerMillion.optional(), output: usdPerMillion.optional() })
       .optional()

@@ -12,6 +12,8 @@ const exposed = [
   'x-ratelimit-remaining-requests',
   'x-ratelimit-limit-tokens',
   'x-ratelimit-remaining-tokens',
+  'x-translated',
+  'x-translation-loss',
 ].join(', ');
 
 /** How long a browser keeps a preflight's answer, s. */

@@ -1,9 +1,11 @@
 import type { Refusal } from '#lib/core/errors';
+import type { Unreadable } from '#lib/core/translation/conversation';
 import { describeOffer } from '#lib/gateway/routing/pure/exclude';
 import { describeModel } from '#lib/gateway/routing/pure/fit';
 import {
   attemptsOf,
   candidates,
+  misfitOf,
   noTarget,
   type PlanInput,
   targetOf,
@@ -47,9 +49,20 @@ export function explain(input: PlanInput): Explanation {
   });
   const most = attemptsOf(input, rules);
   const found: Candidate[] = [];
+  let refused: Unreadable | null = null;
   for (const offer of offers) {
     const target = targetOf(input, offer);
     if (!target) continue;
+    const why = misfitOf(input, target);
+    if (why !== null) {
+      refused ??= why;
+      skipped.push({
+        provider: offer.provider.id,
+        model: offer.modelId,
+        why: `cannot be translated: ${why.message}`,
+      });
+      continue;
+    }
     const { openUntilMs } = input.healthOf(offer.id);
     const open = openUntilMs > input.nowMs;
     if (found.length < most) found.push({ target, openUntilMs: open ? openUntilMs : null });
@@ -64,7 +77,7 @@ export function explain(input: PlanInput): Explanation {
     candidates: found,
     skipped,
     timeLimits: timeLimitsOf(rules.policy, input.ask),
-    failure: found.length === 0 ? noTarget(input, rules) : null,
+    failure: found.length === 0 ? noTarget(input, rules, refused) : null,
   };
 }
 

@@ -139,6 +139,15 @@ function piecesOf(made: AskedMedia | null, rates: Rates, base: Rates): bigint {
  * (contract: money/hold).
  */
 function outputBudget(ask: Ask, targets: readonly Target[], { keyMaximum, strict }: HoldTerms): number {
+  const injected = targets.reduce((most, target) => Math.max(most, target.injectBudget ?? 0), 0);
+  return Math.max(injected, silentBudget(ask, targets, { keyMaximum, strict }));
+}
+
+function silentBudget(
+  ask: Ask,
+  targets: readonly Target[],
+  { keyMaximum, strict }: Pick<HoldTerms, 'keyMaximum' | 'strict'>,
+): number {
   const named = ask.budget ?? 0;
   if (ask.budget !== null && !ask.budgetIsNested) return named;
   let longest = 0;

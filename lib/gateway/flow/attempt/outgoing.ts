@@ -2,14 +2,14 @@ import { credentialHeaderOf } from '#lib/core/families/credential-header';
 import type { Ask, Edit, Family } from '#lib/core/families/family';
 import { nestedEdits } from '#lib/core/families/nested';
 import { queryToProvider } from '#lib/core/families/query';
-import type { PlannedCall } from '#lib/gateway/flow/call/call';
+import type { SentCall } from '#lib/gateway/flow/attempt/translate-call';
 import { editedBody } from '#lib/gateway/flow/upload/edited-body';
 import type { Target } from '#lib/gateway/routing/pure/target';
 import type { Outgoing } from '#lib/gateway/upstream/attempt';
 import { headersToProvider } from '#lib/gateway/upstream/headers';
 
 /** What is sent to one target: the client's own bytes except for what must differ (contract: body/replaced). */
-export function outgoing(call: PlannedCall, target: Target): Outgoing {
+export function outgoing(call: SentCall, target: Target): Outgoing {
   const { ask, family } = call;
   const { body, contentLength } = editedBody(ask.scan, editsOf(ask, family, target));
   const query = queryToProvider(call.query, ask.operation.query);

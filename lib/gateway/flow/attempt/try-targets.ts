@@ -3,6 +3,7 @@ import { createReading, type Reading, sealedReading } from '#lib/core/metering/c
 import { faultOf } from '#lib/gateway/flow/attempt/fault-of';
 import { outgoing } from '#lib/gateway/flow/attempt/outgoing';
 import { isRepeatable } from '#lib/gateway/flow/attempt/repeatable';
+import { type SentCall, type TranslatedCall, translateCall } from '#lib/gateway/flow/attempt/translate-call';
 import type { PlannedCall } from '#lib/gateway/flow/call/call';
 import type { GoneWatch } from '#lib/gateway/flow/steps/client-gone';
 import type { OfferFaults } from '#lib/gateway/metrics/offer-faults';
@@ -19,9 +20,15 @@ export interface TryDeps extends AttemptDeps {
   readonly offerFaults: OfferFaults;
 }
 
+/** The answer that goes to the client, and how it was asked for. */
+export interface GivenAnswer extends Answer {
+  /** null: in the client's own protocol. */
+  readonly translated: TranslatedCall | null;
+}
+
 export interface Tries {
   /** null: no attempt got an HTTP answer. */
-  readonly answer: Answer | null;
+  readonly answer: GivenAnswer | null;
   /** The newest attempt; null: none was made. */
   readonly last: { readonly target: Target; readonly exchange: Exchange } | null;
   /** Why the newest attempt failed, if that is a fault of this machine; null: it is not. */
@@ -47,7 +54,7 @@ export async function tryTargets(
   let queue = targets;
   let made = 0;
   let failedMs = 0;
-  let answer: Answer | null = null;
+  let answer: GivenAnswer | null = null;
   let last: Tries['last'] = null;
   /** The target that is tried once more (contract: routing/pooled-connections). */
   let again: Target | null = null;
@@ -65,8 +72,15 @@ export async function tryTargets(
       queue = [...queue, target];
       continue;
     }
+    const translated = target.family === call.family.id ? null : await translateCall(call, target);
+    // It stood behind others, so it is found out only now that it cannot be translated.
+    if (translated !== null && 'message' in translated) continue;
+    const sent: SentCall = translated?.sent ?? call;
     const running = deps.health.begin(target.offer.id, nowMs, (fresh ? made - 1 : made) > 1);
-    if (!running) continue;
+    if (!running) {
+      translated?.abandon();
+      continue;
+    }
     if (!fresh) made += 1;
     const { exchange, beganMono, tried } = openAttempt(deps, {
       target,
@@ -78,21 +92,24 @@ export async function tryTargets(
       repeatable: !fresh && repeatable,
       generates,
       stream: ask.stream,
-      outgoing: () => outgoing(call, target),
-      readingOf: (exchange) => readingOf(call, exchange),
-      faultOf: (status, body) => faultOf(call, target, status, body),
+      outgoing: () => outgoing(sent, target),
+      readingOf: (exchange) => readingOf(sent, exchange),
+      faultOf: (status, body) => faultOf(sent, target, status, body),
     });
     last = { target, exchange };
     client.underway(exchange, target.offer.provider.onDisconnect);
     const { record, tookMs, verdict, passes, reading, unreported, fault, shortage } = await tried;
-    call.outcome.attempts.push(record);
+    call.outcome.attempts.push(
+      translated === null ? record : { ...record, translatedTo: translated.to, lost: translated.lost },
+    );
     if (!unreported) informOperator(deps, call.id, record, fault);
     if (record.error === 'client_gone') {
-      answer?.exchange.abort(new Error('the client left'));
+      translated?.abandon();
+      giveUp(answer, 'the client left');
       return { answer: null, last, shortage: null };
     }
     if (passes) {
-      answer?.exchange.abort(new Error('another attempt answered'));
+      giveUp(answer, 'another attempt answered');
       const place = call.outcome.attempts.length - 1;
       answer = {
         target,
@@ -103,9 +120,13 @@ export async function tryTargets(
         beganMono,
         failedMs,
         fault,
+        translated,
       };
       if (verdict === 'answer') break;
-    } else exchange.abort(new Error('the attempt failed'));
+    } else {
+      translated?.abandon();
+      exchange.abort(new Error('the attempt failed'));
+    }
     if (shortage !== null) return { answer, last, shortage };
     failedMs += tookMs;
     if (verdict === 'again') {
@@ -114,6 +135,11 @@ export async function tryTargets(
     }
   }
   return { answer, last, shortage: null };
+}
+
+function giveUp(answer: GivenAnswer | null, why: string): void {
+  answer?.exchange.abort(new Error(why));
+  answer?.translated?.abandon();
 }
 
 /** Tells the operator of an error that is not the client's (contract: routing/faults-shown). */
@@ -142,7 +168,7 @@ function othersLeft(deps: AttemptDeps, targets: readonly Target[], at: number, n
  * How the answer of an attempt is read, once its headers are here; null: it is not read, because it is not a 2xx, or a
  * file. A coding that cannot be undone here leaves only its bytes to count.
  */
-function readingOf({ family, ask, operation }: PlannedCall, { status, headers }: Exchange): Reading | null {
+function readingOf({ family, ask, operation }: SentCall, { status, headers }: Exchange): Reading | null {
   if (status < 200 || status >= 300 || operation.download) return null;
   if (codingOf(headers) !== '') return sealedReading(family, ask);
   return createReading(family, ask, { contentType: headerText(headers, 'content-type') });

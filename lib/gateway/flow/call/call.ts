@@ -8,6 +8,7 @@ import { corsHeaders } from '#lib/gateway/flow/cors';
 import type { Arrival, HeaderList } from '#lib/gateway/flow/lane';
 import type { Runtime } from '#lib/gateway/flow/runtime';
 import type { Plan, Target } from '#lib/gateway/routing/pure/target';
+import type { ClientRequest } from '#lib/gateway/translation/pure/client-request';
 
 /**
  * One gateway request, from its arrival to its row in the call log. What a step finds out is null before that step and
@@ -49,6 +50,9 @@ export interface Call {
   readonly plan: Plan | null;
   /** As it stood when the call was planned: what its answer names is priced by it. */
   readonly catalogue: Catalogue | null;
+
+  /** Reads the request for targets of other protocols; null: it is not translated. */
+  readonly clientRequest: ClientRequest | null;
 
   /** `ClaimedCall` */
   readonly claim: Claim | null;
@@ -119,6 +123,7 @@ export function openCall(runtime: Runtime, arrival: Arrival): Call & { readonly 
     ask: null,
     plan: null,
     catalogue: null,
+    clientRequest: null,
     claim: null,
     jobBefore: null,
     target: null,
@@ -134,4 +139,9 @@ export function conversationOf({ ask, arrival }: Call): string | null {
   const named =
     ask?.scan.found.get('prompt_cache_key')?.value ?? ask?.scan.found.get('metadata.user_id')?.value;
   return typeof named === 'string' && named !== '' ? named : (arrival.headers['x-session-id'] ?? null);
+}
+
+/** The client wants no translation of this call (contract: translation/when). */
+export function refusesTranslation({ arrival }: Pick<Call, 'arrival'>): boolean {
+  return arrival.headers['x-translate']?.trim().toLowerCase() === 'never';
 }

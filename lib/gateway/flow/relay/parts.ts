@@ -2,6 +2,7 @@ import type { ErrorCode, Refused } from '#lib/core/errors';
 import type { Meter } from '#lib/core/metering/meter';
 import type { Tap } from '#lib/core/relay/tap';
 import { faultOf } from '#lib/gateway/flow/attempt/fault-of';
+import type { TranslatedCall } from '#lib/gateway/flow/attempt/translate-call';
 import type { AnsweredCall } from '#lib/gateway/flow/call/call';
 import { type AnswerSeen, chargeCall, chargeNothing, closedEarly } from '#lib/gateway/flow/call/charge-call';
 import { endCall } from '#lib/gateway/flow/call/end-call';
@@ -24,6 +25,8 @@ export interface RelayParts {
   readonly exchange: Exchange;
   /** Whose bytes these are, and how its attempt went so far. */
   readonly answer: Answer;
+  /** The answer's way into the client's protocol; absent: it is in that already. */
+  readonly translated?: TranslatedCall | null;
   readonly meter: Meter | null;
   readonly tap: Tap;
   /** null: the answer shows nothing that must be kept. */
@@ -80,14 +83,17 @@ function failureOf({ call, answer: { reading } }: RelayParts, error: Error | nul
  * (contract: routing/health-at-the-end). What the client or the gateway itself ended says nothing about the offer.
  */
 function reportEnd(
-  { runtime, call, answer, exchange }: RelayParts,
+  { runtime, call, answer, exchange, translated }: RelayParts,
   error: Error | null,
   failure: string | null,
 ): void {
   const { running, reading, place, beganMono } = answer;
   const attempt = call.outcome.attempts[place];
   const ours = error instanceof HoldExhausted || error instanceof NotKept;
-  const fault = failure === 'error_in_answer' ? faultOf(call, answer.target, null, errorBody(reading)) : null;
+  const fault =
+    failure === 'error_in_answer'
+      ? faultOf(translated?.sent ?? call, answer.target, null, errorBody(reading))
+      : null;
   if (attempt && failure !== null && attempt.error === null && failure !== 'client_gone' && !ours) {
     call.outcome.attempts[place] = { ...attempt, error: failure, ...providerError(fault) };
   }
@@ -133,4 +139,11 @@ export function brokenNotice(error: Error): { readonly code: ErrorCode; readonly
     code: 'upstream_request_failed',
     message: `The provider's answer broke off (${failureName(error)}); retry, and quote the request id if the problem persists.`,
   };
+}
+
+/** The end of a stream that broke off, in the client's protocol; null: the connection is cut instead. */
+export function breakFrame({ call, meter, translated }: RelayParts, error: Error): string | null {
+  const notice = brokenNotice(error);
+  if (translated) return translated.answer.breakOff(notice.message);
+  return call.family.breakFrame(notice, meter?.events ?? 0, meter?.answer);
 }

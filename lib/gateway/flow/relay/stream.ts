@@ -2,7 +2,7 @@ import { breakEnding } from '#lib/core/relay/break-ending';
 import { chargeCall } from '#lib/gateway/flow/call/charge-call';
 import { recordOf } from '#lib/gateway/flow/call/record';
 import {
-  brokenNotice,
+  breakFrame,
   HoldExhausted,
   type RelayParts,
   sendPiece,
@@ -147,7 +147,7 @@ export class StreamRelay implements ExchangeReader {
       this.end();
       return;
     }
-    if (this.#isCut()) {
+    if (this.isCut()) {
       this.fail(new UnusableAnswer('cut'));
       return;
     }
@@ -158,7 +158,7 @@ export class StreamRelay implements ExchangeReader {
   }
 
   /** It ended without its family's own end, which its offer is not known to leave out (contract: routing/own-end). */
-  #isCut(): boolean {
+  isCut(): boolean {
     const { call, meter } = this.#p;
     if (call.operation.steps !== 'generate' || meter?.state() !== 'cut') return false;
     return call.target.offer.streamEnd !== 'none' || meter.said === 0;
@@ -206,7 +206,7 @@ export class StreamRelay implements ExchangeReader {
     meter?.end();
     settleCall(this.#p, error);
     if (recorder) void this.#tell(recorder);
-    const frame = call.family.breakFrame(brokenNotice(error), meter?.events ?? 0, meter?.answer);
+    const frame = breakFrame(this.#p, error);
     this.#p.resolve((reply) => {
       if (!this.#started) reply.start(call.outcome.status, headers);
       for (const piece of held) reply.write(piece);

@@ -56,10 +56,10 @@ export class WholeRelay implements ExchangeReader {
   end(): void {
     if (this.#done) return;
     this.#done = true;
-    const { call, meter, recorder } = this.#p;
+    const { meter, recorder } = this.#p;
     // The very end of an answer, and all of a whole answer, is read only now.
     meter?.end();
-    if (call.operation.steps === 'generate' && meter?.state() === 'cut') {
+    if (this.isCut()) {
       this.#done = false;
       this.fail(new UnusableAnswer('cut'));
       return;
@@ -70,6 +70,12 @@ export class WholeRelay implements ExchangeReader {
     }
     settleCall(this.#p, null);
     this.#finish();
+  }
+
+  /** It stops inside a JSON value. */
+  isCut(): boolean {
+    const { call, meter } = this.#p;
+    return call.operation.steps === 'generate' && meter?.state() === 'cut';
   }
 
   async #keep(recorder: Recorder): Promise<void> {
@@ -109,10 +115,11 @@ export class WholeRelay implements ExchangeReader {
   fail(error: Error): void {
     if (this.#done) return;
     this.#done = true;
-    const { call, meter, recorder, headers } = this.#p;
+    const { call, meter, recorder, headers, translated } = this.#p;
     meter?.end();
     settleCall(this.#p, error);
-    if (recorder !== null && !this.#started && !call.outcome.gone) {
+    const withholds = recorder !== null || translated;
+    if (withholds && !this.#started && !call.outcome.gone) {
       // The client has seen nothing yet, so it can still get an error.
       const { code, message } = brokenNotice(error);
       withhold(this.#p, new Refused(refusal(code, message)));

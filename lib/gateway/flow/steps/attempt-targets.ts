@@ -1,19 +1,18 @@
 import { Refused, refusal, unaccountable } from '#lib/core/errors';
 import { followRedirects } from '#lib/gateway/flow/attempt/redirects';
-import { type Tries, tryTargets } from '#lib/gateway/flow/attempt/try-targets';
+import { type GivenAnswer, type Tries, tryTargets } from '#lib/gateway/flow/attempt/try-targets';
 import { type ClaimedCall, extendCall } from '#lib/gateway/flow/call/call';
 import { chargeCall, closedEarly } from '#lib/gateway/flow/call/charge-call';
 import { endCall } from '#lib/gateway/flow/call/end-call';
 import type { Runtime } from '#lib/gateway/flow/runtime';
 import type { GoneWatch } from '#lib/gateway/flow/steps/client-gone';
-import type { Answer } from '#lib/gateway/upstream/attempt';
 
 /** The only outside call: the plan's targets in order, until one answers (contract: routing/next-target). */
 export async function attemptTargets(
   runtime: Runtime,
   call: ClaimedCall,
   client: Pick<GoneWatch, 'await' | 'opened' | 'underway'>,
-): Promise<Answer> {
+): Promise<GivenAnswer> {
   client.await(call);
   const { answer, last, shortage } = await tryTargets(runtime, call, client);
   if (shortage !== null) runtime.report(shortage, call.id);
@@ -23,11 +22,13 @@ export async function attemptTargets(
     // Its client has a stream already, which no status and no JSON can follow.
     answer.running?.abandoned(runtime.clock.now());
     answer.exchange.abort(new Error('its client has a stream already'));
+    answer.translated?.abandon();
     throw noAnswer(runtime, call, last);
   }
   call.outcome.leadMs = answer.beganMono - call.startMono - answer.failedMs;
   const redirected = call.operation.download === 'redirected';
-  return redirected ? followRedirects(runtime, call, client, answer) : answer;
+  if (!redirected) return answer;
+  return { ...(await followRedirects(runtime, call, client, answer)), translated: null };
 }
 
 /** This machine could not even ask: a refusal, since no provider failed (contract: call-log/machine-faults). */

@@ -1,13 +1,16 @@
+import { isTextProtocol } from '#lib/core/translation/index';
 import {
   type AskedCall,
   conversationOf,
   extendCall,
   type PlannedCall,
+  refusesTranslation,
   type StoredCall,
 } from '#lib/gateway/flow/call/call';
 import type { Runtime } from '#lib/gateway/flow/runtime';
 import { planStored } from '#lib/gateway/routing/plan-stored';
 import { plan } from '#lib/gateway/routing/pure/plan';
+import { ClientRequest } from '#lib/gateway/translation/pure/client-request';
 
 /**
  * Where the call may go. Pure; a plan without targets keeps its refusal, which is answered only after admission
@@ -19,6 +22,7 @@ export function planCall(runtime: Runtime, call: AskedCall): PlannedCall {
   const catalogue = runtime.catalogue();
   const conversation = conversationOf(call);
   const nowMs = runtime.clock.now();
+  const clientRequest = isTextProtocol(family.id) ? new ClientRequest(family.id, () => ask.scan.body) : null;
   const planned = plan({
     ask,
     family: family.id,
@@ -35,9 +39,11 @@ export function planCall(runtime: Runtime, call: AskedCall): PlannedCall {
             { workspaceId: snapshot.workspace.id, model: ask.model, name: conversation },
             nowMs,
           ),
+    noTranslation: refusesTranslation(call),
+    untranslatable: (target) => clientRequest?.misfit(target) ?? null,
     noFallback: call.arrival.headers['x-no-fallback']?.trim().toLowerCase() === 'true',
   });
-  return extendCall(call, { plan: planned, catalogue });
+  return extendCall(call, { plan: planned, catalogue, clientRequest });
 }
 
 /** Where a call about something that a provider keeps goes: to that provider. */

@@ -1,13 +1,16 @@
+import { Refused, refusal } from '#lib/core/errors';
 import { type Framing, framingOf } from '#lib/core/relay/framing';
 import { Tap } from '#lib/core/relay/tap';
+import type { TranslatedCall } from '#lib/gateway/flow/attempt/translate-call';
+import type { GivenAnswer } from '#lib/gateway/flow/attempt/try-targets';
 import { type AnsweredCall, type ClaimedCall, extendCall } from '#lib/gateway/flow/call/call';
 import type { HeaderList, Reply } from '#lib/gateway/flow/lane';
-import type { SendLastByte } from '#lib/gateway/flow/relay/parts';
+import { type RelayParts, type SendLastByte, withhold } from '#lib/gateway/flow/relay/parts';
 import { createRecorder } from '#lib/gateway/flow/relay/recorder';
 import { StreamRelay } from '#lib/gateway/flow/relay/stream';
 import { WholeRelay } from '#lib/gateway/flow/relay/whole';
 import type { Runtime } from '#lib/gateway/flow/runtime';
-import type { Answer } from '#lib/gateway/upstream/attempt';
+import { UntranslatableAnswer } from '#lib/gateway/translation/answer';
 import { codingOf } from '#lib/gateway/upstream/decode';
 import type { Exchange } from '#lib/gateway/upstream/exchange';
 import { headersToClient, headerText, providerRequestId } from '#lib/gateway/upstream/headers';
@@ -21,7 +24,7 @@ import { headersToClient, headerText, providerRequestId } from '#lib/gateway/ups
 export function relayAnswer(
   runtime: Runtime,
   claimed: ClaimedCall,
-  answer: Answer,
+  answer: GivenAnswer,
   reply: Reply,
 ): Promise<SendLastByte> {
   const { exchange, target, reading } = answer;
@@ -32,25 +35,70 @@ export function relayAnswer(
   const framing = reading?.framing ?? unreadFraming(exchange);
   const streamed = framing !== 'whole';
   const meter = reading?.meter ?? null;
-  const injected = ask.operation.steps === 'generate' && family.injectsUsage?.(ask, target.offer) === true;
+  const translated = succeeded ? answer.translated : null;
+  if (!succeeded) answer.translated?.abandon();
+  const injected =
+    !translated && ask.operation.steps === 'generate' && family.injectsUsage?.(ask, target.offer) === true;
   const tap = new Tap({
     removeUsage: framing === 'events' && injected,
     mask: succeeded ? null : target.credential,
   });
-  const recorder = createRecorder(runtime, call, meter);
+  // What is stored by another protocol's id could not be asked for.
+  const recorder = translated ? null : createRecorder(runtime, call, meter);
   const headers = answerHeaders(call, answer, streamed);
   if (streamed && runtime.closesStreams) headers.push('connection', 'close');
   return new Promise((resolve, reject) => {
-    const parts = { runtime, call, exchange, answer, meter, tap, recorder, reply, headers, resolve, reject };
+    const parts: RelayParts = {
+      runtime,
+      call,
+      exchange,
+      answer,
+      translated,
+      meter,
+      tap,
+      recorder,
+      reply,
+      headers,
+      resolve,
+      reject,
+    };
     const relay = streamed ? new StreamRelay(parts) : new WholeRelay(parts);
-    exchange.read(relay);
+    if (!translated || !meter) {
+      exchange.read(relay);
+      return;
+    }
+    if (streamed !== ask.stream) {
+      exchange.abort(new UntranslatableAnswer('it is in a form that was not asked for'));
+      withhold(parts, notInForm());
+      return;
+    }
+    const isCut = () => {
+      meter.end();
+      return relay.isCut();
+    };
+    exchange.read(translated.answer.through(relay, { meter, isCut }));
   });
 }
 
+/** The provider was asked for a stream and gave a whole answer, or the reverse. */
+function notInForm(): Refused {
+  return new Refused(
+    refusal(
+      'upstream_request_failed',
+      'The provider answered in a form that was not asked for, which cannot be translated; retry with backoff.',
+    ),
+  );
+}
+
 /** The headers of an answer that a provider gave (contract: request/answering-headers). */
-function answerHeaders(call: AnsweredCall, { exchange, target }: Answer, streamed: boolean): HeaderList {
-  // No content has no length either.
-  const headers = headersToClient(exchange.headers, streamed || exchange.status === 204, target.credential);
+function answerHeaders(call: AnsweredCall, answer: GivenAnswer, streamed: boolean): HeaderList {
+  const { exchange, target, translated } = answer;
+  const succeeded = exchange.status >= 200 && exchange.status < 300;
+  const headers =
+    translated && succeeded
+      ? translatedHeaders(translated)
+      : // No content has no length either.
+        headersToClient(exchange.headers, streamed || exchange.status === 204, target.credential);
   for (const text of call.headers) headers.push(text);
   headers.push('x-answered-model', target.model.id, 'x-answered-provider', target.offer.provider.id);
   headers.push('x-attempts', String(call.outcome.attempts.length));
@@ -59,6 +107,13 @@ function answerHeaders(call: AnsweredCall, { exchange, target }: Answer, streame
   if (upstreamId) headers.push('x-upstream-request-id', upstreamId);
   if (streamed && exchange.headers['cache-control'] === undefined) headers.push('cache-control', 'no-cache');
   if (streamed) headers.push('x-accel-buffering', 'no');
+  return headers;
+}
+
+/** Of the provider's headers none fits the translated body (contract: translation/headers). */
+function translatedHeaders({ from, to, lost, contentType }: TranslatedCall): HeaderList {
+  const headers = ['content-type', contentType, 'x-translated', `${from}-to-${to}`];
+  if (lost.length > 0) headers.push('x-translation-loss', lost.join(', '));
   return headers;
 }
 

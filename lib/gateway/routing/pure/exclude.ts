@@ -5,6 +5,7 @@ import type { FamilyId } from '#lib/core/families/ids';
 import { formatUsd } from '#lib/core/money';
 import { ratesAt } from '#lib/gateway/routing/pure/rates';
 import type { Rules } from '#lib/gateway/routing/pure/rules';
+import { spokenFamily } from '#lib/gateway/routing/pure/translate';
 
 /** Why an offer of a model in scope is left out of a plan: a code, put into words only when asked for. */
 export type WhyOffer =
@@ -26,6 +27,8 @@ export type WhyOffer =
 /** The properties of a request and its policy that offers must meet. */
 export interface OfferNeeds {
   readonly family: FamilyId;
+  /** Offers that speak only another protocol are candidates too. */
+  readonly translates: boolean;
   readonly rules: Rules;
   /** The request's estimate: a context tier may cost more than `maxPrice`. */
   readonly inputTokens: number;
@@ -61,15 +64,16 @@ export function exclude(offer: OfferFacts, wanted: OfferNeeds): WhyOffer | null 
   const provider = offer.provider.id;
   if (rules.only !== null && !rules.only.has(provider)) return 'only';
   if (rules.ignore?.has(provider)) return 'ignore';
-  return unavailable(offer, wanted.family) ?? overPrice(offer, wanted);
+  if (!wanted.translates) return unavailable(offer, wanted.family) ?? overPrice(offer, wanted);
+  return unavailable(offer, spokenFamily(offer, wanted.family)) ?? overPrice(offer, wanted);
 }
 
 function canServe(offer: OfferFacts, family: FamilyId, nowMs: number): boolean {
   return !isRetired(offer, nowMs) && unavailable(offer, family) === null;
 }
 
-function unavailable(offer: OfferFacts, family: FamilyId): WhyOffer | null {
-  if (!offer.families.has(family)) return 'family';
+function unavailable(offer: OfferFacts, family: FamilyId | null): WhyOffer | null {
+  if (family === null || !offer.families.has(family)) return 'family';
   if (offer.price === null) return 'unpriced';
   if (offer.provider.credential === null) return 'credential';
   const address = offer.provider.families.get(family);
@@ -88,7 +92,7 @@ function overPrice(offer: OfferFacts, { rules, inputTokens, tier }: OfferNeeds):
 
 /** The code in words, for messages and `route explain`. */
 export function describeOffer(why: WhyOffer, offer: OfferFacts, wanted: OfferNeeds): string {
-  const { family, rules, inputTokens, tier } = wanted;
+  const { family, rules, inputTokens, tier, translates } = wanted;
   const { credentialEnv, families } = offer.provider;
   const address = families.get(family);
   const rates = offer.price && ratesAt(offer.price.price, inputTokens, tier);
@@ -100,7 +104,7 @@ export function describeOffer(why: WhyOffer, offer: OfferFacts, wanted: OfferNee
     case 'ignore':
       return "in the policy's ignore";
     case 'family':
-      return `does not support the ${family} family`;
+      return `does not support the ${family} family${translates ? '' : ', and calls are not translated here'}`;
     case 'unpriced':
       return 'has no price';
     case 'credential':

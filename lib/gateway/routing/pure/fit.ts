@@ -1,7 +1,9 @@
-import type { ModelFacts } from '#lib/core/facts/snapshot';
+import type { ModelFacts, OfferFacts } from '#lib/core/facts/snapshot';
 import type { Ask } from '#lib/core/families/family';
 import type { FamilyId } from '#lib/core/families/ids';
 import { estimateInput } from '#lib/core/metering/estimate-input';
+import type { OfferNeeds } from '#lib/gateway/routing/pure/exclude';
+import { spokenFamily } from '#lib/gateway/routing/pure/translate';
 
 /** Why a fallback model is left out as a whole (contract: routing/fallback-models). */
 export type WhyModel = 'unknown' | 'scope' | 'family' | 'context' | 'budget' | 'image' | 'sound' | 'file';
@@ -9,7 +11,7 @@ export type WhyModel = 'unknown' | 'scope' | 'family' | 'context' | 'budget' | '
 /** What a request needs of every model that it may fall back to. */
 interface FallbackNeeds {
   readonly ask: Ask;
-  readonly family: FamilyId;
+  readonly wanted: Pick<OfferNeeds, 'family' | 'translates'>;
   /** Models of the key; null: all. */
   readonly scope: ReadonlySet<string> | null;
 }
@@ -22,11 +24,11 @@ interface FallbackNeeds {
 export function misfit(
   slug: string,
   model: ModelFacts | undefined,
-  { ask, family, scope }: FallbackNeeds,
+  { ask, wanted, scope }: FallbackNeeds,
 ): WhyModel | null {
   if (!model) return 'unknown';
   if (scope !== null && !scope.has(slug)) return 'scope';
-  if (!model.offers.some((offer) => offer.families.has(family))) return 'family';
+  if (!model.offers.some((offer) => speaks(offer, wanted))) return 'family';
   // A catalogue that gives no size (0) sets no bound; of a model of videos or pictures, it is only
   // that of the prompt, and what else the request carries is not part of it.
   if (model.contextTokens > 0 && model.output.includes('text')) {
@@ -34,6 +36,10 @@ export function misfit(
   }
   if (model.maxOutputTokens > 0 && (ask.budget ?? 0) > model.maxOutputTokens) return 'budget';
   return lackingInput(model, ask);
+}
+
+function speaks(offer: OfferFacts, { family, translates }: FallbackNeeds['wanted']): boolean {
+  return translates ? spokenFamily(offer, family) !== null : offer.families.has(family);
 }
 
 /** The code in words, for `route explain`. */

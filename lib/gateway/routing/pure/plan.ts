@@ -4,6 +4,7 @@ import { type Ask, budgetToInject } from '#lib/core/families/family';
 import type { FamilyId } from '#lib/core/families/ids';
 import { estimateInput } from '#lib/core/metering/estimate-input';
 import { coversTier, tierOf } from '#lib/core/metering/service-tier';
+import type { Unreadable } from '#lib/core/translation/conversation';
 import type { OfferHealth } from '#lib/gateway/routing/health';
 import { arrange } from '#lib/gateway/routing/pure/arrange';
 import {
@@ -18,6 +19,7 @@ import { nestedAt, noProviderOfAll } from '#lib/gateway/routing/pure/nested';
 import { type Rules, rulesFor } from '#lib/gateway/routing/pure/rules';
 import type { Plan, Target } from '#lib/gateway/routing/pure/target';
 import { timeLimitsOf } from '#lib/gateway/routing/pure/time-limits';
+import { isTranslatable, spokenFamily, translatedBudget } from '#lib/gateway/routing/pure/translate';
 
 /** Output for which a price is calculated: what the request allows, up to a usual answer; tokens. */
 const USUAL_OUTPUT = 1_000;
@@ -37,6 +39,13 @@ export interface PlanInput {
   readonly holder?: string | null;
   /** The client turned fallback off for this call (`X-No-Fallback: true`). */
   readonly noFallback?: boolean;
+  /** The client turned translation off for this call (`X-Translate: never`). */
+  readonly noTranslation?: boolean;
+  /**
+   * Why the request cannot be written in another protocol; null: it can. Absent: that is not known, so such offers stay
+   * in the plan.
+   */
+  untranslatable?(target: Target): Unreadable | null;
 }
 
 /** Called for what a plan leaves out; made for explanations, absent on the path of calls. */
@@ -54,16 +63,26 @@ export function plan(input: PlanInput): Plan {
   const offers = candidates(input, rules, null);
   const most = attemptsOf(input, rules);
   const targets: Target[] = [];
+  let refused: Unreadable | null = null;
   for (const offer of offers) {
     if (targets.length === most) break;
     const target = targetOf(input, offer);
-    if (target) targets.push(target);
+    if (!target) continue;
+    // Behind a target that speaks the client's protocol, the request is read only if it comes to that.
+    const why = targets.some(({ family }) => family === input.family) ? null : misfitOf(input, target);
+    if (why === null) targets.push(target);
+    else refused ??= why;
   }
   return {
     targets,
     timeLimits: timeLimitsOf(rules.policy, input.ask),
-    failure: targets.length === 0 ? noTarget(input, rules) : null,
+    failure: targets.length === 0 ? noTarget(input, rules, refused) : null,
   };
+}
+
+/** Why the request cannot be written for a target; null: it can, or need not be. */
+export function misfitOf(input: PlanInput, target: Target): Unreadable | null {
+  return target.family === input.family ? null : (input.untranslatable?.(target) ?? null);
 }
 
 /** How many targets this call may try. */
@@ -83,7 +102,7 @@ export function candidates(input: PlanInput, rules: Rules, left: Leftovers | nul
   const fallbacks = ask.chain ?? rules.fallbackModels;
   if (fallbacks.length === 0 || typeof input.pinned === 'string') return asideLast(input, first);
   const all = [...first];
-  const needs = { ask, family: input.family, scope: input.snapshot.key.models };
+  const needs = { ask, wanted, scope: input.snapshot.key.models };
   for (const slug of fallbacks) {
     if (slug === ask.model) continue;
     const other = catalogue.models.get(slug);
@@ -91,12 +110,29 @@ export function candidates(input: PlanInput, rules: Rules, left: Leftovers | nul
     if (why !== null) left?.model(why, slug, other);
     else if (other) all.push(...fromModel(input, wanted, other, left));
   }
-  return asideLast(input, all);
+  return asideLast(input, rules.translate === 'fallback' ? nativeFirst(input, all) : all);
+}
+
+function nativeFirst({ family }: PlanInput, offers: readonly OfferFacts[]): readonly OfferFacts[] {
+  if (offers.every(({ families }) => families.has(family))) return offers;
+  const speaks = (offer: OfferFacts) => offer.families.has(family);
+  return [...offers.filter(speaks), ...offers.filter((offer) => !speaks(offer))];
 }
 
 /** The requirements on each offer. */
-export function wantedOf({ ask, family, nowMs }: PlanInput, rules: Rules): OfferNeeds {
-  return { family, rules, inputTokens: estimateInput(ask.weight), tier: tierOf(ask.serviceTier), nowMs };
+export function wantedOf(input: PlanInput, rules: Rules): OfferNeeds {
+  const { ask, family, nowMs } = input;
+  return {
+    family,
+    rules,
+    translates:
+      rules.translate !== 'never' &&
+      input.noTranslation !== true &&
+      isTranslatable(ask, family, input.pinned ?? null),
+    inputTokens: estimateInput(ask.weight),
+    tier: tierOf(ask.serviceTier),
+    nowMs,
+  };
 }
 
 /** Steps 1 to 4 for one model. */
@@ -113,7 +149,7 @@ function fromModel(
     else left?.offer(why, model, offer);
   }
   if (kept.length < 2) return kept;
-  return arrange(kept, wanted.rules, {
+  const arranged = arrange(kept, wanted.rules, {
     healthOf: input.healthOf,
     callId: input.callId,
     nowMs: input.nowMs,
@@ -123,6 +159,7 @@ function fromModel(
     outputTokens: Math.min(input.ask.budget ?? USUAL_OUTPUT, USUAL_OUTPUT) * input.ask.choices,
     holder: input.holder ?? null,
   });
+  return nativeFirst(input, arranged);
 }
 
 /**
@@ -148,20 +185,25 @@ function asideLast(input: PlanInput, offers: readonly OfferFacts[]): readonly Of
 /** What `exclude` has let through has all that an attempt needs, so null is unreachable. */
 export function targetOf(input: PlanInput, offer: OfferFacts): Target | null {
   const model = input.catalogue.models.get(offer.modelId);
-  const address = offer.provider.families.get(input.family);
+  const family = spokenFamily(offer, input.family);
+  const address = family && offer.provider.families.get(family);
   const { credential } = offer.provider;
-  if (!model || address?.state !== 'ready' || offer.price === null || credential === null) return null;
+  if (!model || !family || address?.state !== 'ready' || offer.price === null || credential === null)
+    return null;
   const nested =
     input.ask.nested && nestedAt(input.ask.nested, offer.provider.id, input.catalogue, input.nowMs);
   return {
     ...(nested ? { nested } : {}),
     model,
     offer,
-    family: input.family,
+    family,
     address: address.url,
     credential,
     price: offer.price,
-    injectBudget: budgetToInject(input.ask, input.snapshot.key.maxOutputTokens, model),
+    injectBudget:
+      family === input.family
+        ? budgetToInject(input.ask, input.snapshot.key.maxOutputTokens, model)
+        : translatedBudget(input.ask, input.snapshot.key.maxOutputTokens, model),
   };
 }
 
@@ -169,9 +211,11 @@ export function targetOf(input: PlanInput, offer: OfferFacts): Target | null {
  * 400 when an offer lacks only a price or the service tier that is asked for, when the state that the call continues is
  * kept where its model has no offer, or when all offers that could serve it are retired (contract: routing/no-target);
  * else 502, named after what the closest offer lacks: a wrong address, else a missing one.
+ * @param refused why the request cannot be written for an offer that could be called otherwise; null: there is none.
  */
-export function noTarget(input: PlanInput, rules: Rules): Refusal {
+export function noTarget(input: PlanInput, rules: Rules, refused: Unreadable | null): Refusal {
   const slug = input.ask.model;
+  if (refused) return noTranslation(input, refused);
   const wanted = wantedOf(input, rules);
   const reasons: string[] = [];
   const whys = new Set<WhyOffer>();
@@ -229,4 +273,20 @@ export function noTarget(input: PlanInput, rules: Rules): Refusal {
     'missing_upstream_base_url',
     `No provider of ${slug} is available (${told || 'it has no offers'}); choose another model, change the workspace's routing policy, or ask the gateway's operator.`,
   );
+}
+
+/**
+ * 400: the offers that could be called speak another protocol, in which this request cannot be written
+ * (contract: translation/refused).
+ */
+function noTranslation({ ask, family, catalogue }: PlanInput, { message }: Unreadable): Refusal {
+  const model = catalogue.models.get(ask.model);
+  const native = model?.offers.some(({ families }) => families.has(family)) ?? false;
+  if (native) {
+    return refusal(
+      'model_not_allowed',
+      `No provider of ${ask.model} that speaks this protocol is available, and the request cannot be translated for the others. ${message}`,
+    );
+  }
+  return refusal('invalid_body', `Model ${ask.model} is called by translation. ${message}`);
 }

@@ -15,6 +15,7 @@ export interface Rules {
   /** null: no draw. */
   readonly weights: ReadonlyMap<string, number> | null;
   readonly fallbackModels: readonly string[];
+  readonly translate: 'never' | 'fallback' | 'allow';
   /** Nano-dollars per million tokens; infinite without a bound. */
   readonly maxInputNano: number;
   readonly maxOutputNano: number;
@@ -65,6 +66,7 @@ function compile(policy: Policy): Rules {
     ignore: policy.ignore?.length ? new Set(policy.ignore) : null,
     weights: drawn.length > 0 ? new Map(drawn) : null,
     fallbackModels: policy.fallbackModels ?? [],
+    translate: policy.translate ?? 'allow',
     maxInputNano: maxPrice?.input === undefined ? Number.POSITIVE_INFINITY : Number(parseUsd(maxPrice.input)),
     maxOutputNano:
       maxPrice?.output === undefined ? Number.POSITIVE_INFINITY : Number(parseUsd(maxPrice.output)),

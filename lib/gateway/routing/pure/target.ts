@@ -6,6 +6,7 @@ import type { FamilyId } from '#lib/core/families/ids';
 export interface Target {
   readonly model: ModelFacts;
   readonly offer: OfferFacts;
+  /** Spoken by the offer: if it is not the client's, the call is translated (contract: translation/when). */
   readonly family: FamilyId;
   /** The provider's versioned root. */
   readonly address: URL;

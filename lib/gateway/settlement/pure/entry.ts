@@ -28,6 +28,10 @@ export interface AttemptRecord {
   /** The provider's own code and the start of its message, masked (contract: call-log/provider-error). */
   readonly providerCode: string | null;
   readonly providerMessage: string | null;
+  /** The protocol in which the provider was called; absent: the client's own. */
+  readonly translatedTo?: string;
+  /** Fields of the request that the translation left out; absent with `translatedTo`. */
+  readonly lost?: readonly string[];
 }
 
 /** A row of the call log (contract: call-log/row). */

@@ -56,6 +56,7 @@ export function failureName(error: unknown): string {
     ERROR_IN_ANSWER: 'error_in_answer',
     EMPTY_ANSWER: 'empty_answer',
     CUT_ANSWER: 'cut_answer',
+    UNTRANSLATABLE_ANSWER: 'untranslatable_answer',
   };
   const machine = machineFaultOf(error);
   if (machine !== null) return machine;

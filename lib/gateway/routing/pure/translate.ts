@@ -1,0 +1,61 @@
+import type { ModelFacts, OfferFacts } from '#lib/core/facts/snapshot';
+import type { Ask } from '#lib/core/families/family';
+import type { FamilyId } from '#lib/core/families/ids';
+
+/** Protocols that answer with text: requests of one can be written in another. */
+const textProtocols: readonly FamilyId[] = ['chat', 'responses', 'messages', 'generate-content'];
+
+/** The protocol that a maker's own models speak best: others often lack a part of it. */
+const nativeProtocols: Readonly<Record<string, FamilyId>> = {
+  anthropic: 'messages',
+  google: 'generate-content',
+  openai: 'responses',
+};
+
+/** Who made a model, by its slug: "anthropic" of "anthropic/claude-sonnet-5". */
+export function makerOf(slug: string): string {
+  return slug.split('/', 1)[0] ?? slug;
+}
+
+/**
+ * Whether a call may be translated at all: it asks for text, and continues nothing that a provider keeps
+ * (contract: translation/when).
+ */
+export function isTranslatable(
+  { operation, nested, job }: Ask,
+  family: FamilyId,
+  pinned: string | null,
+): boolean {
+  if (pinned !== null || nested !== undefined || job !== undefined) return false;
+  return operation.budgeted === true && operation.steps === 'generate' && textProtocols.includes(family);
+}
+
+/**
+ * The protocol in which an offer is called: the client's if it speaks that, else one of those with text; null: none.
+ */
+export function spokenFamily({ families, modelId }: OfferFacts, client: FamilyId): FamilyId | null {
+  if (families.has(client)) return client;
+  if (!textProtocols.includes(client)) return null;
+  const native = nativeProtocols[makerOf(modelId)];
+  if (native !== undefined && families.has(native)) return native;
+  return textProtocols.find((one) => families.has(one)) ?? null;
+}
+
+/** Whether the model can be called by translation. */
+export function hasTranslatedOffer({ offers, output }: ModelFacts): boolean {
+  return (
+    output.includes('text') && offers.some(({ families }) => textProtocols.some((one) => families.has(one)))
+  );
+}
+
+/** Output tokens of a silent request whose model has no maximum in the catalogue. */
+const SILENT_TOKENS = 8_192;
+
+/**
+ * The output budget that a translated request is written with, since the packages would choose one of their own: the
+ * request's, else the key's maximum, else the model's (contract: translation/budget); tokens.
+ */
+export function translatedBudget(ask: Ask, keyMaximum: number | null, model: ModelFacts): number {
+  const most = model.maxOutputTokens > 0 ? model.maxOutputTokens : SILENT_TOKENS;
+  return ask.budget ?? (keyMaximum === null ? most : Math.min(keyMaximum, most));
+}
