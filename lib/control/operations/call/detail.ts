@@ -23,6 +23,11 @@ const shownAttempt = z.object({
     .string()
     .nullable()
     .describe('The first 300 bytes of its message; masked parts are shown as “…”.'),
+  translatedTo: z
+    .string()
+    .nullable()
+    .describe('The protocol in which the provider was called, if it is not the client’s own.'),
+  lost: z.array(z.string()).describe('Fields of the request that the translation left out.'),
 });
 
 /** A call as "call show" prints it (contract: operations/call-show). */
@@ -125,6 +130,10 @@ export function callDetail(
       adjusted && settledAt
         ? { amount: formatUsd(adjusted.amountNano), settledAt: settledAt.toISOString() }
         : null,
-    attempts: storedAttempts(call.attempts, call),
+    attempts: storedAttempts(call.attempts, call).map(({ translatedTo = null, lost = [], ...one }) => ({
+      ...one,
+      translatedTo,
+      lost: [...lost],
+    })),
   };
 }

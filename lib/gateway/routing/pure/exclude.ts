@@ -65,19 +65,20 @@ export function exclude(offer: OfferFacts, wanted: OfferNeeds): WhyOffer | null 
   if (rules.only !== null && !rules.only.has(provider)) return 'only';
   if (rules.ignore?.has(provider)) return 'ignore';
   if (!wanted.translates) return unavailable(offer, wanted.family) ?? overPrice(offer, wanted);
-  return unavailable(offer, spokenFamily(offer, wanted.family)) ?? overPrice(offer, wanted);
+  return unavailable(offer, spokenFamily(offer, wanted.family), wanted.family) ?? overPrice(offer, wanted);
 }
 
 function canServe(offer: OfferFacts, family: FamilyId, nowMs: number): boolean {
   return !isRetired(offer, nowMs) && unavailable(offer, family) === null;
 }
 
-function unavailable(offer: OfferFacts, family: FamilyId | null): WhyOffer | null {
+/** @param family spoken by the offer. @param asked the client's. */
+function unavailable(offer: OfferFacts, family: FamilyId | null, asked = family): WhyOffer | null {
   if (family === null || !offer.families.has(family)) return 'family';
   if (offer.price === null) return 'unpriced';
   if (offer.provider.credential === null) return 'credential';
   const address = offer.provider.families.get(family);
-  if (!address) return 'no_address';
+  if (!address) return family === asked ? 'no_address' : 'family';
   if (address.state === 'ready') return null;
   return address.state === 'missing' ? 'missing_address' : 'invalid_address';
 }
@@ -94,7 +95,7 @@ function overPrice(offer: OfferFacts, { rules, inputTokens, tier }: OfferNeeds):
 export function describeOffer(why: WhyOffer, offer: OfferFacts, wanted: OfferNeeds): string {
   const { family, rules, inputTokens, tier, translates } = wanted;
   const { credentialEnv, families } = offer.provider;
-  const address = families.get(family);
+  const address = families.get(spokenFamily(offer, family) ?? family);
   const rates = offer.price && ratesAt(offer.price.price, inputTokens, tier);
   switch (why) {
     case 'retired':

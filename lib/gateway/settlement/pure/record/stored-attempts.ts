@@ -16,7 +16,7 @@ export function storedAttempts(json: unknown, call: Answered): AttemptRecord[] {
 /** By position; what is missing at the end is as the call's own, without an error. */
 function storedAttempt(values: readonly unknown[], call: Answered): AttemptRecord {
   const [upstreamRequestId, startMs, durationMs, status = call.status, error] = values;
-  const [provider = call.provider, model = call.answeringModel, possibleDuplicate, code, message] =
+  const [provider = call.provider, model = call.answeringModel, possibleDuplicate, code, message, to, lost] =
     values.slice(5);
   return {
     provider: String(provider ?? ''),
@@ -29,17 +29,21 @@ function storedAttempt(values: readonly unknown[], call: Answered): AttemptRecor
     possibleDuplicate: possibleDuplicate === true,
     providerCode: typeof code === 'string' ? code : null,
     providerMessage: typeof message === 'string' ? message : null,
+    ...(typeof to === 'string'
+      ? { translatedTo: to, lost: Array.isArray(lost) ? lost.map(String) : [] }
+      : {}),
   };
 }
 
 /**
  * An attempt as JSON by position, for `storedAttempt`: of most calls the one that answered, of which three values differ
- * from what its call says. Only one whose provider said why it failed has all ten.
+ * from what its call says. One whose provider said why it failed has ten, a translated one twelve.
  */
 export function attemptJson(one: AttemptRecord, call: Answered): string {
   const { provider, model, status, error, possibleDuplicate, providerCode, providerMessage } = one;
+  const { translatedTo, lost = [] } = one;
   const beginning = `[${jsonOf(one.upstreamRequestId)},${whole(one.startMs)},${whole(one.durationMs)}`;
-  const silent = providerCode === null && providerMessage === null;
+  const silent = providerCode === null && providerMessage === null && translatedTo === undefined;
   const answered =
     silent && possibleDuplicate === false && model === call.answeringModel && provider === call.provider;
   if (answered && error === null && status === call.status) return `${beginning}]`;
@@ -47,7 +51,10 @@ export function attemptJson(one: AttemptRecord, call: Answered): string {
   if (answered) return `${failed}]`;
   const named = `${failed},${jsonOf(provider)},${jsonOf(model)}`;
   if (silent) return `${named}${possibleDuplicate ? ',true' : ''}]`;
-  return `${named},${possibleDuplicate},${jsonOf(providerCode)},${jsonOf(providerMessage)}]`;
+  const told = `${named},${possibleDuplicate},${jsonOf(providerCode)},${jsonOf(providerMessage)}`;
+  return translatedTo === undefined
+    ? `${told}]`
+    : `${told},${jsonOf(translatedTo)},[${lost.map(jsonOf).join(',')}]]`;
 }
 
 const mostInteger = 2_147_483_647;
