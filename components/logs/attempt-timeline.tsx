@@ -17,6 +17,10 @@ export interface AttemptRow {
   /** What the provider said of its error; null: nothing. */
   readonly providerCode: string | null;
   readonly providerMessage: string | null;
+  /** The protocol in which the provider was called, if it is not the client's. */
+  readonly translatedTo: string | null;
+  /** Fields of the request that the translation left out. */
+  readonly lost: readonly string[];
   /** Whether this one answered the client. */
   readonly answered: boolean;
 }
@@ -61,6 +65,7 @@ export function AttemptTimeline({ attempts }: { attempts: readonly AttemptRow[] 
               <span className="tabular-nums">
                 started at {attempt.started}, took {attempt.lasted}
               </span>
+              {attempt.translatedTo ? <Badge tone="info">Translated to {attempt.translatedTo}</Badge> : null}
               {attempt.possibleDuplicate ? <Badge tone="warn">may have run twice</Badge> : null}
               {attempt.upstreamRequestId ? (
                 <span className="flex min-w-0 items-center gap-1">
@@ -72,6 +77,12 @@ export function AttemptTimeline({ attempts }: { attempts: readonly AttemptRow[] 
                 <span>no id from the provider</span>
               )}
             </p>
+            {attempt.lost.length > 0 ? (
+              <p className="text-xs [overflow-wrap:anywhere]">
+                <span className="text-muted">Left out: </span>
+                <code className="font-mono">{attempt.lost.join(', ')}</code>
+              </p>
+            ) : null}
             {attempt.providerCode || attempt.providerMessage ? (
               <p className="text-xs [overflow-wrap:anywhere]">
                 <span className="text-muted">The provider said: </span>

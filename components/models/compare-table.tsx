@@ -21,6 +21,7 @@ const facts: readonly { readonly name: string; show(model: ModelRow): ReactNode 
   { name: 'Output types', show: ({ writes }) => writes },
   { name: 'Capabilities', show: ({ capabilities }) => capabilities.join(', ') || '—' },
   { name: 'Protocols', show: ({ families }) => families.join(', ') },
+  { name: 'By translation', show: ({ translated }) => translated.join(', ') || '—' },
   { name: 'Offered by', show: ({ providers }) => providers.join(', ') },
   { name: 'Released', show: ({ released }) => released ?? '—' },
   { name: 'Retires', show: ({ retires }) => retires ?? '—' },

@@ -23,6 +23,7 @@ interface ModelPageProps {
     readonly name: string;
     readonly path: string;
     readonly budget: string | null;
+    readonly translated: boolean;
     readonly tiers: readonly string[];
   }[];
   snippets: readonly ShownSnippet[];
@@ -79,6 +80,9 @@ export function ModelPage(props: ModelPageProps) {
             <p className="border-t px-4 py-2.5 text-muted text-xs leading-5">
               Parameters are passed to the provider as you send them; the catalogue does not say which ones a
               model supports.
+              {protocols.some(({ translated }) => translated)
+                ? ' Calls in a translated protocol are rewritten in one that the provider speaks; fields without an equivalent are left out.'
+                : null}
             </p>
           </Section>
         ) : null}
@@ -137,12 +141,15 @@ function Retired({ offers, alone }: { offers: readonly RetiredOffer[]; alone: bo
 function Protocols({ protocols }: Pick<ModelPageProps, 'protocols'>) {
   return (
     <ul>
-      {protocols.map(({ family, name, path, budget, tiers }) => (
+      {protocols.map(({ family, name, path, budget, translated, tiers }) => (
         <li
           key={family}
           className="grid gap-x-6 gap-y-1 border-b px-4 py-2.5 last:border-b-0 sm:grid-cols-[11rem_1fr]"
         >
-          <span className="font-medium">{name}</span>
+          <span className="flex flex-wrap items-start gap-x-2 gap-y-1">
+            <span className="font-medium">{name}</span>
+            {translated ? <Badge tone="info">Translated</Badge> : null}
+          </span>
           <span className="grid min-w-0 gap-1">
             <code className="font-mono text-xs leading-5 [overflow-wrap:anywhere]">{path}</code>
             <span className="text-muted text-xs leading-5">
@@ -151,13 +158,17 @@ function Protocols({ protocols }: Pick<ModelPageProps, 'protocols'>) {
                   Output limit: <code className="font-mono">{budget}</code>.{' '}
                 </>
               ) : null}
-              {tiers.length > 0
-                ? `Service tiers and modes with a price: ${tiers.join(', ')}.`
-                : 'Only the standard service.'}
+              {translated ? null : tiersText(tiers)}
             </span>
           </span>
         </li>
       ))}
     </ul>
   );
+}
+
+function tiersText(tiers: readonly string[]): string {
+  return tiers.length > 0
+    ? `Service tiers and modes with a price: ${tiers.join(', ')}.`
+    : 'Only the standard service.';
 }

@@ -70,8 +70,11 @@ export function PaneView(props: PaneViewProps) {
           <NativeSelect
             label={`Protocol of the ${label.toLowerCase()}`}
             value={family}
-            options={model.families.map((one) => ({ value: one, label: familyNames[one] }))}
-            className="w-44 shrink-0"
+            options={model.families.map((one) => ({
+              value: one,
+              label: `${familyNames[one]}${model.translated.includes(one) ? ' (translated)' : ''}`,
+            }))}
+            className="w-60 shrink-0"
             onChange={onFamily}
           />
         ) : null}

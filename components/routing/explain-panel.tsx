@@ -165,7 +165,10 @@ function Explanation({ found }: { found: Explained }) {
                 <span className="text-muted text-xs tabular-nums">{prices(one)}</span>
               </span>
               <span className="block break-all font-mono text-muted text-xs">{one.model}</span>
-              {one.openUntil ? <Badge tone="warn">Set aside, so tried last</Badge> : null}
+              <span className="flex flex-wrap gap-1.5">
+                {one.translatedTo ? <Badge tone="info">Translated to {one.translatedTo}</Badge> : null}
+                {one.openUntil ? <Badge tone="warn">Set aside, so tried last</Badge> : null}
+              </span>
             </span>
           </li>
         ))}

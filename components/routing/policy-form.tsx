@@ -16,6 +16,12 @@ const sorts = [
   { value: 'throughput', label: 'Highest throughput first' },
 ] as const;
 
+const translations = [
+  { value: 'allow', label: 'After the model’s other offers' },
+  { value: 'fallback', label: 'After the other offers of the whole fallback chain' },
+  { value: 'never', label: 'Never' },
+] as const;
+
 /** The keys of a policy as a form. @param model the one that it is for; null: the default of the workspace. */
 export function PolicyForm({ model }: { model: string | null }) {
   const { policy, set, models, providers } = usePolicyForm();
@@ -59,6 +65,19 @@ export function PolicyForm({ model }: { model: string | null }) {
             value={textOf(policy.sort) || 'order'}
             onChange={(value) => set('sort', value)}
             options={sorts}
+          />
+        </PolicyKey>
+        <PolicyKey
+          name="translate"
+          label="Translation"
+          hint="When offers are tried that do not speak the client’s protocol, so that the call must be translated."
+          empty="allow"
+        >
+          <NativeSelect
+            label="Translation"
+            value={textOf(policy.translate) || 'allow'}
+            onChange={(value) => set('translate', value)}
+            options={translations}
           />
         </PolicyKey>
         <div className="grid gap-5 sm:grid-cols-2">

@@ -17,6 +17,8 @@ export interface Explained {
   readonly candidates: readonly {
     readonly provider: string;
     readonly model: string;
+    /** Protocol in which it is called, if it is not the client's. */
+    readonly translatedTo: string | null;
     readonly input: string | null;
     readonly output: string | null;
     readonly openUntil: string | null;

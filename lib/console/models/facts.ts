@@ -1,4 +1,11 @@
-import { familiesOf, modelRowOf, showAvailability, showFamily, showPrice } from '#lib/console/models/rows';
+import {
+  familiesOf,
+  modelRowOf,
+  showAvailability,
+  showFamily,
+  showPrice,
+  translatedFamiliesOf,
+} from '#lib/console/models/rows';
 import { showClass } from '#lib/console/show/cost-line';
 import { showSpan } from '#lib/console/show/time';
 import { showTokens } from '#lib/console/show/tokens';
@@ -102,9 +109,13 @@ const addresses: Record<string, { readonly path: string; readonly budget: string
   },
 };
 
-/** What is known of calling a model: its protocols with their address, budget field and service tiers. */
+/**
+ * What is known of calling a model: its protocols with their address, budget field and service tiers; those that are
+ * translated come last.
+ */
 export function protocolsOf(model: ListedModel) {
-  return familiesOf(model).map((family) => {
+  const translated = translatedFamiliesOf(model);
+  return [...familiesOf(model), ...translated].map((family) => {
     const offers = model.offers.filter(({ families }) => families.includes(family));
     const tiers = offers.flatMap(({ price }) => price?.bands.map(({ tier }) => tier) ?? []);
     return {
@@ -112,6 +123,7 @@ export function protocolsOf(model: ListedModel) {
       name: showFamily(family),
       path: addresses[family]?.path.replace('{model}', model.id) ?? '',
       budget: addresses[family]?.budget ?? null,
+      translated: translated.includes(family),
       tiers: [...new Set(tiers)].filter((tier) => tier !== 'default'),
     };
   });

@@ -2,6 +2,7 @@ import { showTokens } from '#lib/console/show/tokens';
 import type { ListedModel, ListedOffer } from '#lib/control/catalogue/list';
 import { type Capability, capabilitiesOf, isCallable, lowestPrice } from '#lib/control/catalogue/search';
 import { showMoney } from '#lib/core/show-money';
+import { translatedProtocols } from '#lib/gateway/routing/pure/translate';
 
 const capabilityNames: Record<Capability, string> = {
   reasoning: 'Reasoning',
@@ -47,6 +48,7 @@ export function modelRowOf(model: ListedModel, list: string) {
     reads: model.input.join(', '),
     writes: model.output.join(', '),
     families: familiesOf(model).map(showFamily),
+    translated: translatedFamiliesOf(model).map(showFamily),
     providers: model.offers.map(({ providerName }) => providerName),
     capabilities: capabilitiesOf(model).map(showCapability),
     released: model.released,
@@ -61,6 +63,11 @@ export type ModelRow = ReturnType<typeof modelRowOf>;
 /** The protocols of all its offers, each once. */
 export function familiesOf({ offers }: Pick<ListedModel, 'offers'>): string[] {
   return [...new Set(offers.flatMap(({ families }) => families))];
+}
+
+/** The protocols in which calls of it are translated, since none of its offers speaks them. */
+export function translatedFamiliesOf(model: Pick<ListedModel, 'offers' | 'output'>): readonly string[] {
+  return translatedProtocols(familiesOf(model), model.output);
 }
 
 /** "$2.50"; "Free" for nothing. */

@@ -1,4 +1,4 @@
-import { familiesOf, modelRowOf } from '#lib/console/models/rows';
+import { familiesOf, modelRowOf, translatedFamiliesOf } from '#lib/console/models/rows';
 import { isPlaygroundFamily, type PlaygroundFamily } from '#lib/console/playground/draft';
 import type { ListedModel } from '#lib/control/catalogue/list';
 import { isCallable, sortModels } from '#lib/control/catalogue/search';
@@ -6,8 +6,9 @@ import { isCallable, sortModels } from '#lib/control/catalogue/search';
 /** A model that can be called here. */
 export interface PlaygroundModel {
   readonly id: string;
-  /** The protocols of its offers, in the order of the catalogue. */
+  /** The protocols of its offers, in the order of the catalogue, then those that are translated. */
   readonly families: readonly PlaygroundFamily[];
+  readonly translated: readonly PlaygroundFamily[];
   readonly input: readonly string[];
   readonly output: readonly string[];
   /** "$1.00 in, $4.00 out per million tokens"; null: priced in another way. */
@@ -22,12 +23,14 @@ export function playgroundModels(models: readonly ListedModel[]): PlaygroundMode
     .map((model) => {
       const { id, input, output } = model;
       const offers = model.offers.filter(({ available }) => available);
-      const families = familiesOf({ offers }).filter(isPlaygroundFamily);
+      const translated = translatedFamiliesOf({ offers, output }).filter(isPlaygroundFamily);
+      const native = familiesOf({ offers }).filter(isPlaygroundFamily);
       return {
         id,
         input,
         output,
-        families,
+        families: [...native, ...translated],
+        translated,
         price: priceOf({ ...model, offers }),
         fault: isFault(id),
       };

@@ -72,6 +72,8 @@ export function attemptRowsOf(call: CallDetail) {
     possibleDuplicate: attempt.possibleDuplicate,
     providerCode: attempt.providerCode,
     providerMessage: attempt.providerMessage,
+    translatedTo: attempt.translatedTo,
+    lost: attempt.lost.map(showForeign),
     answered:
       index === call.attempts.length - 1 && attempt.status !== null && attempt.status < 400 && !attempt.error,
   }));

@@ -135,12 +135,11 @@ describe('a draft of a policy (contract: routing/drafts)', () => {
       'one a/first',
       'two a/second',
     ]);
-    const messages = await as(ann, explainRoute, {
-      body: { model: 'a/first', messages: [] },
-      path: '/v1/messages',
-    });
-    expect(messages.skipped).toEqual([
-      { provider: 'two', model: 'a/first', why: 'does not support the messages family' },
+    const messages = await as(ann, explainRoute, { model: 'a/first', path: '/v1/messages', policy });
+    expect(messages.candidates.map(({ provider, translatedTo }) => [provider, translatedTo])).toEqual([
+      ['one', null],
+      ['two', 'chat'],
+      ['two', 'chat'],
     ]);
     const lost = as(ann, explainRoute, { path: '/v1/nothing', model: 'a/first' });
     await expect(lost).rejects.toMatchObject({ code: 'invalid_body', field: 'path' });

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { isPublicPage } from '#lib/console/addresses';
-import { priceTableOf } from '#lib/console/models/facts';
+import { priceTableOf, protocolsOf } from '#lib/console/models/facts';
 import { callableByFamily, scopeOfKey, viewCatalogue } from '#lib/console/models/list';
 import { modelHref, modelRowOf } from '#lib/console/models/rows';
 import { playgroundModels } from '#lib/console/playground/choices';
 import { showTokens } from '#lib/console/show/tokens';
 import { listModels } from '#lib/control/catalogue/list';
 import { endOfDay } from '#lib/core/facts/retired';
+import type { FamilyId } from '#lib/core/families/ids';
 import { readFilePrice } from '#lib/core/schemas/price';
 import { catalogueOf, modelOf, nowMs, offerAt } from '#tests/unit/routing/make';
 
@@ -71,6 +72,33 @@ describe('what may be called', () => {
 
   it('in a protocol is sorted by age, the newest first', () => {
     expect(callableByFamily(models)).toEqual(new Map([['chat', ['b', 'a']]]));
+  });
+});
+
+describe('the protocols of a model (contract: translation/when)', () => {
+  const speaking = (families: readonly FamilyId[], output: readonly string[]) => {
+    const offer = offerAt('one', 'a', { families: new Set(families) });
+    const ready = { state: 'ready', url: new URL('https://one.test/v1') } as const;
+    const provider = { ...offer.provider, families: new Map(families.map((family) => [family, ready])) };
+    return listModels(catalogueOf(modelOf('a', [{ ...offer, provider }], { output })), nowMs);
+  };
+
+  it.each([
+    [['messages'], ['text'], ['chat', 'responses', 'generate-content']],
+    [
+      ['responses', 'images', 'chat'],
+      ['text', 'image'],
+      ['messages', 'generate-content'],
+    ],
+    [['chat', 'responses', 'messages', 'generate-content'], ['text'], []],
+    [['images'], ['image'], []],
+    [['generate-content', 'videos'], ['video'], []],
+  ] as const)('a model that speaks %j and produces %j is translated in %j', (native, output, translated) => {
+    const models = speaking(native, output);
+    expect(models.map((model) => protocolsOf(model).map(({ family }) => family))).toEqual([
+      [...native, ...translated],
+    ]);
+    expect(playgroundModels(models)).toMatchObject([{ families: [...native, ...translated], translated }]);
   });
 });
 

@@ -10,6 +10,7 @@ describe('what differs between two policies, in words', () => {
     [{ maxAttempts: 4 }, { maxAttempts: 2 }, ['Attempts: 4 → 2']],
     [{}, { sort: 'latency' }, ['Sort: set to latency']],
     [{ sort: 'latency' }, {}, ['Sort: removed latency']],
+    [{}, { translate: 'never' }, ['Translation: set to never']],
     [{ order: ['a'] }, { order: ['b', 'a'] }, ['Provider order: added b as number 1']],
     [{ order: ['a', 'b'] }, { order: ['b', 'a'] }, ['Provider order: the order is b, a']],
     [{ fallbackModels: ['x/1', 'x/2'] }, { fallbackModels: ['x/2'] }, ['Fallback models: removed x/1']],

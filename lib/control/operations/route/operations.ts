@@ -9,7 +9,7 @@ import { chooseFamily, nameIn, readAsk, readPath } from '#lib/control/operations
 import { showHealth } from '#lib/control/operations/route/health';
 import { explanation, textOf } from '#lib/control/operations/route/shown';
 import type { KeySnapshot, Policy } from '#lib/core/facts/snapshot';
-import { familyIds } from '#lib/core/families/ids';
+import { type FamilyId, familyIds } from '#lib/core/families/ids';
 import { formatUsd } from '#lib/core/money';
 import { parsePolicy, policyShape } from '#lib/core/schemas/policy';
 import { type Candidate, explain } from '#lib/gateway/routing/explain';
@@ -101,7 +101,7 @@ export const explainRoute = read({
       model: ask.model,
       requestedModel,
       family: family.id,
-      candidates: candidates.map(candidateOf),
+      candidates: candidates.map((one) => candidateOf(one, family.id)),
       skipped: [...skipped],
       timeouts: { ...limitsOfModel(timeLimits, model) },
       health: processes > 0 ? ('live' as const) : ('unknown' as const),
@@ -112,12 +112,13 @@ export const explainRoute = read({
 
 export const routeOperations = [explainRoute, showHealth];
 
-function candidateOf({ target, openUntilMs }: Candidate) {
+function candidateOf({ target, openUntilMs }: Candidate, client: FamilyId) {
   const { input, output } = target.price.price.base;
   return {
     provider: target.offer.provider.id,
     model: target.model.id,
     upstreamModel: target.offer.upstreamModel,
+    translatedTo: target.family === client ? null : target.family,
     input: input === undefined ? null : formatUsd(input),
     output: output === undefined ? null : formatUsd(output),
     openUntil: openUntilMs === null ? null : new Date(openUntilMs).toISOString(),

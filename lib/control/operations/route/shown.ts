@@ -15,6 +15,10 @@ export const explanation = z.object({
         provider: z.string(),
         model: z.string(),
         upstreamModel: z.string(),
+        translatedTo: z
+          .string()
+          .nullable()
+          .describe('The protocol in which the provider is called, if it is not the client’s own.'),
         input: price,
         output: price,
         openUntil: z.iso
@@ -47,11 +51,12 @@ export function textOf(found: z.output<typeof explanation>): string {
     at + 1,
     one.provider,
     one.model,
+    one.translatedTo === null ? found.family : `${one.translatedTo} (translated)`,
     one.input,
     one.output,
     one.openUntil === null ? 'in service' : `set aside until ${one.openUntil}`,
   ]);
-  const titles = ['#', 'PROVIDER', 'MODEL', 'IN', 'OUT', 'STATE'];
+  const titles = ['#', 'PROVIDER', 'MODEL', 'PROTOCOL', 'IN', 'OUT', 'STATE'];
   return [
     `in the ${found.family} family:`,
     tableLines(titles, rows, found.failure?.message ?? 'no candidate'),

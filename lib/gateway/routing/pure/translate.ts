@@ -41,11 +41,16 @@ export function spokenFamily({ families, modelId }: OfferFacts, client: FamilyId
   return textProtocols.find((one) => families.has(one)) ?? null;
 }
 
-/** Whether the model can be called by translation. */
-export function hasTranslatedOffer({ offers, output }: ModelFacts): boolean {
-  return (
-    output.includes('text') && offers.some(({ families }) => textProtocols.some((one) => families.has(one)))
-  );
+/**
+ * The protocols in which a model can be called by translation only (contract: translation/when).
+ * @param native those that its offers speak. @param output what it produces: "text", "image".
+ */
+export function translatedProtocols(
+  native: readonly string[],
+  output: readonly string[],
+): readonly FamilyId[] {
+  if (!output.includes('text') || !textProtocols.some((one) => native.includes(one))) return [];
+  return textProtocols.filter((one) => !native.includes(one));
 }
 
 /** Output tokens of a silent request whose model has no maximum in the catalogue. */

@@ -8,6 +8,7 @@ const labels: Readonly<Record<string, string>> = {
   ignore: 'Ignored providers',
   weights: 'Weights',
   fallbackModels: 'Fallback models',
+  translate: 'Translation',
   maxPrice: 'Highest price',
   maxAttempts: 'Attempts',
   aliases: 'Aliases',
