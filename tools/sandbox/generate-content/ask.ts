@@ -89,8 +89,11 @@ function declared(tool: Record<string, unknown>): Tool[] {
 
 function readToolChoice(asked: Record<string, unknown>): ToolChoice {
   const config = record(either(asked, 'toolConfig', 'tool_config'));
-  const { mode } = record(either(config, 'functionCallingConfig', 'function_calling_config'));
+  const calling = record(either(config, 'functionCallingConfig', 'function_calling_config'));
+  const { mode } = calling;
   if (mode === 'NONE') return 'none';
+  const [only, ...others] = [either(calling, 'allowedFunctionNames', 'allowed_function_names') ?? []].flat();
+  if (mode === 'ANY' && typeof only === 'string' && others.length === 0) return { name: only };
   return mode === 'ANY' ? 'required' : 'auto';
 }
 

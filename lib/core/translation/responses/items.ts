@@ -83,8 +83,7 @@ export class ReasoningItem implements OpenItem {
     };
   }
 
-  /** @param mark null: its provider did not sign it. */
-  sign(mark: string | null): void {
+  sign(mark: string): void {
     this.#mark = mark;
   }
 

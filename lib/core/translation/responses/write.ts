@@ -155,14 +155,15 @@ class ResponseStream implements StreamWriter {
 
   /** Thinking that is signed and has no text. */
   #signAlone(id: string): string {
-    const mark = this.#takeMark(id);
-    return mark === null || this.#thought.has(id) ? '' : this.#writeMark(mark);
+    if (this.#thought.has(id) || !isSigned(this.#metadata.get(id))) return '';
+    return this.#writeMark(this.#takeMark(id));
   }
 
-  #takeMark(id: string): string | null {
-    const metadata = this.#metadata.get(id);
+  /** Unsigned thinking has one too: without it, an item that comes back names what its provider would have to keep. */
+  #takeMark(id: string): string {
+    const metadata = this.#metadata.get(id) ?? {};
     this.#metadata.delete(id);
-    return metadata && isSigned(metadata) ? markThinking({ maker: this.#facts.maker, metadata }) : null;
+    return markThinking({ maker: this.#facts.maker, metadata });
   }
 
   /** An item of thinking without a text. */

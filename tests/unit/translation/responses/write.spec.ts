@@ -7,6 +7,7 @@ import { bindThinking } from '#lib/core/translation/bind-thinking';
 import { type AnswerPart, isUnreadable, type WholeAnswer } from '#lib/core/translation/conversation';
 import { read } from '#lib/core/translation/responses/read';
 import { createWriter, writeWhole } from '#lib/core/translation/responses/write';
+import { markThinking } from '#lib/core/translation/thinking-mark';
 import { askResponse } from '#tests/unit/families/responses/make';
 import {
   answering,
@@ -369,7 +370,9 @@ describe('signed thinking over two turns of responses', () => {
       { type: 'reasoning-end', id: '0', providerMetadata: { anthropic: { signature: 's' } } },
       finish(),
     );
-    expect(text).not.toContain('encrypted_content');
+    const signed = markThinking({ maker: facts.maker, metadata: { anthropic: { signature: 's' } } });
+    expect(text).not.toContain(signed);
+    expect(text).toContain(markThinking({ maker: facts.maker, metadata: {} }));
   });
 });
 
