@@ -21,12 +21,8 @@ export function makerOf(slug: string): string {
  * Whether a call may be translated at all: it asks for text, and continues nothing that a provider keeps
  * (contract: translation/when).
  */
-export function isTranslatable(
-  { operation, nested, job }: Ask,
-  family: FamilyId,
-  pinned: string | null,
-): boolean {
-  if (pinned !== null || nested !== undefined || job !== undefined) return false;
+export function isTranslatable({ operation, nested }: Ask, family: FamilyId, pinned: string | null): boolean {
+  if (pinned !== null || nested !== undefined) return false;
   return operation.budgeted === true && operation.steps === 'generate' && textProtocols.includes(family);
 }
 
