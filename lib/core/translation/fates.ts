@@ -48,12 +48,22 @@ export function findLosses(body: JsonObject, table: FieldTable, target: TextProt
       if (fate.is === 'lost' || fate.is === 'refused') {
         if (fate.harmless?.(child)) continue;
         if (fate.is === 'lost') lost.add(childPattern);
-        else refused ??= { field: childPath, message: fate.why };
+        else refused ??= { field: childPath, message: named(childPath, child, fate.why) };
       } else if (!fate.opaque) visit(child, childPattern, childPath);
     }
   };
   visit(body, '', '');
   return { lost: [...lost], refused };
+}
+
+/** Longest value that a message repeats, characters. */
+const MOST_TOLD = 60;
+
+/** Reasons that begin with the field's name stay as they are; the others are put behind it and its value. */
+function named(path: string, value: unknown, why: string): string {
+  if (why.startsWith('Field ')) return why;
+  const told = typeof value === 'string' && value.length <= MOST_TOLD ? ` is ${JSON.stringify(value)}` : '';
+  return `Field "${path}"${told}: ${why}`;
 }
 
 function fateOf(table: FieldTable, pattern: string, target: TextProtocol): Fate {

@@ -91,10 +91,26 @@ function readContents(field: Field): LanguageModelV4Prompt {
   return said;
 }
 
+/** Gemini CLI sends every result twice when it resumes a session, which Google accepts. */
+function withoutRepeats(results: readonly Field[]): readonly Field[] {
+  const seen = new Set<string>();
+  return results.filter((part) => {
+    const named = at(part, 'functionResponse')
+      .get('id')
+      .maybe((id) => id.text());
+    const told = JSON.stringify(part.value);
+    if (!named || !seen.has(told)) {
+      seen.add(told);
+      return true;
+    }
+    return false;
+  });
+}
+
 /** Results of functions first, in a message of their own. */
 function readUserTurn(content: Field, parts: readonly Field[], calls: ToolCalls): LanguageModelV4Prompt {
   const isResult = (part: Field) => !at(part, 'functionResponse').isAbsent;
-  const results = parts.filter(isResult).map((part) => readResult(part, calls));
+  const results = withoutRepeats(parts.filter(isResult)).map((part) => readResult(part, calls));
   const others = parts.filter((part) => !isResult(part)).flatMap(readUserPart);
   if (results.length + others.length === 0) content.refuse('has no parts that say anything; leave it out.');
   return [

@@ -193,6 +193,12 @@ describe('a generateContent request', () => {
     ]);
   });
 
+  it('takes a response that is repeated word for word once', () => {
+    const answer = response('look', { output: 'A' }, 'a');
+    const { prompt } = conversationOf({ contents: [hello, model(call('look', 'a')), user(answer, answer)] });
+    expect(prompt[2]?.content).toMatchObject([{ toolCallId: 'a', output: { value: 'A' } }]);
+  });
+
   it.each([
     [{ output: 'x' }, { type: 'text', value: 'x' }],
     [{ error: 'x' }, { type: 'error-text', value: 'x' }],
