@@ -12,8 +12,8 @@ function lostUnless(...same: readonly unknown[]): Fate {
 }
 
 /** @param harmless whether the loss of a value changes nothing. */
-function refused(why: string, harmless: (value: unknown) => boolean = () => false): Fate {
-  return { is: 'refused', why, harmless };
+function refused(why: string, harmless?: (value: unknown) => boolean): Fate {
+  return harmless ? { is: 'refused', why, harmless } : { is: 'refused', why };
 }
 
 function approximated(how: string): Fate {
@@ -51,11 +51,9 @@ function fileFields(path: string): FieldTable {
   };
 }
 
-const thinking = approximated(
-  'It goes back to the maker of the model that signed it; other models do not get it.',
-);
+const thinking = approximated('kept for models of the maker that signed it');
 const unknownTool = "This tool of Google's models has no counterpart; declare a function instead.";
-const schema = approximated('As a JSON schema, without the order of its properties.');
+const schema = approximated('a JSON schema, without the order of properties');
 const isEmpty = (value: unknown) => Object.keys(objectIn(value) ?? {}).length === 0;
 const isFalse = (value: unknown) => value === false;
 
@@ -93,7 +91,7 @@ export const fields: FieldTable = inBothSpellings({
   'contents[].parts[].functionResponse.id': carried,
   'contents[].parts[].functionResponse.name': carried,
   'contents[].parts[].functionResponse.response': approximated(
-    'What is under "output", "result" or "content" is the result, under "error" an error; any other object is JSON.',
+    '"output", "result" or "content" in it is the result, "error" is an error; any other object is JSON',
   ),
   'contents[].parts[].functionResponse.parts': carried,
   ...fileFields('contents[].parts[].functionResponse.parts[]'),
@@ -116,7 +114,7 @@ export const fields: FieldTable = inBothSpellings({
   'tools[].functionDeclarations[].response': lost,
   'tools[].functionDeclarations[].responseJsonSchema': lost,
   'tools[].googleSearch': {
-    rest: approximated("The provider's own search of the web, without Google's filters."),
+    rest: approximated("the provider's own search, without Google's filters"),
     chat: refused(unknownTool),
   },
   'tools[].googleSearchRetrieval': refused(unknownTool),
@@ -132,10 +130,8 @@ export const fields: FieldTable = inBothSpellings({
   'tools[].parallelAiSearch': refused(unknownTool),
   toolConfig: carried,
   'toolConfig.functionCallingConfig': carried,
-  'toolConfig.functionCallingConfig.mode': approximated('VALIDATED is AUTO.'),
-  'toolConfig.functionCallingConfig.allowedFunctionNames': approximated(
-    'The model gets only these functions.',
-  ),
+  'toolConfig.functionCallingConfig.mode': approximated('VALIDATED is AUTO'),
+  'toolConfig.functionCallingConfig.allowedFunctionNames': approximated('only these functions are declared'),
   'toolConfig.functionCallingConfig.streamFunctionCallArguments': lostUnless(false),
   'toolConfig.retrievalConfig': lost,
   'toolConfig.includeServerSideToolInvocations': lostUnless(false),
@@ -185,11 +181,9 @@ export const fields: FieldTable = inBothSpellings({
   'generationConfig.thinkingConfig': carried,
   'generationConfig.thinkingConfig.includeThoughts': carried,
   'generationConfig.thinkingConfig.thinkingBudget': approximated(
-    'Up to 4,096 tokens are low effort, up to 16,384 medium, more are high; 0 is the least that the model can do. Models of Anthropic that take a budget get it.',
+    'low effort up to 4,096 tokens, medium up to 16,384, else high; 0 is the least that the model can do; models of Anthropic that take a budget get it',
   ),
-  'generationConfig.thinkingConfig.thinkingLevel': approximated(
-    'The effort that the model has closest to it.',
-  ),
+  'generationConfig.thinkingConfig.thinkingLevel': approximated('the closest effort that the model has'),
   safetySettings: lost,
   labels: lost,
   generationOutputConfig: refused('Only Google writes answers to a storage; leave the field out.'),

@@ -9,19 +9,16 @@ function lostUnless(...same: readonly unknown[]): Fate {
   return { is: 'lost', harmless: (value) => same.includes(value) };
 }
 
-/** @param harmless values whose loss changes nothing. */
-function refused(why: string, ...harmless: readonly unknown[]): Fate {
-  return { is: 'refused', why, harmless: (value) => harmless.includes(value) };
+function refused(why: string): Fate {
+  return { is: 'refused', why };
 }
 
 function approximated(how: string): Fate {
   return { is: 'approximated', how, opaque: true };
 }
 
-const cacheMark = approximated('Other providers cache prompts by themselves.');
-const thinking = approximated(
-  'It goes back to the maker of the model that signed it; other models do not get it.',
-);
+const cacheMark = approximated('other providers cache prompts by themselves');
+const thinking = approximated('kept for models of the maker that signed it');
 const storedFile = refused(
   'A stored file can be read only by its own provider; send the data (source.type "base64") or a URL.',
 );
@@ -40,9 +37,7 @@ function blockFields(path: string): FieldTable {
     [`${path}[].type`]: blockType,
     [`${path}[].text`]: carried,
     [`${path}[].cache_control`]: cacheMark,
-    [`${path}[].title`]: approximated(
-      'The title of a PDF is its file name; that of a text goes before the text.',
-    ),
+    [`${path}[].title`]: approximated('the name of a PDF file; for a text, its first line'),
     ...sourceFields(`${path}[].source`),
     [`${path}[].context`]: lost,
     [`${path}[].transformations`]: lost,
@@ -55,17 +50,17 @@ function blockFields(path: string): FieldTable {
 
 function sourceFields(path: string): FieldTable {
   return {
-    [path]: { is: 'approximated', how: 'A document that is text, or a search result, becomes text.' },
+    [path]: { is: 'approximated', how: 'a document that is text and a search result become text' },
     [`${path}.type`]: carried,
     [`${path}.media_type`]: carried,
     [`${path}.data`]: carried,
     [`${path}.url`]: carried,
     [`${path}.file_id`]: storedFile,
-    [`${path}.content`]: approximated('The content of a document becomes content of the message.'),
+    [`${path}.content`]: approximated('becomes content of the message'),
   };
 }
 
-const effort = approximated('The effort that the model has closest to it.');
+const effort = approximated('the closest effort that the model has');
 function toolType(translates: (type: unknown) => boolean): Fate {
   return {
     is: 'refused',
@@ -91,7 +86,7 @@ export const fields: FieldTable = {
   'messages[].content[].tool_use_id': carried,
   'messages[].content[].is_error': {
     rest: lostUnless(false),
-    'generate-content': approximated('The result is the error, unless it has pictures.'),
+    'generate-content': approximated('the result is the error, unless it has pictures'),
   },
   'messages[].content[].thinking': thinking,
   'messages[].content[].signature': thinking,
@@ -107,14 +102,12 @@ export const fields: FieldTable = {
   top_k: { rest: lost, 'generate-content': carried },
   stop_sequences: { rest: carried, responses: { is: 'lost', harmless: isEmpty } },
   thinking: carried,
-  'thinking.type': approximated(
-    'Thinking that is enabled is shown; disabled is the least that the model can do.',
-  ),
+  'thinking.type': approximated('enabled thinking is shown; disabled is the least that the model can do'),
   'thinking.budget_tokens': {
-    rest: approximated('Up to 4,096 tokens are low effort, up to 16,384 medium, more are high.'),
-    'generate-content': approximated('At most 24,576 tokens.'),
+    rest: approximated('low effort up to 4,096 tokens, medium up to 16,384, else high'),
+    'generate-content': approximated('at most 24,576 tokens'),
   },
-  'thinking.display': approximated('Thinking is shown unless it is "omitted".'),
+  'thinking.display': approximated('thinking is shown unless it is "omitted"'),
   output_config: carried,
   'output_config.effort': effort,
   'output_config.task_budget': lost,
@@ -136,10 +129,10 @@ export const fields: FieldTable = {
   'tools[].input_schema': whole,
   'tools[].strict': {
     rest: carried,
-    'generate-content': approximated('All calls are held to their schemas.'),
+    'generate-content': approximated('arguments are validated'),
   },
   'tools[].cache_control': cacheMark,
-  'tools[].eager_input_streaming': approximated('Arguments are streamed as the provider sends them.'),
+  'tools[].eager_input_streaming': approximated('arguments are streamed as the provider sends them'),
   'tools[].defer_loading': lostUnless(false),
   'tools[].allowed_callers': {
     is: 'lost',
@@ -156,7 +149,7 @@ export const fields: FieldTable = {
   'tool_choice.disable_parallel_tool_use': { rest: carried, 'generate-content': lostUnless(false) },
   metadata: carried,
   'metadata.user_id': {
-    rest: approximated('The user; of a name with more than 64 characters, its SHA-256.'),
+    rest: approximated('the user; if longer than 64 characters, its SHA-256'),
     'generate-content': lost,
   },
   user_profile_id: lost,
@@ -167,10 +160,11 @@ export const fields: FieldTable = {
   fallback_credit_token: lost,
   service_tier: lostUnless('auto', 'standard_only'),
   speed: lostUnless('standard'),
-  inference_geo: refused(
-    'No other protocol names where a model runs; choose the region by the model.',
-    'global',
-  ),
+  inference_geo: {
+    is: 'refused',
+    why: 'No other protocol names where a model runs; choose the region by the model.',
+    harmless: (value) => value === 'global',
+  },
   context_management: { is: 'lost', harmless: keepsAll },
   container: refused('A container is kept by its provider; leave the field out.'),
   mcp_servers: {
