@@ -144,7 +144,7 @@ function Protocols({ protocols }: Pick<ModelPageProps, 'protocols'>) {
       {protocols.map(({ family, name, path, budget, translated, tiers }) => (
         <li
           key={family}
-          className="grid gap-x-6 gap-y-1 border-b px-4 py-2.5 last:border-b-0 sm:grid-cols-[11rem_1fr]"
+          className="grid gap-x-6 gap-y-1 border-b px-4 py-2.5 last:border-b-0 sm:grid-cols-[14rem_1fr]"
         >
           <span className="flex flex-wrap items-start gap-x-2 gap-y-1">
             <span className="font-medium">{name}</span>

@@ -70,7 +70,7 @@ export function PolicyForm({ model }: { model: string | null }) {
         <PolicyKey
           name="translate"
           label="Translation"
-          hint="When offers are tried that do not speak the client’s protocol, so that the call must be translated."
+          hint="When to try offers that need the call to be translated."
           empty="allow"
         >
           <NativeSelect
@@ -82,12 +82,7 @@ export function PolicyForm({ model }: { model: string | null }) {
         </PolicyKey>
         <div className="grid gap-5 sm:grid-cols-2">
           <PolicyKey name="only" label="Only these providers" hint="No other providers are tried." empty={[]}>
-            <NameSet
-              name="only"
-              label="Only these providers"
-              add="Add to only these providers"
-              names={providers}
-            />
+            <NameSet name="only" label="Only these providers" add="Allow a provider" names={providers} />
           </PolicyKey>
           <PolicyKey
             name="ignore"
@@ -95,12 +90,7 @@ export function PolicyForm({ model }: { model: string | null }) {
             hint="These providers are never tried."
             empty={[]}
           >
-            <NameSet
-              name="ignore"
-              label="Ignored providers"
-              add="Add to ignored providers"
-              names={providers}
-            />
+            <NameSet name="ignore" label="Ignored providers" add="Ignore a provider" names={providers} />
           </PolicyKey>
         </div>
         <Weights />

@@ -21,7 +21,7 @@ export function PolicyKey({ name, label, hint, titled, empty, children }: Policy
   const own = Object.hasOwn(policy, name);
   const faults = faultsAt(name).filter(({ at }) => at.length === 1);
   return (
-    <fieldset className="grid min-w-0 gap-2" disabled={locked}>
+    <fieldset className="grid min-w-0 content-start gap-2" disabled={locked}>
       <legend className="contents">
         <span className="flex flex-wrap items-baseline justify-between gap-x-3">
           <span className={titled && inherited === null ? 'sr-only' : labelStyle}>{label}</span>
