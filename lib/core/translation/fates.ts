@@ -18,6 +18,13 @@ export type FateByTarget = Fate | ({ readonly rest: Fate } & Partial<Record<Text
 /** Fates by path: `messages[].content[].text`; `[]` is any element. A field that no path names is lost. */
 export type FieldTable = Readonly<Record<string, FateByTarget>>;
 
+/** Of fields that packages leave out for models that reject them. */
+export const sampled: Fate = {
+  is: 'approximated',
+  how: 'left out, and named, for models that reject it',
+  opaque: true,
+};
+
 /** What a request loses on its way to a protocol. */
 export interface Losses {
   /** Paths of fields that are left out, as `messages[].name`, each once, in the order of the body. */

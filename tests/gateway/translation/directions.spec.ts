@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { clients, type Said, type Wish } from '#tests/gateway/translation/clients';
 import { closeBalanced } from '#tests/support/books';
-import { ask, bearer, receivedOf } from '#tests/support/chat-call';
+import { ask, bearer, seenOf } from '#tests/support/chat-call';
 import { joinStack } from '#tests/support/shared/join';
 import type { Stack } from '#tests/support/stack';
 import { headerOf } from '#tests/support/wire';
+import { record } from '#tools/sandbox/content/tool-call';
 
 const png =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
@@ -50,6 +51,8 @@ interface Answered {
   readonly header: (name: string) => string | undefined;
   /** The JSON that the provider got. */
   readonly received: Record<string, unknown>;
+  /** The same as bytes. */
+  readonly written: string;
   readonly id: string;
 }
 
@@ -65,8 +68,9 @@ describe.concurrent.each(directions)('$from on a model of $to, $how', ({ client,
     const said = answer.status === 200 ? client.read(text, stream) : noAnswer;
     const header = (name: string) => headerOf(answer, name);
     if (answer.status >= 400 && answer.status !== 429) throw new Error(`refused: ${text}`);
-    const received = await receivedOf(stack, { mark });
-    return { status: answer.status, said, text, header, received, id: header('x-request-id') ?? '' };
+    const written = (await seenOf(stack, { mark })).body ?? '';
+    const received = record(JSON.parse(written));
+    return { status: answer.status, said, text, header, received, written, id: header('x-request-id') ?? '' };
   }
 
   it('text and a system prompt arrive, and the client gets the usage that is charged', async () => {
@@ -141,10 +145,12 @@ describe.concurrent.each(directions)('$from on a model of $to, $how', ({ client,
 
   it('the budget that was reached is said as the client knows it', async () => {
     const long = 'word '.repeat(400);
-    const { status, text, said } = await send({ prompt: long, budget: 40 });
+    const { status, text, said, written } = await send({ prompt: long, budget: 40 });
     expect(status, text).toBe(200);
     expect(said.reason).toBe(client.length);
     expect(said.outputTokens).toBe(40);
+    expect(written.match(/"(max_tokens|max_output_tokens|maxOutputTokens)":40\b/g)).toHaveLength(1);
+    expect(written.match(/"max_\w*tokens":/g) ?? [1]).toHaveLength(1);
   });
 
   it('thinking that was signed goes back to its maker with the next turn', async () => {

@@ -1,4 +1,4 @@
-import type { FieldTable } from '#lib/core/translation/fates';
+import { type FieldTable, sampled } from '#lib/core/translation/fates';
 import {
   approximated,
   cacheFields,
@@ -23,7 +23,7 @@ export const fields: FieldTable = {
   max_completion_tokens: carried,
   max_tokens: carried,
   stop: { rest: carried, responses: lost },
-  top_k: { rest: carried, responses: lost },
+  top_k: { rest: carried, responses: lost, messages: sampled },
   seed: { rest: lost, 'generate-content': carried },
   frequency_penalty: { rest: lostUnless(0), 'generate-content': carried },
   presence_penalty: { rest: lostUnless(0), 'generate-content': carried },

@@ -1,5 +1,5 @@
 import { objectIn } from '#lib/core/families/reading/json';
-import type { Fate, FieldTable } from '#lib/core/translation/fates';
+import { type Fate, type FieldTable, sampled } from '#lib/core/translation/fates';
 import { storedFile } from '#lib/core/translation/generate-content/parts';
 import { inBothSpellings } from '#lib/core/translation/generate-content/spellings';
 
@@ -137,9 +137,9 @@ export const fields: FieldTable = inBothSpellings({
   'toolConfig.includeServerSideToolInvocations': lostUnless(false),
   generationConfig: carried,
   'generationConfig.maxOutputTokens': carried,
-  'generationConfig.temperature': carried,
-  'generationConfig.topP': carried,
-  'generationConfig.topK': { rest: lost, messages: carried },
+  'generationConfig.temperature': { rest: carried, responses: sampled, messages: sampled },
+  'generationConfig.topP': { rest: carried, responses: sampled, messages: sampled },
+  'generationConfig.topK': { rest: lost, messages: sampled },
   'generationConfig.seed': { rest: lost, chat: carried },
   'generationConfig.presencePenalty': { rest: lostUnless(0), chat: carried },
   'generationConfig.frequencyPenalty': { rest: lostUnless(0), chat: carried },

@@ -1,5 +1,5 @@
 import { listIn, objectIn } from '#lib/core/families/reading/json';
-import type { Fate, FieldTable } from '#lib/core/translation/fates';
+import { type Fate, type FieldTable, sampled } from '#lib/core/translation/fates';
 
 const carried: Fate = { is: 'carried' };
 const whole: Fate = { is: 'carried', opaque: true };
@@ -97,8 +97,8 @@ export const fields: FieldTable = {
   'system[].cache_control': cacheMark,
   'system[].citations': lost,
   cache_control: cacheMark,
-  temperature: carried,
-  top_p: carried,
+  temperature: { rest: carried, responses: sampled },
+  top_p: { rest: carried, responses: sampled },
   top_k: { rest: lost, 'generate-content': carried },
   stop_sequences: { rest: carried, responses: { is: 'lost', harmless: isEmpty } },
   thinking: carried,

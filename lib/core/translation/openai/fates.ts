@@ -1,4 +1,4 @@
-import type { Fate, FateByTarget, FieldTable } from '#lib/core/translation/fates';
+import { type Fate, type FateByTarget, type FieldTable, sampled } from '#lib/core/translation/fates';
 
 /** What the tables of OpenAI's two protocols share. */
 
@@ -38,8 +38,8 @@ export const sharedFields: FieldTable = {
   model: carried,
   stream: carried,
   'stream_options.include_obfuscation': lostUnless(false),
-  temperature: carried,
-  top_p: carried,
+  temperature: { rest: carried, responses: sampled, messages: sampled },
+  top_p: { rest: carried, responses: sampled, messages: sampled },
   parallel_tool_calls: { rest: carried, 'generate-content': lostUnless(true) },
   prompt_cache_key: toOpenAi(),
   prompt_cache_retention: toOpenAi(),

@@ -35,7 +35,9 @@ export function outgoing(call: SentCall, target: Target): Outgoing {
 
 function editsOf(ask: Ask, family: Family, target: Target): readonly Edit[] {
   if (ask.operation.steps === 'stored') return [];
-  const edits = family.edits(ask, target.offer, target.injectBudget);
+  // A translated body may have its budget already.
+  const named = ask.budget !== null && ask.budgetIsNested !== true;
+  const edits = family.edits(ask, target.offer, named ? null : target.injectBudget);
   return ask.nested ? [...edits, ...nestedEdits(ask, target.nested)] : edits;
 }
 

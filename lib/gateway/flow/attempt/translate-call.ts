@@ -9,7 +9,8 @@ import type { Arrival } from '#lib/gateway/flow/lane';
 import type { Target } from '#lib/gateway/routing/pure/target';
 import { makerOf } from '#lib/gateway/routing/pure/translate';
 import { type AnswerTranslation, translateStream, translateWhole } from '#lib/gateway/translation/answer';
-import { PackageRun, Unwritable } from '#lib/gateway/translation/package-run';
+import { PackageRun, Unwritable, type Written } from '#lib/gateway/translation/package-run';
+import { settleWritten } from '#lib/gateway/translation/pure/settle-written';
 
 /** A call as one target gets it: in its own protocol. */
 export interface SentCall extends Pick<PlannedCall, 'ask' | 'family' | 'operation' | 'query' | 'snapshot'> {
@@ -54,16 +55,18 @@ export async function translateCall(call: PlannedCall, target: Target): Promise<
   const written = clientRequest.writeFor(target);
   if ('message' in written) return written;
   const { stream } = ask;
+  const { conversation } = written;
   let run: PackageRun;
   try {
-    const { conversation } = written;
     run = await PackageRun.begin(to, target.offer.upstreamModel, { conversation, stream });
   } catch (error) {
     if (error instanceof Unwritable)
       return { field: '', message: `This model cannot take the request: ${error.message}` };
     throw error;
   }
-  const sent = sentCall(call, to, run);
+  const budget = target.injectBudget ?? 0;
+  const { body, dropped } = settleWritten(run.written.body, { from, to, conversation, budget });
+  const sent = sentCall(call, to, { ...run.written, body });
   if ('message' in sent) {
     run.abandon();
     return sent;
@@ -84,7 +87,7 @@ export async function translateCall(call: PlannedCall, target: Target): Promise<
     answer,
     from,
     to,
-    lost: written.lost,
+    lost: [...new Set([...written.lost, ...dropped])],
     contentType: json ? 'application/json; charset=utf-8' : 'text/event-stream; charset=utf-8',
     abandon: () => run.abandon(),
   };
@@ -93,15 +96,15 @@ export async function translateCall(call: PlannedCall, target: Target): Promise<
 const untranslatable: Unreadable = { field: '', message: 'Requests of this kind are not translated.' };
 
 /** The written request as a client of that protocol would have sent it, so that it is read, sent and metered as one. */
-function sentCall(call: PlannedCall, to: TextProtocol, run: PackageRun): SentCall | Unreadable {
+function sentCall(call: PlannedCall, to: TextProtocol, written: Written): SentCall | Unreadable {
   const { ask, snapshot, arrival } = call;
   const family = familyOf(to);
   const name = operations[to][ask.stream ? 'stream' : 'whole'];
   const operation = family?.operations.find((one) => one.name === name);
   if (!family || !operation) throw new Error(`${to} has no operation ${name}`);
-  const read = readWritten(run.written.body, operation, { model: ask.model }, family.readAsk);
+  const read = readWritten(written.body, operation, { model: ask.model }, family.readAsk);
   if ('message' in read) return read;
-  const headers: Record<string, string> = { ...run.written.headers };
+  const headers: Record<string, string> = { ...written.headers };
   for (const one of common) {
     const value = arrival.headers[one];
     if (value !== undefined) headers[one] = value;
@@ -110,7 +113,7 @@ function sentCall(call: PlannedCall, to: TextProtocol, run: PackageRun): SentCal
     ask: { ...read, ...family.remembered?.(read) },
     family,
     operation,
-    query: run.written.query,
+    query: written.query,
     snapshot,
     arrival: { headers },
   };
