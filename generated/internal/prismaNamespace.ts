@@ -5590,6 +5590,7 @@ export const PolicyScalarFieldEnum = {
   modelId: 'modelId',
   version: 'version',
   policy: 'policy',
+  translate: 'translate',
   createdBy: 'createdBy',
   createdAt: 'createdAt'
 } as const

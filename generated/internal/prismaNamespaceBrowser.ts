@@ -463,6 +463,7 @@ export const PolicyScalarFieldEnum = {
   modelId: 'modelId',
   version: 'version',
   policy: 'policy',
+  translate: 'translate',
   createdBy: 'createdBy',
   createdAt: 'createdAt'
 } as const

@@ -38,6 +38,7 @@ export type PolicyMinAggregateOutputType = {
   workspaceId: string | null
   modelId: string | null
   version: number | null
+  translate: string | null
   createdBy: string | null
   createdAt: Date | null
 }
@@ -46,6 +47,7 @@ export type PolicyMaxAggregateOutputType = {
   workspaceId: string | null
   modelId: string | null
   version: number | null
+  translate: string | null
   createdBy: string | null
   createdAt: Date | null
 }
@@ -55,6 +57,7 @@ export type PolicyCountAggregateOutputType = {
   modelId: number
   version: number
   policy: number
+  translate: number
   createdBy: number
   createdAt: number
   _all: number
@@ -73,6 +76,7 @@ export type PolicyMinAggregateInputType = {
   workspaceId?: true | runtime.Types.Skip
   modelId?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
+  translate?: true | runtime.Types.Skip
   createdBy?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
 }
@@ -81,6 +85,7 @@ export type PolicyMaxAggregateInputType = {
   workspaceId?: true | runtime.Types.Skip
   modelId?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
+  translate?: true | runtime.Types.Skip
   createdBy?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
 }
@@ -90,6 +95,7 @@ export type PolicyCountAggregateInputType = {
   modelId?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
   policy?: true | runtime.Types.Skip
+  translate?: true | runtime.Types.Skip
   createdBy?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
@@ -186,6 +192,7 @@ export type PolicyGroupByOutputType = {
   modelId: string
   version: number
   policy: runtime.JsonValue
+  translate: string | null
   createdBy: string | null
   createdAt: Date
   _count: PolicyCountAggregateOutputType | null
@@ -218,6 +225,7 @@ export type PolicyWhereInput = {
   modelId?: Prisma.StringFilter<"Policy"> | string | runtime.Types.Skip
   version?: Prisma.IntFilter<"Policy"> | number | runtime.Types.Skip
   policy?: Prisma.JsonFilter<"Policy"> | runtime.Types.Skip
+  translate?: Prisma.StringNullableFilter<"Policy"> | string | null | runtime.Types.Skip
   createdBy?: Prisma.UuidNullableFilter<"Policy"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Policy"> | Date | string | runtime.Types.Skip
   workspace?: Prisma.XOR<Prisma.WorkspaceScalarRelationFilter, Prisma.WorkspaceWhereInput> | runtime.Types.Skip
@@ -228,6 +236,7 @@ export type PolicyOrderByWithRelationInput = {
   modelId?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   policy?: Prisma.SortOrder | runtime.Types.Skip
+  translate?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdBy?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   workspace?: Prisma.WorkspaceOrderByWithRelationInput | runtime.Types.Skip
@@ -242,6 +251,7 @@ export type PolicyWhereUniqueInput = Prisma.AtLeast<{
   modelId?: Prisma.StringFilter<"Policy"> | string | runtime.Types.Skip
   version?: Prisma.IntFilter<"Policy"> | number | runtime.Types.Skip
   policy?: Prisma.JsonFilter<"Policy"> | runtime.Types.Skip
+  translate?: Prisma.StringNullableFilter<"Policy"> | string | null | runtime.Types.Skip
   createdBy?: Prisma.UuidNullableFilter<"Policy"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Policy"> | Date | string | runtime.Types.Skip
   workspace?: Prisma.XOR<Prisma.WorkspaceScalarRelationFilter, Prisma.WorkspaceWhereInput> | runtime.Types.Skip
@@ -252,6 +262,7 @@ export type PolicyOrderByWithAggregationInput = {
   modelId?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   policy?: Prisma.SortOrder | runtime.Types.Skip
+  translate?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdBy?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.PolicyCountOrderByAggregateInput | runtime.Types.Skip
@@ -269,6 +280,7 @@ export type PolicyScalarWhereWithAggregatesInput = {
   modelId?: Prisma.StringWithAggregatesFilter<"Policy"> | string | runtime.Types.Skip
   version?: Prisma.IntWithAggregatesFilter<"Policy"> | number | runtime.Types.Skip
   policy?: Prisma.JsonWithAggregatesFilter<"Policy"> | runtime.Types.Skip
+  translate?: Prisma.StringNullableWithAggregatesFilter<"Policy"> | string | null | runtime.Types.Skip
   createdBy?: Prisma.UuidNullableWithAggregatesFilter<"Policy"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Policy"> | Date | string | runtime.Types.Skip
 }
@@ -277,6 +289,7 @@ export type PolicyCreateInput = {
   modelId?: string | runtime.Types.Skip
   version: number
   policy: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  translate?: string | null | runtime.Types.Skip
   createdBy?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   workspace: Prisma.WorkspaceCreateNestedOneWithoutPoliciesInput
@@ -287,6 +300,7 @@ export type PolicyUncheckedCreateInput = {
   modelId?: string | runtime.Types.Skip
   version: number
   policy: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  translate?: string | null | runtime.Types.Skip
   createdBy?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
 }
@@ -295,6 +309,7 @@ export type PolicyUpdateInput = {
   modelId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   policy?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  translate?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutPoliciesNestedInput | runtime.Types.Skip
@@ -305,6 +320,7 @@ export type PolicyUncheckedUpdateInput = {
   modelId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   policy?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  translate?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -314,6 +330,7 @@ export type PolicyCreateManyInput = {
   modelId?: string | runtime.Types.Skip
   version: number
   policy: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  translate?: string | null | runtime.Types.Skip
   createdBy?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
 }
@@ -322,6 +339,7 @@ export type PolicyUpdateManyMutationInput = {
   modelId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   policy?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  translate?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -331,6 +349,7 @@ export type PolicyUncheckedUpdateManyInput = {
   modelId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   policy?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  translate?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -356,6 +375,7 @@ export type PolicyCountOrderByAggregateInput = {
   modelId?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   policy?: Prisma.SortOrder | runtime.Types.Skip
+  translate?: Prisma.SortOrder | runtime.Types.Skip
   createdBy?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -368,6 +388,7 @@ export type PolicyMaxOrderByAggregateInput = {
   workspaceId?: Prisma.SortOrder | runtime.Types.Skip
   modelId?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
+  translate?: Prisma.SortOrder | runtime.Types.Skip
   createdBy?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -376,6 +397,7 @@ export type PolicyMinOrderByAggregateInput = {
   workspaceId?: Prisma.SortOrder | runtime.Types.Skip
   modelId?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
+  translate?: Prisma.SortOrder | runtime.Types.Skip
   createdBy?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -430,6 +452,7 @@ export type PolicyCreateWithoutWorkspaceInput = {
   modelId?: string | runtime.Types.Skip
   version: number
   policy: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  translate?: string | null | runtime.Types.Skip
   createdBy?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
 }
@@ -438,6 +461,7 @@ export type PolicyUncheckedCreateWithoutWorkspaceInput = {
   modelId?: string | runtime.Types.Skip
   version: number
   policy: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  translate?: string | null | runtime.Types.Skip
   createdBy?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
 }
@@ -476,6 +500,7 @@ export type PolicyScalarWhereInput = {
   modelId?: Prisma.StringFilter<"Policy"> | string | runtime.Types.Skip
   version?: Prisma.IntFilter<"Policy"> | number | runtime.Types.Skip
   policy?: Prisma.JsonFilter<"Policy"> | runtime.Types.Skip
+  translate?: Prisma.StringNullableFilter<"Policy"> | string | null | runtime.Types.Skip
   createdBy?: Prisma.UuidNullableFilter<"Policy"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Policy"> | Date | string | runtime.Types.Skip
 }
@@ -484,6 +509,7 @@ export type PolicyCreateManyWorkspaceInput = {
   modelId?: string | runtime.Types.Skip
   version: number
   policy: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  translate?: string | null | runtime.Types.Skip
   createdBy?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
 }
@@ -492,6 +518,7 @@ export type PolicyUpdateWithoutWorkspaceInput = {
   modelId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   policy?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  translate?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -500,6 +527,7 @@ export type PolicyUncheckedUpdateWithoutWorkspaceInput = {
   modelId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   policy?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  translate?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -508,6 +536,7 @@ export type PolicyUncheckedUpdateManyWithoutWorkspaceInput = {
   modelId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   policy?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  translate?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -519,6 +548,7 @@ export type PolicySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   modelId?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
   policy?: boolean | runtime.Types.Skip
+  translate?: boolean | runtime.Types.Skip
   createdBy?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -529,6 +559,7 @@ export type PolicySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   modelId?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
   policy?: boolean | runtime.Types.Skip
+  translate?: boolean | runtime.Types.Skip
   createdBy?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -539,6 +570,7 @@ export type PolicySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   modelId?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
   policy?: boolean | runtime.Types.Skip
+  translate?: boolean | runtime.Types.Skip
   createdBy?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -549,11 +581,12 @@ export type PolicySelectScalar = {
   modelId?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
   policy?: boolean | runtime.Types.Skip
+  translate?: boolean | runtime.Types.Skip
   createdBy?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
 }
 
-export type PolicyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "modelId" | "version" | "policy" | "createdBy" | "createdAt", ExtArgs["result"]["policy"], runtime.Types.Skip>
+export type PolicyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "modelId" | "version" | "policy" | "translate" | "createdBy" | "createdAt", ExtArgs["result"]["policy"], runtime.Types.Skip>
 export type PolicyInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
@@ -573,7 +606,14 @@ export type $PolicyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     workspaceId: string
     modelId: string
     version: number
+    /**
+     * Without its key `translate`.
+     */
     policy: runtime.JsonValue
+    /**
+     * That key; null: the policy has none. The default is for processes that store policies without knowing the key.
+     */
+    translate: string | null
     createdBy: string | null
     createdAt: Date
   }, ExtArgs["result"]["policy"]>
@@ -1004,6 +1044,7 @@ export interface PolicyFieldRefs {
   readonly modelId: Prisma.FieldRef<"Policy", 'String'>
   readonly version: Prisma.FieldRef<"Policy", 'Int'>
   readonly policy: Prisma.FieldRef<"Policy", 'Json'>
+  readonly translate: Prisma.FieldRef<"Policy", 'String'>
   readonly createdBy: Prisma.FieldRef<"Policy", 'String'>
   readonly createdAt: Prisma.FieldRef<"Policy", 'DateTime'>
 }

@@ -66,8 +66,8 @@ export async function makeDemo(client: PoolClient, making: Making): Promise<Made
   for (const [at, { daysAgo, policy }] of policiesOf(making.catalogue).entries()) {
     const createdAt = new Date(nowMs - daysAgo * dayMs).toISOString();
     await client.query(
-      `INSERT INTO policy (workspace_id, model_id, version, policy, created_at, created_by)
-       VALUES ($1::uuid, '', $2, $3::json, $4::timestamptz, (SELECT id FROM "user" WHERE operator ORDER BY created_at LIMIT 1))`,
+      `INSERT INTO policy (workspace_id, model_id, version, policy, translate, created_at, created_by)
+       VALUES ($1::uuid, '', $2, $3::json, NULL, $4::timestamptz, (SELECT id FROM "user" WHERE operator ORDER BY created_at LIMIT 1))`,
       [workspaceId, at + 1, JSON.stringify(policy), createdAt],
     );
   }

@@ -109,6 +109,12 @@ export function parsePolicy(json: unknown): Policy {
   return policyShape.parse(json);
 }
 
+/** A stored policy with its key `translate`, which has a column of its own (docs/decisions/translation.md). */
+export function withTranslate(policy: unknown, translate: string | null): unknown {
+  const isObject = typeof policy === 'object' && policy !== null && !Array.isArray(policy);
+  return translate === null || !isObject ? policy : { translate, ...policy };
+}
+
 /** Providers that a policy both orders and draws by weight: such a policy is refused (contract: routing/weights). */
 export function orderedAndDrawn(policy: Policy): readonly string[] {
   const { order, weights } = policy;

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { Caps, KeyFacts, KeySnapshot, Policy, WorkspaceFacts } from '#lib/core/facts/snapshot';
 import { may, roles } from '#lib/core/role';
-import { parsePolicy } from '#lib/core/schemas/policy';
+import { parsePolicy, withTranslate } from '#lib/core/schemas/policy';
 import { queryWithin } from '#lib/platform/data/query-within';
 
 const limitsOf = (table: string) =>
@@ -23,8 +23,8 @@ const statement = `
     ) AS "sessionEnded",
     jsonb_build_object('id', w.id, 'slug', w.slug, 'timeZone', w.time_zone, 'strict', w.strict,
       'suspended', w.suspended_at IS NOT NULL, 'limits', ${limitsOf('w')}) AS workspace,
-    (SELECT coalesce(jsonb_object_agg(p.model_id, p.policy), '{}') FROM (
-      SELECT DISTINCT ON (model_id) model_id, policy FROM policy
+    (SELECT coalesce(jsonb_object_agg(p.model_id, jsonb_build_array(p.policy, p.translate)), '{}') FROM (
+      SELECT DISTINCT ON (model_id) model_id, policy, translate FROM policy
       WHERE workspace_id = k.workspace_id ORDER BY model_id, version DESC
     ) p) AS policies
   FROM api_key k JOIN workspace w ON w.id = k.workspace_id
@@ -42,7 +42,8 @@ type Row = Omit<KeyFacts, 'status' | 'models' | 'caps' | 'expiresAtMs'> &
     readonly current: boolean;
     readonly oldHashUntil: Date | null;
     readonly workspace: WorkspaceFacts;
-    readonly policies: Readonly<Record<string, unknown>>;
+    /** By model: the policy without `translate`, and that. */
+    readonly policies: Readonly<Record<string, readonly [policy: unknown, translate: string | null]>>;
   };
 
 /**
@@ -80,7 +81,7 @@ function snapshotOf(row: Row): KeySnapshot {
     },
     workspace: row.workspace,
     policies: new Map<string, Policy>(
-      Object.entries(row.policies).map(([model, stored]) => [model, policyOf(stored)]),
+      Object.entries(row.policies).map(([model, stored]) => [model, policyOf(withTranslate(...stored))]),
     ),
     secretUntilMs: row.current ? null : (row.oldHashUntil?.getTime() ?? 0),
   };

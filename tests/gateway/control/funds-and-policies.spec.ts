@@ -78,6 +78,12 @@ describe('setting a policy', () => {
         ['a/b', { ignore: ['q'] }],
       ]),
     );
+    await db.pool.query(
+      `UPDATE policy SET translate = 'fallback' WHERE workspace_id = $1 AND model_id = ''`,
+      [id],
+    );
+    const earlier = await loadKey(db.pool, hashKey(key, 'pepper'));
+    expect(earlier?.policies.get('')).toEqual({ ...policy, translate: 'fallback' });
     // Written past the verbs: it must not fall open.
     await db.pool.query(
       `UPDATE policy SET policy = '{"only": 5}' WHERE workspace_id = $1 AND model_id = ''`,

@@ -5,11 +5,12 @@ import { joinStack } from '#tests/support/shared/join';
 import { type Stack, secrets } from '#tests/support/stack';
 
 let stack: Stack;
+let workspace: string;
 let policies: string;
 let token: string;
 beforeAll(async () => {
   stack = await joinStack();
-  const { slug: workspace } = await stack.workspace();
+  ({ slug: workspace } = await stack.workspace());
   const given = { workspace, name: 'ci', role: 'developer' };
   token = (await operate(stack.db, createManagementKey, given, secrets.KEY_PEPPER)).key;
   policies = `${stack.url}/api/v1/workspaces/${workspace}/policies`;
@@ -83,4 +84,34 @@ it('the catalogue is a list like others, to any management key', async () => {
   expect(whole.data.find(({ id }) => id === 'sandbox/echo')).toMatchObject({
     offers: [{ available: true, why: null, price: { input: expect.any(String) } }],
   });
+});
+
+it('a policy that the version before stored shows that it translates as a fallback, until it says otherwise', async () => {
+  const own = '/sandbox%2Fmini';
+  await stack.db.pool.query(
+    `INSERT INTO policy (workspace_id, model_id, version, policy)
+     SELECT id, 'sandbox/mini', 1, '{"maxAttempts": 2}' FROM workspace WHERE slug = $1`,
+    [workspace],
+  );
+  const stored = { maxAttempts: 2, translate: 'fallback' };
+  expect((await send('GET', own)).body).toEqual(stored);
+  expect((await send('PUT', own, { maxAttempts: 3 })).status).toBe(200);
+  expect((await send('GET', own)).body).toEqual({ maxAttempts: 3 });
+  expect((await send('GET', `${own}/versions`)).body.data).toMatchObject([
+    { version: 2, policy: { maxAttempts: 3 } },
+    { version: 1, policy: stored },
+  ]);
+  expect((await send('POST', `${own}/rollback`)).body).toEqual({ version: 3, restored: 1, policy: stored });
+  expect((await send('GET', own)).body).toEqual(stored);
+  // The version before reads only the keys that it knows.
+  const { rows } = await stack.db.pool.query(
+    `SELECT policy, p.translate FROM policy p JOIN workspace w ON w.id = p.workspace_id
+     WHERE slug = $1 AND model_id = 'sandbox/mini' ORDER BY version`,
+    [workspace],
+  );
+  expect(rows).toEqual([
+    { policy: { maxAttempts: 2 }, translate: 'fallback' },
+    { policy: { maxAttempts: 3 }, translate: null },
+    { policy: { maxAttempts: 2 }, translate: 'fallback' },
+  ]);
 });

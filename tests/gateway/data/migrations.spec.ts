@@ -64,6 +64,19 @@ const earlierCalls = `
   INSERT INTO ledger_line (id, workspace_id, kind, ref, amount_nano, at)
     SELECT id, workspace_id, 'call', id::text, -20, '2026-11-18T10:00:01.5Z' FROM call WHERE cost_nano > 0`;
 
+/** A workspace with a default policy and one of a model, one with only that, and one without any. */
+const earlierPolicies = `
+  INSERT INTO workspace (id, slug, name) SELECT gen_random_uuid(), slug, slug
+    FROM (VALUES ('both'), ('model'), ('none')) AS s (slug);
+  INSERT INTO policy (workspace_id, model_id, version, policy) SELECT w.id, model, version, policy::jsonb
+    FROM workspace w JOIN (VALUES ('both', '', 1, '{"sort": "price"}'), ('both', '', 2, '{}'),
+      ('both', 'a/b', 1, '{"maxAttempts": 2}'), ('model', 'a/b', 1, '{"maxAttempts": 3}'))
+      AS p (slug, model, version, policy) USING (slug);
+  INSERT INTO policy_draft (workspace_id, model_id, policy, base_version, revision)
+    SELECT w.id, model, policy::jsonb, base, 1
+    FROM workspace w JOIN (VALUES ('both', '', '{"sort": "order"}', 2), ('both', 'a/b', '{"maxAttempts": 1}', 1),
+      ('model', '', '{"sort": "latency"}', 0)) AS d (slug, model, policy, base) USING (slug)`;
+
 describe('the migrated database is what the schema file says', () => {
   it('on a PostgreSQL server', async () => {
     const database = await createDatabase();
@@ -133,6 +146,44 @@ describe('a database of an earlier version', () => {
     });
     const left = await pool.query("SELECT relname FROM pg_class WHERE relname LIKE 'attempt%'");
     expect(left.rows).toEqual([]);
+  });
+});
+
+describe('stored policies (contract: translation/policy)', () => {
+  it.each([
+    ['a PostgreSQL server', emptyDatabase],
+    ['the embedded database', () => embeddedDatabase('hourly')],
+  ])('on %s translate as a fallback, and stay readable for the version before', async (_, open) => {
+    const url = await open();
+    await migrate(url, copyMigrations('20261127101500'));
+    const pool = poolOf(url);
+    await pool.query(earlierPolicies);
+    await migrate(url);
+    const stored = await pool.query(
+      `SELECT slug, model_id AS model, version, policy, translate
+       FROM policy p JOIN workspace w ON w.id = p.workspace_id ORDER BY slug, model_id, version`,
+    );
+    expect(stored.rows).toEqual([
+      { slug: 'both', model: '', version: 1, policy: { sort: 'price' }, translate: 'fallback' },
+      { slug: 'both', model: '', version: 2, policy: {}, translate: 'fallback' },
+      { slug: 'both', model: 'a/b', version: 1, policy: { maxAttempts: 2 }, translate: null },
+      { slug: 'model', model: 'a/b', version: 1, policy: { maxAttempts: 3 }, translate: 'fallback' },
+    ]);
+    const drafts = await pool.query(
+      `SELECT slug, model_id AS model, policy FROM policy_draft d JOIN workspace w ON w.id = d.workspace_id
+       ORDER BY slug, model_id`,
+    );
+    expect(drafts.rows).toEqual([
+      { slug: 'both', model: '', policy: { sort: 'order', translate: 'fallback' } },
+      { slug: 'both', model: 'a/b', policy: { maxAttempts: 1 } },
+      { slug: 'model', model: '', policy: { sort: 'latency' } },
+    ]);
+    // As the version before stores one while it still runs.
+    await pool.query(`INSERT INTO policy (workspace_id, version, policy) SELECT id, 1, '{}' FROM workspace
+      WHERE slug = 'none'`);
+    const late = await pool.query(`SELECT translate FROM policy p
+      JOIN workspace w ON w.id = p.workspace_id WHERE slug = 'none'`);
+    expect(late.rows).toEqual([{ translate: 'fallback' }]);
   });
 });
 

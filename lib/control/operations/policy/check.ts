@@ -2,7 +2,7 @@ import type { Context } from '#lib/control/operations/declare';
 import { badInput, notFound, quoted } from '#lib/control/operations/refusal';
 import type { Store } from '#lib/control/operations/store';
 import type { Policy } from '#lib/core/facts/snapshot';
-import { orderedAndDrawn, policyShape } from '#lib/core/schemas/policy';
+import { orderedAndDrawn, policyShape, withTranslate } from '#lib/core/schemas/policy';
 import { mergePolicy } from '#lib/gateway/routing/pure/rules';
 
 /** The current policies of a workspace, by model; "" is the default. */
@@ -15,7 +15,11 @@ export async function readPolicies({ store, scope }: Context<'workspace'>): Prom
     distinct: ['modelId'],
     orderBy: [{ modelId: 'asc' }, { version: 'desc' }],
   });
-  return new Map(rows.map(({ modelId, version, policy }) => [modelId, { version, policy }]));
+  return new Map(
+    rows.map(({ modelId, version, policy, translate }) => {
+      return [modelId, { version, policy: withTranslate(policy, translate) }];
+    }),
+  );
 }
 
 /** An error in a policy, and where it is. */

@@ -13,6 +13,7 @@ import {
   storedPolicy,
 } from '#lib/control/operations/policy/places';
 import { notFound } from '#lib/control/operations/refusal';
+import { withTranslate } from '#lib/core/schemas/policy';
 import { changesOf } from '#lib/gateway/routing/pure/policy/difference';
 
 const shownVersion = z.object({
@@ -37,13 +38,14 @@ export async function readVersions(
   below: number | null,
   limit: number,
 ): Promise<readonly VersionRow[]> {
-  return store.query<VersionRow>(
-    `SELECT p.version, p.policy, p.created_at AS at, coalesce(u.name, u.email) AS by
+  const rows = await store.query<VersionRow & { readonly translate: string | null }>(
+    `SELECT p.version, p.policy, p.translate, p.created_at AS at, coalesce(u.name, u.email) AS by
      FROM policy p LEFT JOIN "user" u ON u.id = p.created_by
      WHERE p.workspace_id = $1::uuid AND p.model_id = $2 AND ($3::int IS NULL OR p.version < $3::int)
      ORDER BY p.version DESC LIMIT $4::int`,
     [scope.workspaceId, place, below, limit],
   );
+  return rows.map(({ translate, ...row }) => ({ ...row, policy: withTranslate(row.policy, translate) }));
 }
 
 /** @throws ControlRefused not_found if there is no such version. */

@@ -22,9 +22,10 @@ export async function writePolicy(
   await checkPolicy(store, stored, place, policy);
   const version = (stored.get(place)?.version ?? 0) + 1;
   const json = JSON.parse(JSON.stringify(policy));
+  const { translate = null, ...others } = json;
   const createdBy = userOf(actor);
   await store.prisma.policy.create({
-    data: { workspaceId, modelId: place, version, policy: json, createdBy },
+    data: { workspaceId, modelId: place, version, policy: others, translate, createdBy },
   });
   return {
     version,
