@@ -14,18 +14,23 @@ export interface ThinkingMark {
   readonly toolCallId?: string;
 }
 
-const prefix = 'mgt1_';
+/** How each mark begins. */
+export const markPrefix = 'mgt1_';
 
 /** A string for the client's field, of the characters of base64url. */
 export function markThinking(mark: ThinkingMark): string {
-  return prefix + Buffer.from(JSON.stringify(mark)).toString('base64url');
+  return markPrefix + Buffer.from(JSON.stringify(mark)).toString('base64url');
+}
+
+/** Whether a client's field has a mark of ours, also one that was damaged on the way. */
+export function isMark(field: unknown): field is string {
+  return typeof field === 'string' && field.startsWith(markPrefix);
 }
 
 /** The mark in a client's field; null for anything that is not a mark of ours, such as a provider's own signature. */
 export function readMark(field: unknown): ThinkingMark | null {
-  const text = textIn(field);
-  if (!text?.startsWith(prefix)) return null;
-  const read = objectIn(parseJson(Buffer.from(text.slice(prefix.length), 'base64url').toString()));
+  if (!isMark(field)) return null;
+  const read = objectIn(parseJson(Buffer.from(field.slice(markPrefix.length), 'base64url').toString()));
   const maker = textIn(read?.maker);
   const metadata = readMetadata(read?.metadata);
   if (maker === null || metadata === null) return null;

@@ -2,9 +2,11 @@ import { credentialHeaderOf } from '#lib/core/families/credential-header';
 import type { Ask, Edit, Family } from '#lib/core/families/family';
 import { nestedEdits } from '#lib/core/families/nested';
 import { queryToProvider } from '#lib/core/families/query';
+import { nativeThinking } from '#lib/core/translation/native-thinking';
 import type { SentCall } from '#lib/gateway/flow/attempt/translate-call';
 import { editedBody } from '#lib/gateway/flow/upload/edited-body';
 import type { Target } from '#lib/gateway/routing/pure/target';
+import { makerOf } from '#lib/gateway/routing/pure/translate';
 import type { Outgoing } from '#lib/gateway/upstream/attempt';
 import { headersToProvider } from '#lib/gateway/upstream/headers';
 
@@ -37,7 +39,10 @@ function editsOf(ask: Ask, family: Family, target: Target): readonly Edit[] {
   if (ask.operation.steps === 'stored') return [];
   // A translated body may have its budget already.
   const named = ask.budget !== null && ask.budgetIsNested !== true;
-  const edits = family.edits(ask, target.offer, named ? null : target.injectBudget);
+  const edits = [
+    ...family.edits(ask, target.offer, named ? null : target.injectBudget),
+    ...nativeThinking(ask.scan, family.id, makerOf(target.model.id)),
+  ];
   return ask.nested ? [...edits, ...nestedEdits(ask, target.nested)] : edits;
 }
 
