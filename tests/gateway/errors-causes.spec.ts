@@ -124,7 +124,12 @@ describe('the refusals each by its cause (contract: request/error-codes)', () =>
       ['an encoded body', 'invalid_body', hello, { 'Content-Encoding': 'gzip' }],
       ['an unknown model', 'model_not_allowed', { model: 'no/such-model' }, {}],
       ['a model out of scope', 'model_not_allowed', { model: 'sandbox/mini' }, {}],
-      ['a model of another family', 'model_not_allowed', { model: 'test/other-family' }, {}],
+      [
+        'a model of another family',
+        'model_not_allowed',
+        { model: 'test/other-family' },
+        { 'X-Translate': 'never' },
+      ],
       ['max_tokens over the policy', 'max_output_tokens_exceeded', { max_tokens: 101 }, {}],
       ['max_completion_tokens over it', 'max_output_tokens_exceeded', { max_completion_tokens: 101 }, {}],
     ])('%s: %s', async (_name, code, body, headers) => {
@@ -141,8 +146,10 @@ describe('the refusals each by its cause (contract: request/error-codes)', () =>
 
     it('the message distinguishes an unknown model from one that is not allowed, and from one of another family', async () => {
       const { key } = await own({ models: ['sandbox/echo', 'test/other-family'] });
+      const headers = { 'X-Translate': 'never' };
       const messageOf = async (model: string) =>
-        JSON.parse((await askChat(stack.url, key, { model })).answer.body.toString()).error.message;
+        JSON.parse((await askChat(stack.url, key, { model }, { headers })).answer.body.toString()).error
+          .message;
       expect(await messageOf('no/such-model')).toMatch(/unknown/);
       expect(await messageOf('sandbox/mini')).toMatch(/does not allow/);
       expect(await messageOf('test/other-family')).toMatch(/\/v1\/responses/);

@@ -80,14 +80,15 @@ describe('a request of the generate-content family', () => {
     expect(Object.keys(record(jsonOf(asked.answer).error)).sort()).toEqual(['code', 'message']);
   });
 
-  it('is refused for a model that is not there, out of scope or of another family', async () => {
+  it('is refused for a model that is not there, out of scope or, untranslated, of another family', async () => {
+    const headers = { 'x-translate': 'never' };
     const scoped = await stack.key(workspace.slug, { models: ['sandbox/mini'] });
     for (const [secret, model] of [
       [key, 'sandbox/none'],
       [scoped.key, 'sandbox/echo'],
       [key, 'test/drained'],
     ] as const) {
-      const { answer } = await askContent(stack.url, secret, 'sse', { model });
+      const { answer } = await askContent(stack.url, secret, 'sse', { model }, { headers });
       expect([answer.status, codeOf(answer)]).toEqual([400, 'model_not_allowed']);
     }
   });

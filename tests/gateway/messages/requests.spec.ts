@@ -78,8 +78,9 @@ describe('a request of the messages family', () => {
       expect(headers['anthropic-beta']?.split(',').map((beta) => beta.trim())).toEqual(['one-1', 'two-2']);
     });
 
-    it('to a model that speaks the family alone', async () => {
-      const asked = await askMessages(stack.url, await newKey(), { model: 'test/drained' });
+    it('only to a model that speaks the family, unless it may be translated', async () => {
+      const headers = { 'x-translate': 'never' };
+      const asked = await askMessages(stack.url, await newKey(), { model: 'test/drained' }, { headers });
       expect([asked.answer.status, codeOf(asked.answer)]).toEqual([400, 'model_not_allowed']);
       expect(record(jsonOf(asked.answer).error).message).toContain('/v1/chat/completions');
     });

@@ -38,8 +38,9 @@ describe('a request for a response', () => {
       expect(headerOf(asked.answer, 'x-attempts')).toBe('2');
     });
 
-    it('only to a model that speaks the family', async () => {
-      const asked = await ask({ model: 'test/drained' });
+    it('only to a model that speaks the family, unless it may be translated', async () => {
+      const headers = { 'x-translate': 'never' };
+      const asked = await askResponses(stack.url, await newKey(), { model: 'test/drained' }, { headers });
       expect([asked.answer.status, codeOf(asked.answer)]).toEqual([400, 'model_not_allowed']);
       expect(record(jsonOf(asked.answer).error).message).toContain('/v1/chat/completions');
     });

@@ -22,7 +22,7 @@ export interface Preparation {
 }
 
 /** The least budget that OpenAI's responses accept, tokens. */
-export const LEAST_RESPONSE_TOKENS = 16;
+const LEAST_RESPONSE_TOKENS = 16;
 
 /**
  * A conversation as the package of the target needs it to be: what the packages would add, cut, drop or refuse by
