@@ -46,7 +46,7 @@ export class PackageRun {
   ): Promise<PackageRun> {
     const asked = Promise.withResolvers<Written>();
     const answered = Promise.withResolvers<Response>();
-    // Nobody may wait for it any more when an attempt is given up.
+    // When an attempt is abandoned, nothing may be waiting for this promise any more.
     answered.promise.catch(() => {});
     const languageModel = await openPackage(protocol, model, (input, init) => {
       asked.resolve(writtenOf(input, init));

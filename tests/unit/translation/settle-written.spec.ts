@@ -8,7 +8,7 @@ const conversation: Conversation = {
   prompt: [{ role: 'user', content: [{ type: 'text', text: 'Say "temperature":1' }] }],
 };
 
-/** What is sent, and what the client is told that it has lost. */
+/** The body that is sent, and the fields that are reported to the client as lost. */
 async function settled(
   to: TextProtocol,
   model: string,
