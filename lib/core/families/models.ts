@@ -1,7 +1,7 @@
 import type { Refusal } from '#lib/core/errors';
-import type { ModelFacts } from '#lib/core/facts/snapshot';
 import type { Operation } from '#lib/core/families/family';
-import { codexList } from '#lib/core/families/models/codex';
+import type { FamilyId } from '#lib/core/families/ids';
+import { type CallableModel, codexList } from '#lib/core/families/models/codex';
 import { contentEntry, sharedEntry } from '#lib/core/families/models/entry';
 import { contentPage, sharedPage } from '#lib/core/families/models/page';
 
@@ -38,11 +38,10 @@ interface ModelsRequest {
 export function modelsAnswer(
   operation: Operation,
   { params, headers, query }: ModelsRequest,
-  models: readonly ModelFacts[],
+  models: readonly CallableModel[],
 ): object | null | Refusal {
   const asked = new URLSearchParams(query);
-  const ownKey = headers['x-goog-api-key'] !== undefined || asked.has('key');
-  const content = ownKey || !operation.prefixes.includes('v1');
+  const content = isForContent(operation, { headers, query });
   if (operation.name === 'models.list')
     return content ? contentList(models, asked) : sharedList(models, asked);
   const model = models.find(({ id }) => id === params.model);
@@ -50,7 +49,26 @@ export function modelsAnswer(
   return content ? contentEntry(model) : sharedEntry(model);
 }
 
-function contentList(models: readonly ModelFacts[], query: URLSearchParams): object | Refusal {
+/** The protocols of the client that asks: it is shown the models that it can call (contract: families/model-lists). */
+export function listedFamilies(
+  operation: Operation,
+  request: Pick<ModelsRequest, 'headers' | 'query'>,
+): readonly FamilyId[] {
+  if (isForContent(operation, request)) return ['generate-content'];
+  const { headers } = request;
+  const ofMessages = headers['anthropic-version'] !== undefined || headers['x-api-key'] !== undefined;
+  return ofMessages ? ['messages'] : ['chat', 'responses', 'images', 'videos'];
+}
+
+function isForContent(
+  { prefixes }: Operation,
+  { headers, query }: Pick<ModelsRequest, 'headers' | 'query'>,
+): boolean {
+  const ownKey = headers['x-goog-api-key'] !== undefined || new URLSearchParams(query).has('key');
+  return ownKey || !prefixes.includes('v1');
+}
+
+function contentList(models: readonly CallableModel[], query: URLSearchParams): object | Refusal {
   const page = contentPage(models, query);
   if ('code' in page) return page;
   return {
@@ -59,7 +77,7 @@ function contentList(models: readonly ModelFacts[], query: URLSearchParams): obj
   };
 }
 
-function sharedList(models: readonly ModelFacts[], query: URLSearchParams): object | Refusal {
+function sharedList(models: readonly CallableModel[], query: URLSearchParams): object | Refusal {
   const page = sharedPage(models, query);
   if ('code' in page) return page;
   return {

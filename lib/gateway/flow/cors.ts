@@ -14,6 +14,7 @@ const exposed = [
   'x-ratelimit-remaining-tokens',
   'x-translated',
   'x-translation-loss',
+  'x-token-count',
 ].join(', ');
 
 /** How long a browser keeps a preflight's answer, s. */

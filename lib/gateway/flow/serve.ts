@@ -1,10 +1,16 @@
 import { isRefusal } from '#lib/core/errors';
-import { type AuthenticatedCall, type FamilyCall, openCall } from '#lib/gateway/flow/call/call';
+import {
+  type AskedCall,
+  type AuthenticatedCall,
+  type FamilyCall,
+  openCall,
+} from '#lib/gateway/flow/call/call';
 import type { Arrival, Reply } from '#lib/gateway/flow/lane';
 import { LiveReply } from '#lib/gateway/flow/relay/live-reply';
 import type { SendLastByte } from '#lib/gateway/flow/relay/parts';
 import type { Runtime } from '#lib/gateway/flow/runtime';
 import { account } from '#lib/gateway/flow/steps/account';
+import { answerCount, isEstimated } from '#lib/gateway/flow/steps/answer-count';
 import { answerJobList, answerModels } from '#lib/gateway/flow/steps/answer-here';
 import { answerPreflight } from '#lib/gateway/flow/steps/answer-preflight';
 import { attemptTargets } from '#lib/gateway/flow/steps/attempt-targets';
@@ -63,7 +69,7 @@ function answer(
     : generate(runtime, call, client, reply);
 }
 
-/** A provider generates an answer from the body, or counts its tokens. */
+/** A provider generates an answer from the body, or counts its tokens, if the gateway does not estimate them. */
 async function generate(
   runtime: Runtime,
   call: FamilyCall,
@@ -75,11 +81,18 @@ async function generate(
   await takePlace(runtime, bound);
   const asked = await parseAsk(runtime, bound);
   if (asked.ask.references) await pinCall(runtime, asked);
+  if (isEstimated(runtime, asked)) return estimateCount(runtime, asked);
   const claimed = await claimCall(runtime, planCall(runtime, asked));
   await openEntry(runtime, claimed);
   const given = await attemptTargets(runtime, claimed, client);
   letBodyGo(claimed, given);
   return relayAnswer(runtime, claimed, given, reply);
+}
+
+/** The gateway estimates the tokens of a request that would be translated. */
+async function estimateCount(runtime: Runtime, call: AskedCall): Promise<SendLastByte> {
+  await claimRate(runtime, call, 'rate');
+  return answerCount(call);
 }
 
 /** What a provider stores is read, cancelled or deleted there; the gateway itself lists a workspace's jobs. */

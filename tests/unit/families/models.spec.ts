@@ -2,19 +2,26 @@ import { describe, expect, it } from 'vitest';
 import { isRefusal } from '#lib/core/errors';
 import type { ModelFacts } from '#lib/core/facts/snapshot';
 import type { Operation } from '#lib/core/families/family';
-import { modelsAnswer, modelsOperations } from '#lib/core/families/models';
+import { listedFamilies, modelsAnswer, modelsOperations } from '#lib/core/families/models';
+import type { CallableModel } from '#lib/core/families/models/codex';
 import { readFilePrice } from '#lib/core/schemas/price';
 import { makeModel, makeOffer } from '#tests/unit/families/make';
 
+/** A model that can be called in the protocols that its offers speak. */
+const makeListed = (parts: Partial<ModelFacts>) => {
+  const model = makeModel(parts);
+  return { ...model, families: new Set(model.offers.flatMap((offer) => [...offer.families])) };
+};
+
 const models = [
-  makeModel({
+  makeListed({
     id: 'vendor/a',
     name: 'A',
     createdAtMs: 1_700_000_000_500,
     contextTokens: 10,
     maxOutputTokens: 5,
   }),
-  makeModel({ id: 'b', offers: [makeOffer({ families: new Set(['generate-content']) })] }),
+  makeListed({ id: 'b', offers: [makeOffer({ families: new Set(['generate-content']) })] }),
 ];
 
 function operation(name: string, prefix: 'v1' | 'v1beta'): Operation {
@@ -65,7 +72,7 @@ describe('GET /v1/models (contract: families/model-lists, families/list-shape)',
           displayName: 'A',
           inputTokenLimit: 10,
           outputTokenLimit: 5,
-          supportedGenerationMethods: [],
+          supportedGenerationMethods: ['generateContent', 'countTokens'],
         }),
         expect.objectContaining({ supportedGenerationMethods: ['generateContent', 'countTokens'] }),
       ],
@@ -77,19 +84,32 @@ describe('GET /v1/models (contract: families/model-lists, families/list-shape)',
   });
 });
 
+describe('the protocols of a client that asks for models (contract: families/model-lists)', () => {
+  it.each([
+    ['v1', {}, '', ['chat', 'responses', 'images', 'videos']],
+    ['v1', { 'anthropic-version': '2023-06-01' }, '', ['messages']],
+    ['v1', { 'x-api-key': 'k' }, '', ['messages']],
+    ['v1', { 'x-goog-api-key': 'k' }, '', ['generate-content']],
+    ['v1', {}, 'key=k', ['generate-content']],
+    ['v1beta', { 'x-api-key': 'k' }, '', ['generate-content']],
+  ] as const)('under /%s, with headers %j and query "%s": %j', (prefix, headers, query, families) => {
+    expect(listedFamilies(operation('models.list', prefix), { headers, query })).toEqual(families);
+  });
+});
+
 describe('the list as Codex asks for it (contract: families/codex-list)', () => {
   const responses = makeOffer({ families: new Set(['responses', 'chat']) });
   const listed = [
-    makeModel({
+    makeListed({
       id: 'vendor/coder',
       name: 'Coder',
       contextTokens: 128_000,
       input: ['text', 'image', 'pdf'],
       offers: [responses],
     }),
-    makeModel({ id: 'vendor/chatty', offers: [makeOffer({ families: new Set(['chat']) })] }),
-    makeModel({ id: 'openai/gpt-5.4', offers: [responses] }),
-    makeModel({ id: 'smart', contextTokens: 0, offers: [responses] }),
+    makeListed({ id: 'vendor/chatty', offers: [makeOffer({ families: new Set(['chat']) })] }),
+    makeListed({ id: 'openai/gpt-5.4', offers: [responses] }),
+    makeListed({ id: 'smart', contextTokens: 0, offers: [responses] }),
   ];
   const list = operation('models.list', 'v1');
   const ask = (query: string, headers = {}) =>
@@ -150,7 +170,7 @@ describe('GET /v1/models/{id}', () => {
 });
 
 describe('an entry of the list (contract: families/entry-facts)', () => {
-  const entryOf = (model: ModelFacts) =>
+  const entryOf = (model: CallableModel) =>
     modelsAnswer(operation('models.read', 'v1'), { ...bare, params: { model: model.id } }, [model]);
 
   it('shows the price of the first offer in dollars per token or unit, exact to the last digit', () => {
@@ -164,7 +184,7 @@ describe('an entry of the list (contract: families/entry-facts)', () => {
       webSearch: '10',
     });
     const offers = [makeOffer({ price: { id: 'p', effectiveAtMs: 0, price } }), makeOffer({ id: 'second' })];
-    expect(entryOf(makeModel({ offers }))).toMatchObject({
+    expect(entryOf(makeListed({ offers }))).toMatchObject({
       pricing: {
         prompt: '0.000002',
         completion: '1.234567891',
@@ -179,7 +199,7 @@ describe('an entry of the list (contract: families/entry-facts)', () => {
 
   it('omits what the catalogue does not know, and shows 0 for what is free', () => {
     const free = makeOffer({ price: { id: 'p', effectiveAtMs: 0, price: readFilePrice({ input: '0' }) } });
-    const model = makeModel({
+    const model = makeListed({
       contextTokens: 0,
       maxOutputTokens: 0,
       input: ['text', 'pdf', 'file'],
@@ -196,7 +216,7 @@ describe('an entry of the list (contract: families/entry-facts)', () => {
 });
 
 describe('pages (contract: families/paging)', () => {
-  const many = ['a', 'b', 'c', 'd', 'e'].map((id) => makeModel({ id }));
+  const many = ['a', 'b', 'c', 'd', 'e'].map((id) => makeListed({ id }));
 
   function shared(query: string) {
     const answer = modelsAnswer(operation('models.list', 'v1'), { ...bare, query }, many);

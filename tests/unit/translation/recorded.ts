@@ -24,7 +24,7 @@ export interface Tokens {
   readonly output: number;
 }
 
-const families: Readonly<Record<TextProtocol, readonly string[]>> = {
+export const families: Readonly<Record<TextProtocol, readonly string[]>> = {
   chat: ['chat', 'chat-compat'],
   responses: ['responses', 'responses-compat'],
   messages: ['messages'],

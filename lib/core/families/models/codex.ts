@@ -1,4 +1,10 @@
 import type { ModelFacts } from '#lib/core/facts/snapshot';
+import type { FamilyId } from '#lib/core/families/ids';
+
+/** A model with the protocols in which it can be called, by translation too. */
+export interface CallableModel extends ModelFacts {
+  readonly families: ReadonlySet<FamilyId>;
+}
 
 /** Behind Codex's own models, whose first is its default. */
 const FIRST_PRIORITY = 1_000;
@@ -24,12 +30,9 @@ const instructions = `You are a coding agent in the Codex CLI. You and the user 
  * Models of OpenAI are left out: it knows them by the part after the slash, with its own instructions to them.
  * @param models those of the page.
  */
-export function codexList(models: readonly ModelFacts[]): readonly object[] {
+export function codexList(models: readonly CallableModel[]): readonly object[] {
   return models
-    .filter(
-      ({ id, offers }) =>
-        !id.startsWith('openai/') && offers.some(({ families }) => families.has('responses')),
-    )
+    .filter(({ id, families }) => !id.startsWith('openai/') && families.has('responses'))
     .map(codexEntry);
 }
 

@@ -50,9 +50,8 @@ function ownerOf(model: ModelFacts): string {
   return slash > 0 ? model.id.slice(0, slash) : (model.offers[0]?.provider.id ?? 'unknown');
 }
 
-/** Methods of the generate-content family; none for a model that no offer serves in it. */
+/** Methods of the generate-content family. */
 function methodsOf(model: ModelFacts): readonly string[] {
-  if (!model.offers.some((offer) => offer.families.has('generate-content'))) return [];
   return model.output.includes('video') ? ['predictLongRunning'] : ['generateContent', 'countTokens'];
 }
 

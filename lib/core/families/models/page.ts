@@ -5,8 +5,8 @@ import type { ModelFacts } from '#lib/core/facts/snapshot';
 const MOST = 1_000;
 
 /** A part of a list, and whether more follows in the direction of paging. */
-interface Page {
-  readonly models: readonly ModelFacts[];
+interface Page<Model> {
+  readonly models: readonly Model[];
   readonly more: boolean;
 }
 
@@ -14,7 +14,10 @@ interface Page {
  * Pages as the messages family does: `limit` (1 to 1,000; absent: all), after `after_id` or before `before_id`.
  * @returns `invalid_body` for invalid values.
  */
-export function sharedPage(models: readonly ModelFacts[], query: URLSearchParams): Page | Refusal {
+export function sharedPage<Model extends ModelFacts>(
+  models: readonly Model[],
+  query: URLSearchParams,
+): Page<Model> | Refusal {
   const limit = countIn(query, ['limit'], 1);
   const after = placeOf(models, query.get('after_id') || null, 'after_id');
   const before = placeOf(models, query.get('before_id') || null, 'before_id');

@@ -7,6 +7,7 @@ import { noOutcome, type Outcome } from '#lib/gateway/flow/call/outcome';
 import { corsHeaders } from '#lib/gateway/flow/cors';
 import type { Arrival, HeaderList } from '#lib/gateway/flow/lane';
 import type { Runtime } from '#lib/gateway/flow/runtime';
+import { rulesFor } from '#lib/gateway/routing/pure/rules';
 import type { Plan, Target } from '#lib/gateway/routing/pure/target';
 import type { ClientRequest } from '#lib/gateway/translation/pure/client-request';
 
@@ -144,4 +145,12 @@ export function conversationOf({ ask, arrival }: Call): string | null {
 /** The client wants no translation of this call (contract: translation/when). */
 export function refusesTranslation({ arrival }: Pick<Call, 'arrival'>): boolean {
   return arrival.headers['x-translate']?.trim().toLowerCase() === 'never';
+}
+
+/** Whether calls of a model may be translated for this client (contract: translation/policy). */
+export function allowsTranslation(
+  call: Pick<AuthenticatedCall, 'arrival' | 'snapshot'>,
+  model: string,
+): boolean {
+  return !refusesTranslation(call) && rulesFor(call.snapshot.policies, model).translate !== 'never';
 }

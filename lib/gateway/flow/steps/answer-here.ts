@@ -1,10 +1,11 @@
 import { isRefusal, Refused, refusal, unaccountable } from '#lib/core/errors';
-import { modelsAnswer } from '#lib/core/families/models';
-import type { AuthenticatedCall, FamilyCall } from '#lib/gateway/flow/call/call';
+import { listedFamilies, modelsAnswer } from '#lib/core/families/models';
+import { type AuthenticatedCall, allowsTranslation, type FamilyCall } from '#lib/gateway/flow/call/call';
+import type { HeaderList } from '#lib/gateway/flow/lane';
 import type { SendLastByte } from '#lib/gateway/flow/relay/parts';
 import type { Runtime } from '#lib/gateway/flow/runtime';
 import { aliasEntries, resolveName } from '#lib/gateway/routing/names/resolve';
-import { isAvailable } from '#lib/gateway/routing/pure/exclude';
+import { callableFamilies, isAvailable } from '#lib/gateway/routing/pure/exclude';
 
 /** Jobs of a page: usually, and at most. */
 const USUAL_JOBS = 20;
@@ -16,10 +17,13 @@ export function answerModels(runtime: Runtime, call: AuthenticatedCall): SendLas
   const catalogue = runtime.catalogue();
   const scope = snapshot.key.models;
   const nowMs = runtime.clock.now();
+  const request = { headers: call.arrival.headers, query: call.query };
+  const shown = listedFamilies(operation, request);
   const callable = [...catalogue.models.values()].flatMap((model) => {
-    const offers =
-      scope === null || scope.has(model.id) ? model.offers.filter((one) => isAvailable(one, nowMs)) : [];
-    return offers.length > 0 ? [{ ...model, offers }] : [];
+    if (scope !== null && !scope.has(model.id)) return [];
+    const families = callableFamilies(model, allowsTranslation(call, model.id), nowMs);
+    if (!shown.some((family) => families.has(family))) return [];
+    return [{ ...model, families, offers: model.offers.filter((one) => isAvailable(one, nowMs)) }];
   });
   const models = [...callable, ...aliasEntries(callable, catalogue, snapshot.policies.get('')?.aliases)];
   const { model: asked = '' } = call.params;
@@ -27,8 +31,7 @@ export function answerModels(runtime: Runtime, call: AuthenticatedCall): SendLas
     ? { slug: asked }
     : resolveName(asked, snapshot, catalogue, null);
   const params = 'code' in named ? call.params : { ...call.params, model: named.slug };
-  const request = { params, headers: call.arrival.headers, query: call.query };
-  const answer = modelsAnswer(operation, request, models);
+  const answer = modelsAnswer(operation, { ...request, params }, models);
   if (isRefusal(answer)) throw new Refused(answer);
   if (!answer) {
     throw new Refused(
@@ -81,13 +84,14 @@ function orderIn(query: URLSearchParams): 'asc' | 'desc' {
   throw new Refused(refusal('invalid_body', 'The query parameter "order" must be "asc" or "desc".'));
 }
 
-function answerWith(call: AuthenticatedCall, answer: object): SendLastByte {
+/** Sends what the gateway answers itself. */
+export function answerWith(call: AuthenticatedCall, answer: object, headers: HeaderList = []): SendLastByte {
   call.outcome.status = 200;
   const body = JSON.stringify(answer);
   return (reply) => {
     const length = String(Buffer.byteLength(body));
     const type = 'application/json; charset=utf-8';
-    reply.start(200, [...call.headers, 'content-type', type, 'content-length', length]);
+    reply.start(200, [...call.headers, ...headers, 'content-type', type, 'content-length', length]);
     reply.end(body);
   };
 }

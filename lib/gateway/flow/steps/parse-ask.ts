@@ -1,15 +1,14 @@
 import { isRefusal, Refused } from '#lib/core/errors';
 import { dropFindings, type Scan } from '#lib/core/families/scan';
 import { checkBudget, checkModel } from '#lib/gateway/admission/pure/decide';
-import { type AskedCall, extendCall, type FamilyCall, refusesTranslation } from '#lib/gateway/flow/call/call';
+import { type AskedCall, allowsTranslation, extendCall, type FamilyCall } from '#lib/gateway/flow/call/call';
 import type { Runtime } from '#lib/gateway/flow/runtime';
 import { authenticate } from '#lib/gateway/flow/steps/authenticate';
 import { readBody } from '#lib/gateway/flow/upload/read-body';
 import { checkFamily } from '#lib/gateway/routing/check-family';
 import { resolveNames } from '#lib/gateway/routing/names/resolve';
 import { checkNested } from '#lib/gateway/routing/pure/nested';
-import { rulesFor } from '#lib/gateway/routing/pure/rules';
-import { isTranslatable } from '#lib/gateway/routing/pure/translate';
+import { isEstimable, isTranslatable } from '#lib/gateway/routing/pure/translate';
 
 /** Steps 8 to 10 of admission (contract: admission/order): the body, the model, the output budget. */
 export function parseAsk(runtime: Runtime, call: FamilyCall): Promise<AskedCall> {
@@ -48,7 +47,7 @@ function validateAsk(runtime: Runtime, call: FamilyCall, scanned: Scan): AskedCa
 }
 
 function mayTranslate(call: AskedCall): boolean {
-  const { ask, family, snapshot, pinned } = call;
-  if (refusesTranslation(call) || rulesFor(snapshot.policies, ask.model).translate === 'never') return false;
-  return isTranslatable(ask, family.id, pinned);
+  const { ask, family, pinned } = call;
+  if (!allowsTranslation(call, ask.model)) return false;
+  return isTranslatable(ask, family.id, pinned) || isEstimable(ask, family.id, pinned);
 }

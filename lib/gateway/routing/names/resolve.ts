@@ -59,11 +59,11 @@ export function resolveName(
  * first of its models that the key can call. Pure.
  * @param callable models that the key can call.
  */
-export function aliasEntries(
-  callable: readonly ModelFacts[],
+export function aliasEntries<Model extends ModelFacts>(
+  callable: readonly Model[],
   catalogue: Catalogue,
   aliases: Policy['aliases'] = {},
-): ModelFacts[] {
+): Model[] {
   return Object.entries(aliases).flatMap(([name, meant]) => {
     // A slug goes before an alias of the same name.
     if (catalogue.models.has(name)) return [];

@@ -1,7 +1,7 @@
 import { type Refusal, refusal } from '#lib/core/errors';
 import { isRetired, retirementDay } from '#lib/core/facts/retired';
-import type { Catalogue, OfferFacts } from '#lib/core/facts/snapshot';
-import type { FamilyId } from '#lib/core/families/ids';
+import type { Catalogue, ModelFacts, OfferFacts } from '#lib/core/facts/snapshot';
+import { type FamilyId, familyIds } from '#lib/core/families/ids';
 import { formatUsd } from '#lib/core/money';
 import { ratesAt } from '#lib/gateway/routing/pure/rates';
 import type { Rules } from '#lib/gateway/routing/pure/rules';
@@ -42,6 +42,24 @@ export interface OfferNeeds {
 export function isAvailable(offer: OfferFacts, nowMs: number): boolean {
   for (const family of offer.families) if (canServe(offer, family, nowMs)) return true;
   return false;
+}
+
+/**
+ * The protocols in which a model can be called through offers that can be routed to: those that the offers speak, and,
+ * if `translates`, those whose calls are translated for them.
+ */
+export function callableFamilies(
+  { offers, output }: ModelFacts,
+  translates: boolean,
+  nowMs: number,
+): ReadonlySet<FamilyId> {
+  const spoken = (offer: OfferFacts, family: FamilyId) =>
+    translates && output.includes('text') ? spokenFamily(offer, family) : family;
+  const serves = (family: FamilyId) => (offer: OfferFacts) => {
+    const own = spoken(offer, family);
+    return own !== null && canServe(offer, own, nowMs);
+  };
+  return new Set(familyIds.filter((family) => offers.some(serves(family))));
 }
 
 /** The models that have an offer of this family which can be routed to. */

@@ -21,9 +21,22 @@ export function makerOf(slug: string): string {
  * Whether a call may be translated at all: it asks for text, and continues nothing that a provider keeps
  * (contract: translation/when).
  */
-export function isTranslatable({ operation, nested }: Ask, family: FamilyId, pinned: string | null): boolean {
-  if (pinned !== null || nested !== undefined) return false;
-  return operation.budgeted === true && operation.steps === 'generate' && textProtocols.includes(family);
+export function isTranslatable(ask: Ask, family: FamilyId, pinned: string | null): boolean {
+  const { budgeted, steps } = ask.operation;
+  return budgeted === true && steps === 'generate' && standsAlone(ask, family, pinned);
+}
+
+/**
+ * Whether the gateway may estimate the tokens that a call asks to count: those of a request that may be translated
+ * (contract: translation/counting).
+ */
+export function isEstimable(ask: Ask, family: FamilyId, pinned: string | null): boolean {
+  return ask.operation.steps === 'count' && standsAlone(ask, family, pinned);
+}
+
+/** It is of a text protocol, and needs nothing that only one provider has. */
+function standsAlone({ nested }: Ask, family: FamilyId, pinned: string | null): boolean {
+  return pinned === null && nested === undefined && textProtocols.includes(family);
 }
 
 /**

@@ -1,0 +1,31 @@
+import { estimateTokens } from '#lib/core/translation/estimate-tokens';
+import { isTextProtocol } from '#lib/core/translation/index';
+import { type AskedCall, allowsTranslation } from '#lib/gateway/flow/call/call';
+import type { SendLastByte } from '#lib/gateway/flow/relay/parts';
+import type { Runtime } from '#lib/gateway/flow/runtime';
+import { answerWith } from '#lib/gateway/flow/steps/answer-here';
+import { callableFamilies } from '#lib/gateway/routing/pure/exclude';
+import { isEstimable, makerOf } from '#lib/gateway/routing/pure/translate';
+
+/**
+ * Whether the gateway itself counts the tokens: no offer that speaks the client's protocol can be called, but another
+ * one can (contract: translation/counting).
+ */
+export function isEstimated(runtime: Runtime, call: AskedCall): boolean {
+  const { ask, family, pinned } = call;
+  if (!isEstimable(ask, family.id, pinned) || !allowsTranslation(call, ask.model)) return false;
+  const model = runtime.catalogue().models.get(ask.model);
+  if (!model) return false;
+  const nowMs = runtime.clock.now();
+  const callable = (translates: boolean) => callableFamilies(model, translates, nowMs).has(family.id);
+  return !callable(false) && callable(true);
+}
+
+/** Answers a count with an estimate, in the client's own form. */
+export function answerCount(call: AskedCall): SendLastByte {
+  const { ask, family } = call;
+  if (!isTextProtocol(family.id)) throw new Error(`tokens of ${family.id} are not counted`);
+  const tokens = estimateTokens(family.id, ask.scan.body, ask.weight, makerOf(ask.model));
+  const answer = family.id === 'generate-content' ? { totalTokens: tokens } : { input_tokens: tokens };
+  return answerWith(call, answer, ['x-token-count', 'estimated']);
+}
