@@ -50,6 +50,8 @@ export interface Refusal {
    * (contract: request/method-not-allowed).
    */
   readonly status?: 426;
+  /** `details` of the error, by which an SDK goes on another way (contract: request/error-shape). */
+  readonly details?: object;
   /** What this machine was short of: it is in the call log, not in the answer. */
   readonly machineFault?: MachineFault;
 }
@@ -111,9 +113,9 @@ export function shouldRetry(refused: Refusal): boolean | null {
   return status >= 400 && status <= 403 ? false : null;
 }
 
-/** The body of an error: only `message` and `code` (contract: request/error-shape). */
-export function errorBody(refused: Pick<Refusal, 'code' | 'message'>): string {
-  return JSON.stringify({ error: { message: refused.message, code: refused.code } });
+/** The body of an error (contract: request/error-shape). */
+export function errorBody({ message, code, details }: Pick<Refusal, 'code' | 'message' | 'details'>): string {
+  return JSON.stringify({ error: { message, code, details } });
 }
 
 /** The message of anything that was thrown. */

@@ -3,14 +3,18 @@ import type {
   LanguageModelV4GenerateResult,
   LanguageModelV4StreamPart,
 } from '@ai-sdk/provider';
+import type { FamilyId } from '#lib/core/families/ids';
 import type { JsonObject } from '#lib/core/families/reading/json';
 
+/** The protocols that answer with text: requests of one can be written in another (contract: translation/protocols). */
+export const textProtocols = ['chat', 'responses', 'messages', 'generate-content'] as const;
+
 /**
- * The four protocols that answer with text, and one meaning in the middle: what a client asks for is read into the
- * provider specification of the AI SDK, whose packages write it for the provider and read the answer
- * (docs/decisions/translation.md). Here are the client's sides: `read` and `write` of each protocol.
+ * What a client asks for is read into the provider specification of the AI SDK, whose packages write it for the
+ * provider and read the answer (docs/decisions/translation.md). Here are the client's sides: `read` and `write` of each
+ * protocol.
  */
-export type TextProtocol = 'chat' | 'responses' | 'messages' | 'generate-content';
+export type TextProtocol = (typeof textProtocols)[number];
 
 /**
  * The whole conversation, with tools, sampling, budget and the wanted format of the answer. `providerOptions` has, by
@@ -40,6 +44,8 @@ export interface Unreadable {
   readonly field: string;
   /** A sentence that names the field and says what to send instead. */
   readonly message: string;
+  /** What an SDK reads of the error to go on another way. */
+  readonly details?: JsonObject;
 }
 
 /** What an answer says of itself. */
@@ -74,6 +80,11 @@ export interface ProtocolTranslation {
   readonly read: (body: JsonObject) => ReadRequest | Unreadable;
   readonly createWriter: (facts: AnswerFacts) => StreamWriter;
   readonly writeWhole: (answer: WholeAnswer, facts: AnswerFacts) => JsonObject;
+}
+
+/** Whether requests of this family can be translated. */
+export function isTextProtocol(family: FamilyId): family is TextProtocol {
+  return (textProtocols as readonly FamilyId[]).includes(family);
 }
 
 export function isUnreadable(read: ReadRequest | Unreadable): read is Unreadable {

@@ -10,7 +10,13 @@ export type Fate =
   | { readonly is: 'carried'; readonly opaque?: true }
   | { readonly is: 'approximated'; readonly how: string; readonly opaque?: true }
   | { readonly is: 'lost'; readonly harmless?: (value: unknown) => boolean }
-  | { readonly is: 'refused'; readonly why: string; readonly harmless?: (value: unknown) => boolean };
+  | {
+      readonly is: 'refused';
+      readonly why: string;
+      readonly harmless?: (value: unknown) => boolean;
+      /** What an SDK reads of the error to go on another way. */
+      readonly details?: JsonObject;
+    };
 
 /** The fate on the way to every other protocol, or to some of them with one for the rest. */
 export type FateByTarget = Fate | ({ readonly rest: Fate } & Partial<Record<TextProtocol, Fate>>);
@@ -55,7 +61,14 @@ export function findLosses(body: JsonObject, table: FieldTable, target: TextProt
       if (fate.is === 'lost' || fate.is === 'refused') {
         if (fate.harmless?.(child)) continue;
         if (fate.is === 'lost') lost.add(childPattern);
-        else refused ??= { field: childPath, message: named(childPath, child, fate.why) };
+        else {
+          const { why, details } = fate;
+          refused ??= {
+            field: childPath,
+            message: named(childPath, child, why),
+            ...(details && { details }),
+          };
+        }
       } else if (!fate.opaque) visit(child, childPattern, childPath);
     }
   };

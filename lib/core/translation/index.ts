@@ -1,4 +1,3 @@
-import type { FamilyId } from '#lib/core/families/ids';
 import { fields as chatFields } from '#lib/core/translation/chat/fields';
 import { read as readChat } from '#lib/core/translation/chat/read';
 import {
@@ -58,8 +57,3 @@ export const translations: Readonly<Record<TextProtocol, Translation>> = {
     fields: contentFields,
   },
 };
-
-/** Whether requests of this family can be translated. */
-export function isTextProtocol(family: FamilyId): family is TextProtocol {
-  return Object.hasOwn(translations, family);
-}

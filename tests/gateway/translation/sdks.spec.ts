@@ -2,6 +2,7 @@ import { createAnthropic } from '@ai-sdk/anthropic';
 import { createGoogle } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
 import Anthropic from '@anthropic-ai/sdk';
+import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema';
 import { GoogleGenAI } from '@google/genai';
 import { generateText, stepCountIs, streamText, tool } from 'ai';
 import OpenAI from 'openai';
@@ -137,6 +138,29 @@ describe('official SDKs on models of other protocols', () => {
         text,
       ]);
       expect(message.usage.input_tokens).toBeGreaterThan(0);
+    });
+
+    it('its tool runner goes on without a thread (contract: request/error-shape)', async () => {
+      const cities: string[] = [];
+      const runner = anthropic().beta.messages.toolRunner({
+        model,
+        max_tokens: 500,
+        max_iterations: 2,
+        messages: [{ role: 'user', content: 'Please use get_weather' }],
+        tools: [
+          betaTool({
+            name: 'get_weather',
+            description: 'The weather of a city',
+            inputSchema: parameters,
+            run: ({ city }) => {
+              cities.push(city);
+              return '21 degrees';
+            },
+          }),
+        ],
+      });
+      await runner.runUntilDone();
+      expect(cities.length).toBeGreaterThan(0);
     });
   });
 

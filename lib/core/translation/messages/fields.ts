@@ -172,7 +172,12 @@ export const fields: FieldTable = {
     why: 'Only Anthropic calls MCP servers itself; leave the field out.',
     harmless: isEmpty,
   },
-  thread: refused('A thread is kept by its provider; send all messages.'),
+  // The SDK's tool runner goes on without a thread after an error with these details.
+  thread: {
+    is: 'refused',
+    why: 'A thread is kept by its provider; send all messages.',
+    details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] },
+  },
   compaction: refused('Only Anthropic shortens a conversation; leave the field out.'),
 };
 

@@ -2,8 +2,12 @@ import { isRefusal } from '#lib/core/errors';
 import type { Ask, Operation } from '#lib/core/families/family';
 import { familyOf } from '#lib/core/families/index';
 import { scan } from '#lib/core/families/scan';
-import type { AnswerFacts, TextProtocol, Unreadable } from '#lib/core/translation/conversation';
-import { isTextProtocol } from '#lib/core/translation/index';
+import {
+  type AnswerFacts,
+  isTextProtocol,
+  type TextProtocol,
+  type Unreadable,
+} from '#lib/core/translation/conversation';
 import type { PlannedCall } from '#lib/gateway/flow/call/call';
 import type { Arrival } from '#lib/gateway/flow/lane';
 import type { Target } from '#lib/gateway/routing/pure/target';

@@ -1,5 +1,5 @@
+import { isTextProtocol } from '#lib/core/translation/conversation';
 import { estimateTokens } from '#lib/core/translation/estimate-tokens';
-import { isTextProtocol } from '#lib/core/translation/index';
 import { type AskedCall, allowsTranslation } from '#lib/gateway/flow/call/call';
 import type { SendLastByte } from '#lib/gateway/flow/relay/parts';
 import type { Runtime } from '#lib/gateway/flow/runtime';

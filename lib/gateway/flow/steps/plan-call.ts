@@ -1,4 +1,4 @@
-import { isTextProtocol } from '#lib/core/translation/index';
+import { isTextProtocol } from '#lib/core/translation/conversation';
 import {
   type AskedCall,
   conversationOf,

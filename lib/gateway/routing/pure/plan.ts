@@ -279,14 +279,19 @@ export function noTarget(input: PlanInput, rules: Rules, refused: Unreadable | n
  * 400: the offers that could be called speak another protocol, in which this request cannot be written
  * (contract: translation/refused).
  */
-function noTranslation({ ask, family, catalogue }: PlanInput, { message }: Unreadable): Refusal {
+function noTranslation({ ask, family, catalogue }: PlanInput, { message, details }: Unreadable): Refusal {
   const model = catalogue.models.get(ask.model);
   const native = model?.offers.some(({ families }) => families.has(family)) ?? false;
   if (native) {
     return refusal(
       'model_not_allowed',
       `No provider of ${ask.model} that speaks this protocol is available, and the request cannot be translated for the others. ${message}`,
+      details && { details },
     );
   }
-  return refusal('invalid_body', `Model ${ask.model} is called by translation. ${message}`);
+  return refusal(
+    'invalid_body',
+    `Model ${ask.model} is called by translation. ${message}`,
+    details && { details },
+  );
 }

@@ -1,9 +1,7 @@
 import type { ModelFacts, OfferFacts } from '#lib/core/facts/snapshot';
 import type { Ask } from '#lib/core/families/family';
 import type { FamilyId } from '#lib/core/families/ids';
-
-/** Protocols that answer with text: requests of one can be written in another. */
-const textProtocols: readonly FamilyId[] = ['chat', 'responses', 'messages', 'generate-content'];
+import { isTextProtocol, textProtocols } from '#lib/core/translation/conversation';
 
 /** The protocol that a maker's own models speak best: others often lack a part of it. */
 const nativeProtocols: Readonly<Record<string, FamilyId>> = {
@@ -36,7 +34,7 @@ export function isEstimable(ask: Ask, family: FamilyId, pinned: string | null): 
 
 /** It is of a text protocol, and needs nothing that only one provider has. */
 function standsAlone({ nested }: Ask, family: FamilyId, pinned: string | null): boolean {
-  return pinned === null && nested === undefined && textProtocols.includes(family);
+  return pinned === null && nested === undefined && isTextProtocol(family);
 }
 
 /**
@@ -44,7 +42,7 @@ function standsAlone({ nested }: Ask, family: FamilyId, pinned: string | null): 
  */
 export function spokenFamily({ families, modelId }: OfferFacts, client: FamilyId): FamilyId | null {
   if (families.has(client)) return client;
-  if (!textProtocols.includes(client)) return null;
+  if (!isTextProtocol(client)) return null;
   const native = nativeProtocols[makerOf(modelId)];
   if (native !== undefined && families.has(native)) return native;
   return textProtocols.find((one) => families.has(one)) ?? null;

@@ -1,12 +1,13 @@
 import { type JsonObject, objectIn, parseJson } from '#lib/core/families/reading/json';
 import {
   type Conversation,
+  isTextProtocol,
   isUnreadable,
   type TextProtocol,
   type Unreadable,
 } from '#lib/core/translation/conversation';
 import { findLosses } from '#lib/core/translation/fates';
-import { isTextProtocol, translations } from '#lib/core/translation/index';
+import { translations } from '#lib/core/translation/index';
 import type { Target } from '#lib/gateway/routing/pure/target';
 import { makerOf } from '#lib/gateway/routing/pure/translate';
 import { prepareFor } from '#lib/gateway/translation/pure/prepare';
