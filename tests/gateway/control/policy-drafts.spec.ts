@@ -141,6 +141,14 @@ describe('a draft of a policy (contract: routing/drafts)', () => {
       ['two', 'chat'],
       ['two', 'chat'],
     ]);
+    const threaded = {
+      model: 'a/first',
+      messages: [{ role: 'user', content: 'Hi' }],
+      thread: { type: 'create' },
+    };
+    const native = await as(ann, explainRoute, { path: '/v1/messages', body: threaded });
+    expect(native.candidates.map(({ provider }) => provider)).toEqual(['one']);
+    expect(native.skipped).toMatchObject([{ provider: 'two', why: expect.stringContaining('"thread"') }]);
     const lost = as(ann, explainRoute, { path: '/v1/nothing', model: 'a/first' });
     await expect(lost).rejects.toMatchObject({ code: 'invalid_body', field: 'path' });
     await expect(as(ann, explainRoute, {})).rejects.toMatchObject({ code: 'invalid_body', field: 'model' });

@@ -12,9 +12,11 @@ import type { KeySnapshot, Policy } from '#lib/core/facts/snapshot';
 import { type FamilyId, familyIds } from '#lib/core/families/ids';
 import { formatUsd } from '#lib/core/money';
 import { parsePolicy, policyShape } from '#lib/core/schemas/policy';
+import { isTextProtocol } from '#lib/core/translation/conversation';
 import { type Candidate, explain } from '#lib/gateway/routing/explain';
 import { resolveName, resolveNames } from '#lib/gateway/routing/names/resolve';
 import { limitsOfModel } from '#lib/gateway/routing/pure/time-limits';
+import { ClientRequest } from '#lib/gateway/translation/pure/client-request';
 import { newRowId } from '#lib/platform/data/row-id';
 
 export const explainRoute = read({
@@ -94,8 +96,17 @@ export const explainRoute = read({
     const ask = resolveNames(own, family.id, snapshot, catalogue);
     if ('code' in ask) throw badInput('body', ask.message);
     const { processes, of: healthOf } = await context.health();
-    const planned = { ask, family: family.id, snapshot, catalogue, healthOf, callId: newRowId(), nowMs };
-    const { candidates, skipped, timeLimits, failure } = explain(planned);
+    const request = isTextProtocol(family.id) ? new ClientRequest(family.id, () => ask.scan.body) : null;
+    const { candidates, skipped, timeLimits, failure } = explain({
+      ask,
+      family: family.id,
+      snapshot,
+      catalogue,
+      healthOf,
+      callId: newRowId(),
+      nowMs,
+      untranslatable: (target) => request?.misfit(target) ?? null,
+    });
     return {
       workspace: scope.slug,
       model: ask.model,
