@@ -54,16 +54,21 @@ export function withCallableModels(
   });
 }
 
-/** The examples that fit a model, in its name: of one SDK and language, the first. */
+/**
+ * The examples that fit a model, in its name: of one SDK and language, the one in the earliest of the protocols.
+ * @param families protocols in which the model can be called, best first.
+ */
 export function snippetsFor(
   snippets: readonly Snippet[],
   model: string,
   families: readonly string[],
 ): Snippet[] {
   const labels = new Set<string>();
-  return snippets.flatMap((snippet) => {
-    if (!families.includes(snippet.family) || labels.has(snippet.label)) return [];
-    labels.add(snippet.label);
-    return [withModel(snippet, model)];
-  });
+  return families
+    .flatMap((family) => snippets.filter((snippet) => snippet.family === family))
+    .flatMap((snippet) => {
+      if (labels.has(snippet.label)) return [];
+      labels.add(snippet.label);
+      return [withModel(snippet, model)];
+    });
 }

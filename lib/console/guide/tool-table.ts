@@ -12,7 +12,7 @@ const tools = [
   { name: 'aider, chat clients', family: 'chat' },
 ] as const;
 
-/** Which tool works on which vendor's text models, as Markdown: a tool needs an offer that speaks its protocol. Pure. */
+/** Which vendor's text models have an offer that speaks a tool's protocol, as Markdown. Pure. */
 export function toolTableInMarkdown(models: readonly CatalogueModel[]): string {
   const byVendor = new Map<string, CatalogueModel[]>();
   for (const model of models.filter(({ output }) => output.includes('text'))) {
@@ -30,6 +30,6 @@ export function toolTableInMarkdown(models: readonly CatalogueModel[]): string {
 
 function shareOf(models: readonly CatalogueModel[], family: string): string {
   const speaking = models.filter(({ offers }) => offers.some(({ families }) => families.includes(family)));
-  if (speaking.length === 0) return 'no';
-  return speaking.length === models.length ? 'yes' : `${speaking.length} of ${models.length}`;
+  if (speaking.length === 0) return 'translated';
+  return speaking.length === models.length ? 'native' : `native for ${speaking.length} of ${models.length}`;
 }

@@ -3,7 +3,7 @@ import { getConsoleHost } from '#lib/console/db';
 import { readSnippets, snippetsFor } from '#lib/console/guide/snippets';
 import { modelFactsOf, offerRowsOf, priceTableOf, protocolsOf } from '#lib/console/models/facts';
 import { readAllModels } from '#lib/console/models/list';
-import { familiesOf } from '#lib/console/models/rows';
+import { familiesOf, translatedFamiliesOf } from '#lib/console/models/rows';
 import { showDay } from '#lib/console/show/time';
 import type { ListedModel } from '#lib/control/catalogue/list';
 import type { ModelPerformance } from '#lib/control/operations/catalogue/performance';
@@ -46,6 +46,6 @@ export async function viewModel(
       (offer) => priceTableOf(offer, (iso) => showDay(Date.parse(iso), zone)) ?? [],
     ),
     protocols: protocolsOf(model),
-    snippets: snippetsFor(snippets, model.id, familiesOf(model)),
+    snippets: snippetsFor(snippets, model.id, [...familiesOf(model), ...translatedFamiliesOf(model)]),
   };
 }
