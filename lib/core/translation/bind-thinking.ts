@@ -11,10 +11,12 @@ export function carryMark(field: string): SharedV4ProviderOptions {
 
 /**
  * The conversation for a model of `maker`: thinking that this maker signed gets its signature back, unchanged; thinking of
- * other makers, or without a mark, is left out, because no provider accepts it (docs/decisions/translation.md).
+ * other makers, or without a mark, is left out, because no provider accepts it (docs/decisions/translation.md). So is an
+ * answer of which nothing is left.
  */
 export function bindThinking(conversation: Conversation, maker: string): Conversation {
-  return { ...conversation, prompt: conversation.prompt.map((message) => bindMessage(message, maker)) };
+  const bound = conversation.prompt.map((message) => bindMessage(message, maker));
+  return { ...conversation, prompt: bound.filter(({ content }) => content.length > 0) };
 }
 
 function bindMessage(message: LanguageModelV4Message, maker: string): LanguageModelV4Message {

@@ -31,6 +31,38 @@ export const sampled: Fate = {
   opaque: true,
 };
 
+export const temperatureOfAnthropic: Fate = {
+  is: 'approximated',
+  how: 'at most 1; left out, and named, for models that reject it',
+  opaque: true,
+};
+
+/** Of a tool that has to be called: packages let models choose that reject that. */
+export const forced: Fate = {
+  is: 'approximated',
+  how: 'left to the model, and named, for models that reject a forced tool',
+};
+
+/** Of the format of an answer, which Anthropic has only with a schema. */
+export const formatWithSchema: Fate = {
+  is: 'approximated',
+  how: 'left out, and named, for JSON without a schema',
+};
+
+/** Of a schema that Anthropic gets. */
+export const describedLimits: Fate = {
+  is: 'approximated',
+  how: 'objects are closed, and limits that Anthropic has no keyword for become a part of the description',
+  opaque: true,
+};
+
+/** Of a client whose protocol does not say whether a schema is strict, to OpenAI's protocols. */
+export const strictIfPossible: Fate = {
+  is: 'approximated',
+  how: 'strict if OpenAI accepts it as that',
+  opaque: true,
+};
+
 /** What a request loses on its way to a protocol. */
 export interface Losses {
   /** Paths of fields that are left out, as `messages[].name`, each once, in the order of the body. */

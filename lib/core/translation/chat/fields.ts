@@ -1,4 +1,4 @@
-import { type FieldTable, sampled } from '#lib/core/translation/fates';
+import { type FieldTable, forced, formatWithSchema, sampled } from '#lib/core/translation/fates';
 import {
   approximated,
   cacheFields,
@@ -25,8 +25,8 @@ export const fields: FieldTable = {
   stop: { rest: carried, responses: lost },
   top_k: { rest: carried, responses: lost, messages: sampled },
   seed: { rest: lost, 'generate-content': carried },
-  frequency_penalty: { rest: lostUnless(0), 'generate-content': carried },
-  presence_penalty: { rest: lostUnless(0), 'generate-content': carried },
+  frequency_penalty: { rest: lostUnless(0), 'generate-content': sampled },
+  presence_penalty: { rest: lostUnless(0), 'generate-content': sampled },
   logit_bias: lost,
   prediction: lost,
   verbosity: toOpenAi('medium'),
@@ -83,14 +83,14 @@ export const fields: FieldTable = {
   'tools[].custom': { is: 'approximated', how: 'a function with one string' },
   ...toolFields('tools[].function', 'tools[].custom'),
   ...cacheFields('tools[]'),
-  tool_choice: carried,
+  tool_choice: { rest: carried, messages: forced },
   'tool_choice.type': carried,
   'tool_choice.function': opaque,
   'tool_choice.custom': opaque,
   'tool_choice.allowed_tools': approximated('only these tools are declared'),
   web_search_options: { rest: approximated("the provider's own search"), responses: opaque },
 
-  response_format: carried,
+  response_format: { rest: carried, messages: formatWithSchema },
   'response_format.type': carried,
   'response_format.json_schema': carried,
   ...formatFields('response_format.json_schema'),

@@ -1,5 +1,12 @@
 import { objectIn } from '#lib/core/families/reading/json';
-import { type Fate, type FieldTable, sampled } from '#lib/core/translation/fates';
+import {
+  describedLimits,
+  type Fate,
+  type FieldTable,
+  sampled,
+  strictIfPossible,
+  temperatureOfAnthropic,
+} from '#lib/core/translation/fates';
 import { storedFile } from '#lib/core/translation/generate-content/parts';
 import { inBothSpellings } from '#lib/core/translation/generate-content/spellings';
 
@@ -54,6 +61,7 @@ function fileFields(path: string): FieldTable {
 const thinking = approximated('kept for models of the maker that signed it');
 const unknownTool = "This tool of Google's models has no counterpart; declare a function instead.";
 const schema = approximated('a JSON schema, without the order of properties');
+const answerSchema = { rest: strictIfPossible, messages: describedLimits };
 const isEmpty = (value: unknown) => Object.keys(objectIn(value) ?? {}).length === 0;
 const isFalse = (value: unknown) => value === false;
 
@@ -130,14 +138,17 @@ export const fields: FieldTable = inBothSpellings({
   'tools[].parallelAiSearch': refused(unknownTool),
   toolConfig: carried,
   'toolConfig.functionCallingConfig': carried,
-  'toolConfig.functionCallingConfig.mode': approximated('VALIDATED is AUTO'),
+  'toolConfig.functionCallingConfig.mode': {
+    rest: approximated('VALIDATED is AUTO'),
+    messages: approximated('VALIDATED is AUTO, and ANY too, named, for models that reject a forced tool'),
+  },
   'toolConfig.functionCallingConfig.allowedFunctionNames': approximated('only these functions are declared'),
   'toolConfig.functionCallingConfig.streamFunctionCallArguments': lostUnless(false),
   'toolConfig.retrievalConfig': lost,
   'toolConfig.includeServerSideToolInvocations': lostUnless(false),
   generationConfig: carried,
   'generationConfig.maxOutputTokens': carried,
-  'generationConfig.temperature': { rest: carried, responses: sampled, messages: sampled },
+  'generationConfig.temperature': { rest: carried, responses: sampled, messages: temperatureOfAnthropic },
   'generationConfig.topP': { rest: carried, responses: sampled, messages: sampled },
   'generationConfig.topK': { rest: lost, messages: sampled },
   'generationConfig.seed': { rest: lost, chat: carried },
@@ -156,8 +167,8 @@ export const fields: FieldTable = inBothSpellings({
     (value) => value === 'text/plain' || value === 'application/json',
   ),
   'generationConfig.responseSchema': schema,
-  'generationConfig.responseJsonSchema': whole,
-  'generationConfig._responseJsonSchema': whole,
+  'generationConfig.responseJsonSchema': answerSchema,
+  'generationConfig._responseJsonSchema': answerSchema,
   'generationConfig.responseFormat': refused('Send responseMimeType and responseJsonSchema instead.'),
   'generationConfig.responseModalities': refused(
     'Only text can be translated; ask for ["TEXT"], or leave the field out.',

@@ -1,5 +1,5 @@
 import { listIn, objectIn } from '#lib/core/families/reading/json';
-import { type Fate, type FieldTable, sampled } from '#lib/core/translation/fates';
+import { type Fate, type FieldTable, sampled, strictIfPossible } from '#lib/core/translation/fates';
 
 const carried: Fate = { is: 'carried' };
 const whole: Fate = { is: 'carried', opaque: true };
@@ -86,6 +86,7 @@ export const fields: FieldTable = {
   'messages[].content[].tool_use_id': carried,
   'messages[].content[].is_error': {
     rest: lostUnless(false),
+    responses: approximated('the result is {"error": …}, unless it has pictures'),
     'generate-content': approximated('the result is the error, unless it has pictures'),
   },
   'messages[].content[].thinking': thinking,
@@ -113,10 +114,10 @@ export const fields: FieldTable = {
   'output_config.task_budget': lost,
   'output_config.format': carried,
   'output_config.format.type': carried,
-  'output_config.format.schema': whole,
+  'output_config.format.schema': { rest: whole, chat: strictIfPossible, responses: strictIfPossible },
   output_format: carried,
   'output_format.type': carried,
-  'output_format.schema': whole,
+  'output_format.schema': { rest: whole, chat: strictIfPossible, responses: strictIfPossible },
   tools: carried,
   'tools[].type': {
     rest: toolType(

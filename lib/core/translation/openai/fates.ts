@@ -1,4 +1,11 @@
-import { type Fate, type FateByTarget, type FieldTable, sampled } from '#lib/core/translation/fates';
+import {
+  describedLimits,
+  type Fate,
+  type FateByTarget,
+  type FieldTable,
+  sampled,
+  temperatureOfAnthropic,
+} from '#lib/core/translation/fates';
 
 /** What the tables of OpenAI's two protocols share. */
 
@@ -38,11 +45,11 @@ export const sharedFields: FieldTable = {
   model: carried,
   stream: carried,
   'stream_options.include_obfuscation': lostUnless(false),
-  temperature: { rest: carried, responses: sampled, messages: sampled },
+  temperature: { rest: carried, responses: sampled, messages: temperatureOfAnthropic },
   top_p: { rest: carried, responses: sampled, messages: sampled },
   parallel_tool_calls: { rest: carried, 'generate-content': lostUnless(true) },
   prompt_cache_key: toOpenAi(),
-  prompt_cache_retention: toOpenAi(),
+  prompt_cache_retention: { ...toOpenAi(), responses: sampled },
   safety_identifier: { ...toOpenAi(), messages: approximated('metadata.user_id') },
   user: { ...toOpenAi(), messages: approximated('metadata.user_id') },
   service_tier: toOpenAi('auto', 'default'),
@@ -64,7 +71,11 @@ export function effortFields(effort: string): FieldTable {
 export function toolFields(at: string, custom: string): FieldTable {
   const fields: Record<string, FateByTarget> = {
     [`${at}.parameters`]: opaque,
-    [`${at}.strict`]: { rest: carried, 'generate-content': approximated('arguments are validated') },
+    [`${at}.strict`]: {
+      rest: carried,
+      messages: sampled,
+      'generate-content': approximated('arguments are validated'),
+    },
     [`${custom}.format`]: approximated('a sentence in the description'),
   };
   for (const name of ['name', 'description']) fields[`${at}.${name}`] = fields[`${custom}.${name}`] = carried;
@@ -76,7 +87,7 @@ export function formatFields(at: string): FieldTable {
   return {
     [`${at}.name`]: toOpenAi(),
     [`${at}.description`]: toOpenAi(),
-    [`${at}.schema`]: opaque,
+    [`${at}.schema`]: { rest: opaque, messages: describedLimits },
     [`${at}.strict`]: toOpenAi(true),
   };
 }

@@ -90,9 +90,9 @@ function linkedData(field: Field, mediaType: string): FileContent {
   return { mediaType, data: { type: 'url', url } };
 }
 
-/** The result of a tool; only text is a string. */
+/** The result of a tool; text without a mark of the cache is a string. */
 export function resultOf(parts: UserPart[]): LanguageModelV4ToolResultOutput {
-  const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  const texts = parts.flatMap((part) => (part.type === 'text' && !part.providerOptions ? [part.text] : []));
   if (texts.length < parts.length) return { type: 'content', value: parts };
   return { type: 'text', value: texts.join('\n') };
 }

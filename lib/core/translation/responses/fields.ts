@@ -1,4 +1,4 @@
-import type { Fate, FieldTable } from '#lib/core/translation/fates';
+import { type Fate, type FieldTable, forced, formatWithSchema } from '#lib/core/translation/fates';
 import {
   approximated,
   cacheFields,
@@ -33,7 +33,7 @@ export const fields: FieldTable = {
   ...effortFields('reasoning.effort'),
   'reasoning.summary': approximated('thinking as the provider shows it'),
   text: carried,
-  'text.format': carried,
+  'text.format': { rest: carried, messages: formatWithSchema },
   'text.format.type': carried,
   ...formatFields('text.format'),
   'text.verbosity': toOpenAi('medium'),
@@ -84,7 +84,7 @@ export const fields: FieldTable = {
   'tools[].user_location': approximated("the provider's own search"),
   'tools[].filters': approximated("the provider's own search"),
   'tools[].external_web_access': approximated("the provider's own search"),
-  tool_choice: carried,
+  tool_choice: { rest: carried, messages: forced },
   'tool_choice.type': carried,
   'tool_choice.name': carried,
   'tool_choice.mode': carried,

@@ -1,15 +1,19 @@
+import { createHash } from 'node:crypto';
 import type {
   LanguageModelV4FilePart,
   LanguageModelV4FunctionTool,
   LanguageModelV4Message,
   LanguageModelV4Prompt,
   LanguageModelV4ProviderTool,
+  LanguageModelV4TextPart,
   LanguageModelV4ToolResultPart,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
 import { bindThinking } from '#lib/core/translation/bind-thinking';
 import type { Conversation, TextProtocol, Unreadable } from '#lib/core/translation/conversation';
 import { defined } from '#lib/core/translation/field';
+import { toClientId } from '#lib/core/translation/messages/call-id';
+import { fitsStrict } from '#lib/core/translation/openai/strict-schema';
 
 /** What writing a request depends on besides the request itself. */
 export interface Preparation {
@@ -36,36 +40,65 @@ export function prepareFor(
 ): Conversation | Unreadable {
   const bound = bindThinking(conversation, maker);
   const renamed = { ...bound, ...defined({ tools: bound.tools?.map((tool) => renameSearch(tool, target)) }) };
+  const prompt = bound.prompt.map((message) => fitIds(message, target));
   switch (target) {
     case 'chat': {
       // The budget is written by the family, under the name that the offer reads.
       const { maxOutputTokens: _, ...unbounded } = renamed;
+      if (prompt.some(hasLinkedFile)) return linkedFile;
       return {
         ...unbounded,
-        prompt: bound.prompt.flatMap(textResultsOnly),
-        providerOptions: { openai: chatFields(bound.providerOptions) },
+        prompt: prompt.flatMap(textResultsOnly).map(chatParts),
+        providerOptions: { openai: chatFields(bound) },
       };
     }
     case 'responses':
       return {
         ...renamed,
+        prompt: prompt.map(detailPictures),
         maxOutputTokens: Math.max(budget, LEAST_RESPONSE_TOKENS),
         providerOptions: {
           ...bound.providerOptions,
-          // Without `store: false`, thinking would be sent as a reference to an item that OpenAI keeps.
-          openai: { ...bound.providerOptions?.openai, store: false, forceReasoning: reasoning },
+          openai: {
+            // The package would ask for a detailed summary beside every effort.
+            reasoningSummary: null,
+            ...bound.providerOptions?.openai,
+            strictJsonSchema: isStrict(bound),
+            // Without `store: false`, thinking would be sent as a reference to an item that OpenAI keeps.
+            store: false,
+            forceReasoning: reasoning,
+          },
         },
       };
     case 'messages':
-      return prepareForMessages({ ...renamed, prompt: systemFirst(bound.prompt), maxOutputTokens: budget });
+      return prepareForMessages({ ...renamed, prompt: systemFirst(prompt), maxOutputTokens: budget });
     case 'generate-content': {
-      const prompt = systemFirst(bound.prompt).flatMap(textResultsOnly);
-      const typed = prompt.map(typeAddresses);
+      const typed = systemFirst(prompt).flatMap(textResultsOnly).map(typeAddresses);
       const untyped = typed.find((message) => 'field' in message);
       if (untyped) return untyped as Unreadable;
       return { ...renamed, prompt: typed as LanguageModelV4Prompt, maxOutputTokens: budget };
     }
   }
+}
+
+/** Longest ids of calls that OpenAI accepts, characters. */
+const longestIds: Partial<Record<TextProtocol, number>> = { chat: 40, responses: 64 };
+
+/** Ids of calls as the target accepts them: they only have to be the same at a call and at its result. */
+function fitId(id: string, target: TextProtocol): string {
+  if (target === 'messages') return toClientId(id);
+  const longest = longestIds[target] ?? Number.POSITIVE_INFINITY;
+  if (id.length <= longest) return id;
+  return `call_${createHash('sha256').update(id).digest('hex').slice(0, 32)}`;
+}
+
+function fitIds(message: LanguageModelV4Message, target: TextProtocol): LanguageModelV4Message {
+  const fit = <Part extends { readonly type: string }>(part: Part): Part =>
+    'toolCallId' in part && typeof part.toolCallId === 'string'
+      ? { ...part, toolCallId: fitId(part.toolCallId, target) }
+      : part;
+  if (message.role === 'assistant') return { ...message, content: message.content.map(fit) };
+  return message.role === 'tool' ? { ...message, content: message.content.map(fit) } : message;
 }
 
 /** Anthropic refuses a forced tool beside thinking; the package would give up the tool instead. */
@@ -83,15 +116,20 @@ function prepareForMessages(conversation: Conversation): Conversation {
   };
 }
 
+/** OpenAI's own word on strictness; of clients that know none, what their schema allows. */
+function isStrict({ providerOptions, responseFormat }: Conversation): boolean {
+  const asked = providerOptions?.openai?.strictJsonSchema;
+  if (typeof asked === 'boolean') return asked;
+  return responseFormat?.type === 'json' && fitsStrict(responseFormat.schema);
+}
+
 /** OpenAI's fields as a chat body has them: the package passes on what it does not know as it is. */
-function chatFields(
-  options: SharedV4ProviderOptions | undefined,
-): NonNullable<SharedV4ProviderOptions[string]> {
-  const given = options?.openai ?? {};
+function chatFields(conversation: Conversation): NonNullable<SharedV4ProviderOptions[string]> {
+  const given = conversation.providerOptions?.openai ?? {};
   const own = defined({
     user: given.user,
     textVerbosity: given.textVerbosity,
-    strictJsonSchema: given.strictJsonSchema,
+    strictJsonSchema: isStrict(conversation),
     reasoningEffort: given.reasoningEffort,
   });
   return {
@@ -100,10 +138,84 @@ function chatFields(
       metadata: given.metadata,
       parallel_tool_calls: given.parallelToolCalls,
       prompt_cache_key: given.promptCacheKey,
+      prompt_cache_retention: given.promptCacheRetention,
       safety_identifier: given.safetyIdentifier,
       service_tier: given.serviceTier,
     }),
   };
+}
+
+const linkedFile: Unreadable = {
+  field: 'file_url',
+  message:
+    'Models of chat do not read files at an address, only pictures; send the content of the file itself.',
+};
+
+function hasLinkedFile(message: LanguageModelV4Message): boolean {
+  return (
+    message.role === 'user' &&
+    message.content.some((part) => part.type === 'file' && part.data.type === 'url' && !isPicture(part))
+  );
+}
+
+function isPicture({ mediaType }: LanguageModelV4FilePart): boolean {
+  return /^image(\/|$)/.test(mediaType);
+}
+
+/**
+ * Fields of parts that the package for chat does not know. What `openaiCompatible` has is written over a message or a
+ * part, so that text which the package would join or shorten to a string stays in parts.
+ */
+function chatParts(message: LanguageModelV4Message): LanguageModelV4Message {
+  switch (message.role) {
+    case 'system': {
+      const { content: text, providerOptions } = message;
+      return over(message, inParts([{ type: 'text', text, ...(providerOptions && { providerOptions }) }]));
+    }
+    case 'assistant':
+      return over(message, inParts(message.content.filter((part) => part.type === 'text')));
+    case 'user': {
+      const [part, ...others] = message.content;
+      if (part?.type === 'text' && others.length === 0)
+        return { ...message, content: [over(part, inParts([part]))] };
+      return { ...message, content: message.content.map((one) => over(one, partFields(one))) };
+    }
+    case 'tool':
+      return message;
+  }
+}
+
+function over<Written extends { readonly providerOptions?: SharedV4ProviderOptions }>(
+  written: Written,
+  openaiCompatible: NonNullable<SharedV4ProviderOptions[string]>,
+): Written {
+  if (Object.keys(openaiCompatible).length === 0) return written;
+  return { ...written, providerOptions: { ...written.providerOptions, openaiCompatible } };
+}
+
+/** Text as a list of parts if one of them has a mark of the cache. */
+function inParts(parts: readonly LanguageModelV4TextPart[]): NonNullable<SharedV4ProviderOptions[string]> {
+  if (parts.every((part) => Object.keys(partFields(part)).length === 0)) return {};
+  return { content: parts.map((part) => ({ type: 'text', text: part.text, ...partFields(part) })) };
+}
+
+function partFields(
+  part: LanguageModelV4TextPart | LanguageModelV4FilePart,
+): NonNullable<SharedV4ProviderOptions[string]> {
+  const { promptCacheBreakpoint, imageDetail } = part.providerOptions?.openai ?? {};
+  return defined({
+    prompt_cache_breakpoint: promptCacheBreakpoint,
+    image_url:
+      part.type === 'file' && imageDetail !== undefined
+        ? { url: addressOf(part), detail: imageDetail }
+        : undefined,
+  });
+}
+
+/** A picture as a URL, which may be a data URL. */
+function addressOf({ data, mediaType }: LanguageModelV4FilePart): string {
+  if (data.type === 'url') return data.url.toString();
+  return data.type === 'data' ? `data:${mediaType};base64,${String(data.data)}` : '';
 }
 
 /** A search of the web by the provider has another name at each of them. */
@@ -150,12 +262,21 @@ function textResult(
 ): LanguageModelV4ToolResultPart {
   const { output } = part;
   if (output.type !== 'content') return part;
-  const texts: string[] = [];
-  for (const one of output.value) {
-    if (one.type === 'text') texts.push(one.text);
-    if (one.type === 'file') files.push(one);
-  }
-  return { ...part, output: { type: 'text', value: texts.join('\n') } };
+  const texts = output.value.filter((one) => one.type === 'text');
+  files.push(...output.value.filter((one) => one.type === 'file'));
+  const value = texts.map(({ text }) => text).join('\n');
+  return over({ ...part, output: { type: 'text', value } }, inParts(texts));
+}
+
+/** OpenAI's schema requires a detail of each picture; "auto" is what leaving it out means in other protocols. */
+function detailPictures(message: LanguageModelV4Message): LanguageModelV4Message {
+  if (message.role !== 'user') return message;
+  const content = message.content.map((part) => {
+    if (part.type !== 'file' || !isPicture(part)) return part;
+    const { openai, ...others } = part.providerOptions ?? {};
+    return { ...part, providerOptions: { ...others, openai: { imageDetail: 'auto', ...openai } } };
+  });
+  return { ...message, content };
 }
 
 const typesByEnding: Readonly<Record<string, string>> = {
