@@ -1,4 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs';
 import type OpenAI from 'openai';
 import type { Response } from 'openai/resources/responses/responses';
 import { describe, expect, test } from 'vitest';
@@ -10,17 +9,13 @@ import { messages } from '#lib/core/families/messages';
 import { responses } from '#lib/core/families/responses';
 import { scan } from '#lib/core/families/scan';
 import type { UsageReport } from '#lib/core/metering/usage';
-import { fields as chatFields } from '#lib/core/translation/chat/fields';
 import { read as readChat } from '#lib/core/translation/chat/read';
 import * as chatAnswers from '#lib/core/translation/chat/write';
 import type { ProtocolTranslation, TextProtocol } from '#lib/core/translation/conversation';
-import { findLosses } from '#lib/core/translation/fates';
-import { fields as responsesFields } from '#lib/core/translation/responses/fields';
 import { read as readResponses } from '#lib/core/translation/responses/read';
 import * as responsesAnswers from '#lib/core/translation/responses/write';
-import { folder, type Recording, recordings } from '#tests/unit/relay/streams';
+import type { Recording } from '#tests/unit/relay/streams';
 import { makeFacts, writeAll } from '#tests/unit/translation/answers';
-import { writtenBy } from '#tests/unit/translation/openai/bodies';
 import { clientOf, readStream } from '#tests/unit/translation/openai/streams';
 import {
   answersOfOthers,
@@ -208,35 +203,4 @@ for (const client of clients) {
       }
     }
   });
-}
-
-/** A recorded request that says nothing: the only message of its user is empty. */
-const empty = 'pydantic-ai/responses/test_openai_responses__test_responses_count_tokens.01.openai.req.json';
-
-for (const { protocol: own, translation } of clients) {
-  const requests = recordings(own === 'chat' ? ['chat', 'chat-compat'] : ['responses', 'responses-compat'])
-    .map(({ file }) => file.replace(/\.resp\..*$/, '.req.json'))
-    .filter((file) => file !== empty && file.endsWith('.req.json') && existsSync(new URL(file, folder)));
-  const others = Object.keys(families)
-    .filter(isProtocol)
-    .filter((one) => one !== own);
-
-  describe.skipIf(requests.length === 0)(`recorded requests of ${own}`, () => {
-    for (const file of requests) {
-      test(`${file} is read, and the package of each protocol writes it.`, async () => {
-        const body = JSON.parse(readFileSync(new URL(file, folder), 'utf8'));
-        const table = own === 'chat' ? chatFields : responsesFields;
-        for (const target of others.filter((one) => findLosses(body, table, one).refused === null)) {
-          // Google wants to know which kind of picture is at a URL, which only a step for that target can say.
-          const linked =
-            target === 'generate-content' && /"(image_)?url": ?"https?:/.test(JSON.stringify(body));
-          if (!linked) expect(await writtenBy(target, translation.read(body))).not.toEqual({});
-        }
-      });
-    }
-  });
-}
-
-function isProtocol(name: string): name is TextProtocol {
-  return name in families;
 }
