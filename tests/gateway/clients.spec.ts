@@ -80,7 +80,6 @@ describe.each(['node', 'web'] as const)('what clients send first, over the %s la
   describe('whatever no operation is (contract: request/json-for-programs)', () => {
     it.each([
       ['POST', '/', '/v1/models'],
-      ['POST', '/completions', '/v1/chat/completions'],
       ['POST', `/acme/keys`, '/v1/models'],
       ['PUT', '/sign-in', '/v1/models'],
       ['GET', '/', '/v1/models'],
@@ -89,7 +88,7 @@ describe.each(['node', 'web'] as const)('what clients send first, over the %s la
       ['POST', '/api/chat', '/v1/chat/completions'],
       ['GET', '/api/nothing', '/v1/models'],
       ['POST', '/v1/responses/compact', '/v1/responses'],
-      ['POST', '/v1beta/models/sandbox/echo:embedContent', ':generateContent'],
+      ['POST', '/v1beta/models/sandbox/echo:embedText', ':generateContent'],
     ])(
       '%s %s with a key: JSON, no page and no redirect, and a row in the log',
       async (method, target, near) => {
@@ -227,11 +226,10 @@ describe.each(['node', 'web'] as const)('what clients send first, over the %s la
     const second = await list(`/v1/models?limit=1&after_id=${first.last_id}`);
     expect(second.first_id).not.toBe(first.last_id);
     expect((await list(`/v1/models?before_id=${second.first_id}`)).last_id).toBe(first.last_id);
-    const page = await list('/v1beta/models?pageSize=1');
-    expect(page).toMatchObject({ models: [{ name: `models/${first.first_id}` }] });
-    expect(await list(`/v1beta/models?pageSize=1&pageToken=${page.nextPageToken}`)).toMatchObject({
-      models: [{ name: `models/${second.first_id}` }],
-    });
+    const { models: two } = await list('/v1beta/models?pageSize=2');
+    const { models: one, nextPageToken } = await list('/v1beta/models?pageSize=1');
+    const { models: next } = await list(`/v1beta/models?pageSize=1&pageToken=${nextPageToken}`);
+    expect([one, next].flat()).toEqual(two);
   });
 
   it('a placeholder in Authorization does not spoil a good key beside it', async () => {

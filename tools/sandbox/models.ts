@@ -27,6 +27,9 @@ const models: Readonly<Record<string, SandboxModel>> = {
   picture: plain,
   /** Priced by the image: it reports no usage. */
   print: plain,
+  vectors: plain,
+  ranker: plain,
+  moderator: plain,
 };
 
 /** @throws ProviderFault 404 in the words of the chat family; it names the known models. */

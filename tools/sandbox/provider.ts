@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { chat } from '#tools/sandbox/chat';
+import { completions } from '#tools/sandbox/completions';
 import { ProviderMemory } from '#tools/sandbox/content/memory';
 import { PrefixCache } from '#tools/sandbox/content/prefix-cache';
 import {
@@ -9,8 +10,10 @@ import {
   type ReceivedRequest,
   type Truth,
 } from '#tools/sandbox/dialect';
+import { embedContent } from '#tools/sandbox/embed-content';
 import { generateContent } from '#tools/sandbox/generate-content';
 import { images } from '#tools/sandbox/images';
+import { embeddings, moderations, rerank } from '#tools/sandbox/input-only';
 import { messages } from '#tools/sandbox/messages';
 import { getModel, modelList } from '#tools/sandbox/models';
 import { responses } from '#tools/sandbox/responses';
@@ -34,6 +37,11 @@ const dialects: readonly [Dialect, ...Dialect[]] = [
   images,
   videos,
   generateContent,
+  completions,
+  embeddings,
+  embedContent,
+  rerank,
+  moderations,
 ];
 
 interface Settings {

@@ -107,6 +107,14 @@ const addresses: Record<string, { readonly path: string; readonly budget: string
     path: 'POST /v1beta/models/{model}:generateContent',
     budget: 'generationConfig.maxOutputTokens',
   },
+  completions: { path: 'POST /v1/completions', budget: 'max_tokens' },
+  embeddings: { path: 'POST /v1/embeddings', budget: null },
+  'embed-content': {
+    path: 'POST /v1beta/models/{model}:embedContent, :batchEmbedContents',
+    budget: null,
+  },
+  rerank: { path: 'POST /v1/rerank', budget: null },
+  moderations: { path: 'POST /v1/moderations', budget: null },
 };
 
 /**

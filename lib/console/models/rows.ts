@@ -19,6 +19,11 @@ const familyNames: Record<string, string> = {
   images: 'Images',
   videos: 'Videos',
   'generate-content': 'Generate content',
+  completions: 'Completions (legacy)',
+  embeddings: 'Embeddings',
+  'embed-content': 'Embed content',
+  rerank: 'Rerank',
+  moderations: 'Moderations',
 };
 
 export function showCapability(name: Capability): string {

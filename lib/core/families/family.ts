@@ -36,6 +36,11 @@ export interface Operation {
   readonly query?: QueryNames;
   /** It generates text, up to an output budget that the request may name (contract: admission/output-budget). */
   readonly budgeted?: true;
+  /**
+   * What it makes fits only what the same model made, as vectors do: there is no fallback to another model
+   * (contract: families/same-model).
+   */
+  readonly sameModel?: true;
   /** What a stored operation does to its resource beyond reading it. */
   readonly resourceEffect?: 'delete' | 'cancel';
   /**
@@ -89,6 +94,8 @@ export interface Ask {
    * Slugs of further models that the body names, with their places (contract: admission/nested-models); absent: none.
    */
   readonly nested?: readonly NestedModel[];
+  /** Further places of the body that repeat the model's own name; absent: none. */
+  readonly repeatedModel?: readonly Found[];
   /** Media to be made; absent: only text. */
   readonly media?: AskedMedia;
   /** Resources that the request continues: they pin it to who keeps them (contract: jobs/pinning). */

@@ -5,22 +5,22 @@ import { contentEdits } from '#lib/core/families/generate-content/edits';
 import { countFields, generateFields } from '#lib/core/families/generate-content/fields';
 import { operationJobs, operationPath, shownIn } from '#lib/core/families/generate-content/operation';
 import { contentOutputBytes } from '#lib/core/families/generate-content/output';
+import { contentPrefixes, contentQuery, verbOf } from '#lib/core/families/generate-content/path';
 import { predictFields, readPredictAsk } from '#lib/core/families/generate-content/predict';
 import { resourceName, resourcePath } from '#lib/core/families/generate-content/resource';
 import { ContentStream } from '#lib/core/families/generate-content/stream';
 import { readContentUsage } from '#lib/core/families/generate-content/usage';
 import { faultReader } from '#lib/core/families/reading/fault';
 
-/** The newest SDK asks under `/v1`, older ones under the other two (contract: families/prefixes). */
-const prefixes: Operation['prefixes'] = ['v1', 'v1beta', 'v1alpha'];
-
-/** Query names for the format of an answer; field masks and protobuf are left out, since they would hide the usage. */
-const framing = /^(sse|json)(;enum-encoding=int)?$/i;
-const written = { alt: framing, $alt: framing };
 /** `alt=media` asks for the bytes of a file, `alt=json` for its description. */
 const fileKind = /^(media|json)$/i;
 
-const posted = { family: 'generate-content', method: 'POST', prefixes, query: written } as const;
+const posted = {
+  family: 'generate-content',
+  method: 'POST',
+  prefixes: contentPrefixes,
+  query: contentQuery,
+} as const;
 const generated = {
   ...posted,
   steps: 'generate',
@@ -32,10 +32,10 @@ const generated = {
 const stored = {
   family: 'generate-content',
   method: 'GET',
-  prefixes,
+  prefixes: contentPrefixes,
   steps: 'stored',
   fields: null,
-  query: written,
+  query: contentQuery,
 } as const;
 const operation = { kind: 'operation', param: 'id' } as const;
 
@@ -99,11 +99,6 @@ export const generateContent: Family = {
   clientPath: '/v1beta/models/{model}:generateContent',
   leastBody: { contents: [{ parts: [{ text: 'hello' }] }] },
 };
-
-/** ":generateContent": what follows the model in the operation's path. */
-function verbOf({ path }: Operation): string {
-  return path.slice(path.lastIndexOf(':'));
-}
 
 /** Where something that is kept is read; null for a call of a model. */
 function storedPath(

@@ -1,4 +1,16 @@
 /** The protocol families (contract: families/native). */
-export const familyIds = ['chat', 'responses', 'messages', 'images', 'videos', 'generate-content'] as const;
+export const familyIds = [
+  'chat',
+  'responses',
+  'messages',
+  'images',
+  'videos',
+  'generate-content',
+  'completions',
+  'embeddings',
+  'embed-content',
+  'rerank',
+  'moderations',
+] as const;
 
 export type FamilyId = (typeof familyIds)[number];

@@ -1,15 +1,30 @@
 import { chat } from '#lib/core/families/chat';
+import { completions } from '#lib/core/families/completions';
+import { embedContent } from '#lib/core/families/embed-content';
 import type { Family, Operation } from '#lib/core/families/family';
 import { generateContent } from '#lib/core/families/generate-content';
 import type { FamilyId } from '#lib/core/families/ids';
 import { images } from '#lib/core/families/images';
+import { embeddings, moderations, rerank } from '#lib/core/families/input-only';
 import { messages } from '#lib/core/families/messages';
 import { modelsOperations } from '#lib/core/families/models';
 import { responses } from '#lib/core/families/responses';
 import { videos } from '#lib/core/families/videos';
 
 /** Every protocol family that the gateway serves: one line each. */
-export const families: readonly Family[] = [chat, responses, messages, images, videos, generateContent];
+export const families: readonly Family[] = [
+  chat,
+  responses,
+  messages,
+  images,
+  videos,
+  generateContent,
+  completions,
+  embeddings,
+  embedContent,
+  rerank,
+  moderations,
+];
 
 /** The gateway's whole table of routes (contract: families/operations). */
 export const operations: readonly Operation[] = [

@@ -1,6 +1,6 @@
 import type { Refusal } from '#lib/core/errors';
 import type { Operation } from '#lib/core/families/family';
-import type { FamilyId } from '#lib/core/families/ids';
+import { type FamilyId, familyIds } from '#lib/core/families/ids';
 import { type CallableModel, codexList } from '#lib/core/families/models/codex';
 import { contentEntry, sharedEntry } from '#lib/core/families/models/entry';
 import { contentPage, sharedPage } from '#lib/core/families/models/page';
@@ -49,15 +49,18 @@ export function modelsAnswer(
   return content ? contentEntry(model) : sharedEntry(model);
 }
 
+/** Protocols whose clients are recognized by their headers or query. */
+const ownLists: ReadonlySet<FamilyId> = new Set(['messages', 'generate-content', 'embed-content']);
+
 /** The protocols of the client that asks: it is shown the models that it can call (contract: families/model-lists). */
 export function listedFamilies(
   operation: Operation,
   request: Pick<ModelsRequest, 'headers' | 'query'>,
 ): readonly FamilyId[] {
-  if (isForContent(operation, request)) return ['generate-content'];
+  if (isForContent(operation, request)) return ['generate-content', 'embed-content'];
   const { headers } = request;
   const ofMessages = headers['anthropic-version'] !== undefined || headers['x-api-key'] !== undefined;
-  return ofMessages ? ['messages'] : ['chat', 'responses', 'images', 'videos'];
+  return ofMessages ? ['messages'] : familyIds.filter((family) => !ownLists.has(family));
 }
 
 function isForContent(

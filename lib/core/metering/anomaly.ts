@@ -5,7 +5,7 @@ export interface UsageBounds {
   /** Tokens; 0: unknown, which bounds nothing. */
   readonly contextTokens: number;
   readonly maxOutputTokens: number;
-  /** Modalities; of a model without text, the context is only that of its prompt. Absent: text. */
+  /** What it makes; of a model without text, the context is only that of its prompt. Absent: text. */
   readonly output?: readonly string[];
 }
 
@@ -59,13 +59,22 @@ const noFlags: readonly string[] = [];
 
 function limitsOf(model: UsageBounds, choices: number, passes: number): Limits {
   const most = model.maxOutputTokens * Math.max(1, choices);
-  const pieces = MOST_PASSES * (model.contextTokens + most);
+  const pieces = MOST_PASSES * (contextOf(model) + most);
   const writes = model.output === undefined || model.output.includes('text');
   return {
-    input: writes ? tenthMore(model.contextTokens * passes) : orUnbounded(pieces),
+    input: writes ? tenthMore(contextOf(model) * passes) : orUnbounded(pieces),
     output: writes ? tenthMore(most * passes) : orUnbounded(pieces),
     pieces: orUnbounded(pieces),
   };
+}
+
+/** Most inputs of a request for embeddings or scores; each may fill the context. */
+const MOST_INPUTS = 2_048;
+
+/** Most tokens that a model reads in one pass over a request; 0: unknown. */
+export function contextOf({ contextTokens, output }: UsageBounds): number {
+  const readsMany = output?.some((one) => one === 'embedding' || one === 'scores') === true;
+  return contextTokens * (readsMany ? MOST_INPUTS : 1);
 }
 
 function tenthMore(tokens: number): number {

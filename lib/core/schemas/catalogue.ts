@@ -3,7 +3,9 @@ import { familyIds } from '#lib/core/families/ids';
 import { filePriceShape } from '#lib/core/schemas/price';
 import { simulatedAddress, simulatedProvider } from '#lib/core/simulated';
 
-const modalities = ['text', 'image', 'audio', 'video', 'pdf', 'file'] as const;
+/** What a model reads, and what it makes. */
+export const inputKinds = ['text', 'image', 'audio', 'video', 'pdf', 'file'] as const;
+export const outputKinds = [...inputKinds, 'embedding', 'scores'] as const;
 const MOST = 2_147_483_647;
 
 const providerId = z
@@ -111,8 +113,8 @@ const model = z.strictObject({
   aliases: z.array(modelId).max(50).default([]),
   contextTokens: tokens,
   maxOutputTokens: tokens,
-  input: z.array(z.enum(modalities)).min(1),
-  output: z.array(z.enum(modalities)).min(1),
+  input: z.array(z.enum(inputKinds)).min(1),
+  output: z.array(z.enum(outputKinds)).min(1),
   /** Its output may hold thinking that the client does not see, but the provider charges. */
   reasoning: z.boolean('is neither true nor false').default(false),
   released: z

@@ -105,6 +105,12 @@ const bodies: Readonly<Record<string, object>> = {
   'messages.count_tokens': { model: 'sandbox/echo', messages },
   'images.generate': picture,
   'images.edit': { ...picture, images: [{ image_url: `data:image/png;base64,${'A'.repeat(80)}` }] },
+  'completions.create': { model: 'sandbox/completer', prompt },
+  'embeddings.create': { model: 'sandbox/vectors', input: prompt },
+  'content.embed': { content: contents[0] },
+  'content.embed_batch': { requests: [{ model: 'models/sandbox/vectors', content: contents[0] }] },
+  'rerank.create': { model: 'sandbox/ranker', query: prompt, documents: ['A sea'] },
+  'moderations.create': { model: 'sandbox/moderator', input: prompt },
   'videos.create': film,
   'videos.remix': { prompt: film.prompt },
   'content.generate': { contents },
@@ -158,10 +164,9 @@ describe('which steps apply to which operation (contract: admission/which-steps)
   /** A request of the operation that only a cause of refusal can stop. */
   async function requestOf(operation: Operation, owner: string): Promise<[target: string, body: string]> {
     const id = operation.resource ? await kept(owner, operation.resource.kind) : '';
-    const model =
-      operation.name.startsWith('content.p') || operation.name === 'content.model_operation'
-        ? 'sandbox/film'
-        : 'sandbox/echo';
+    const films = operation.name.startsWith('content.p') || operation.name === 'content.model_operation';
+    const makes = operation.family === 'embed-content' ? 'sandbox/vectors' : 'sandbox/echo';
+    const model = films ? 'sandbox/film' : makes;
     const path = operation.path.replace(/\{model\+?\}/, model).replace(/\{\w+\}/, id);
     const body = operation.fields ? JSON.stringify(bodies[operation.name] ?? {}) : '';
     return [`/${operation.prefixes[0]}/${path}`, body];

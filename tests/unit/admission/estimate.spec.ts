@@ -19,7 +19,7 @@ function askOf(
   } & Partial<Pick<Ask, 'budget' | 'choices' | 'serviceTier' | 'media'>>,
 ): Ask {
   const ask = {
-    operation: { family: 'chat', path: 'chat/completions', steps: 'generate' },
+    operation: { family: 'chat', path: 'chat/completions', steps: 'generate', budgeted: true },
     ...(part.media ? { media: part.media } : {}),
     budget: part.budget ?? null,
     choices: part.choices ?? 1,

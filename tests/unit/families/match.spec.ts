@@ -143,7 +143,6 @@ describe('a path that does not exist is 404, a malformed one 400 (contract: requ
   it.each([
     ['/v1/v1/v1/chat/completions', '/v1/chat/completions'],
     ['/openai/v1/chat/completions', '/v1/chat/completions'],
-    ['/completions', '/v1/chat/completions'],
     ['/v1/messages/batches', '/v1/messages'],
     ['/v2/models/name:generateContent', '/v1beta/models/{model}:generateContent'],
     ['/v1/chat/completions/', '/v1/chat/completions'],
@@ -194,8 +193,11 @@ describe('the table of the service', () => {
     ['/responses/compact', 'POST /responses/compact; use '],
     ['/v1/videos/generations', 'POST /v1/videos/generations; use POST /v1/videos, '],
     ['/v1/videos/edits', 'POST /v1/videos/edits; use POST /v1/videos, '],
-    ['/v1beta/models/x:embedContent', 'POST :embedContent on models; use :generateContent, '],
-    ['/v1/models/vendor/x:batchEmbedContents', 'POST :batchEmbedContents on models; use :generateContent, '],
+    ['/v1beta/models/x:embedText', 'POST :embedText on models; use :generateContent, '],
+    [
+      '/v1/models/vendor/x:batchGenerateContent',
+      'POST :batchGenerateContent on models; use :generateContent, ',
+    ],
   ])('POST %s is 404 and names what is missing', (path, named) => {
     const refused = match('POST', path);
     expect(refused).toMatchObject({ code: 'not_found' });

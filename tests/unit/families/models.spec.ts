@@ -86,12 +86,17 @@ describe('GET /v1/models (contract: families/model-lists, families/list-shape)',
 
 describe('the protocols of a client that asks for models (contract: families/model-lists)', () => {
   it.each([
-    ['v1', {}, '', ['chat', 'responses', 'images', 'videos']],
+    [
+      'v1',
+      {},
+      '',
+      ['chat', 'responses', 'images', 'videos', 'completions', 'embeddings', 'rerank', 'moderations'],
+    ],
     ['v1', { 'anthropic-version': '2023-06-01' }, '', ['messages']],
     ['v1', { 'x-api-key': 'k' }, '', ['messages']],
-    ['v1', { 'x-goog-api-key': 'k' }, '', ['generate-content']],
-    ['v1', {}, 'key=k', ['generate-content']],
-    ['v1beta', { 'x-api-key': 'k' }, '', ['generate-content']],
+    ['v1', { 'x-goog-api-key': 'k' }, '', ['generate-content', 'embed-content']],
+    ['v1', {}, 'key=k', ['generate-content', 'embed-content']],
+    ['v1beta', { 'x-api-key': 'k' }, '', ['generate-content', 'embed-content']],
   ] as const)('under /%s, with headers %j and query "%s": %j', (prefix, headers, query, families) => {
     expect(listedFamilies(operation('models.list', prefix), { headers, query })).toEqual(families);
   });

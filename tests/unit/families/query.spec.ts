@@ -26,6 +26,8 @@ describe('the query that travels upstream (contract: body/query)', () => {
     'content.generate': written,
     'content.stream': written,
     'content.count': written,
+    'content.embed': written,
+    'content.embed_batch': written,
     'content.predictLongRunning': written,
     'content.model_operation': written,
     'content.operation': written,

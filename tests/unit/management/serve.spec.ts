@@ -58,7 +58,7 @@ describe('an API key on the management API (contract: control-plane/api-keys)', 
       '/api/v1/chat/completions',
       'There is no GET /api/v1/chat/completions; use /v1/chat/completions.',
     ],
-    ['POST', '/api/v1/completions', 'use /v1/chat/completions.'],
+    ['POST', '/api/v1/completions', 'use POST /v1/completions'],
     ['GET', '/api/v1/nothing', 'GET /v1/models lists the models of this gateway.'],
   ])('%s %s is 404 and names what is near', async (method, target, message) => {
     for (const headers of [

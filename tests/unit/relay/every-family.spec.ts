@@ -53,6 +53,13 @@ const streams: readonly Streamed[] = [
     recorded: ['responses', 'responses-compat'],
   },
   {
+    family: 'completions',
+    operation: 'completions.create',
+    path: '/completions',
+    body: { model: 'echo', stream: true, stream_options: { include_usage: true }, n: 2, prompt },
+    recorded: [],
+  },
+  {
     family: 'messages',
     operation: 'messages.create',
     path: '/messages',

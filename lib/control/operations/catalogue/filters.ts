@@ -2,8 +2,8 @@ import { capabilities } from '#lib/control/catalogue/search';
 import { allOptional } from '#lib/control/operations/field/field';
 import { allowance, choice, count, toggle, words } from '#lib/control/operations/field/kinds';
 import { familyIds } from '#lib/core/families/ids';
+import { inputKinds, outputKinds } from '#lib/core/schemas/catalogue';
 
-const modalities = ['text', 'image', 'audio', 'video', 'pdf', 'file'] as const;
 const price = { unit: 'USD', placeholder: 'USD' };
 
 /** Filters of the list of models: on the command line, at `/api/v1/models` and on the page. */
@@ -17,8 +17,8 @@ export const modelFilters = allOptional({
     100,
   ),
   family: choice({ label: 'Protocol', help: 'Models with an offer in this protocol.' }, familyIds),
-  input: choice({ label: 'Input', help: 'Models that accept this input.' }, modalities),
-  output: choice({ label: 'Output', help: 'Models that produce this output.' }, modalities),
+  input: choice({ label: 'Input', help: 'Models that accept this input.' }, inputKinds),
+  output: choice({ label: 'Output', help: 'Models that produce this output.' }, outputKinds),
   minContext: count(
     { label: 'Context', help: 'Minimum, in tokens.', unit: 'tokens', example: 200_000 },
     { min: 0, max: 2_147_483_647 },

@@ -25,7 +25,8 @@ export function chatEdits(ask: Ask, offer: OfferFacts, injectBudget: number | nu
   return edits;
 }
 
-function usageEdit({ scan }: Ask): Edit {
+/** Asks for usage in a stream, in place. */
+export function usageEdit({ scan }: Ask): Edit {
   const path = 'stream_options.include_usage';
   const standing = scan.found.get(path) ?? scan.nulls.get(path);
   if (standing) return replaceValue(standing, 'true');

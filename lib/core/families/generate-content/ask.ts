@@ -5,7 +5,7 @@ import { readObject, readText, readWhole, takeAll } from '#lib/core/families/rea
 import { weigh } from '#lib/core/families/reading/weight';
 
 /** Where a body of this family carries inline media (`inlineData.data`). */
-const mediaKeys: ReadonlySet<string> = new Set(['data']);
+export const contentMediaKeys: ReadonlySet<string> = new Set(['data']);
 
 /** Tools that the provider runs without reading anything new from outside. */
 const searchless = /\.(codeExecution|mcpServers)$/;
@@ -37,7 +37,7 @@ export function readContentAsk(raw: RawAsk): Ask | Refusal {
     budget,
     choices: choices ?? 1,
     serviceTier,
-    weight: weigh(scan, mediaKeys, serverTools.filter((path) => !searchless.test(path)).length),
+    weight: weigh(scan, contentMediaKeys, serverTools.filter((path) => !searchless.test(path)).length),
     ...(serverTools.length > 0 ? { serverTools: true } : {}),
     ...(references.length > 0 ? { references } : {}),
   };

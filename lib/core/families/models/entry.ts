@@ -50,8 +50,9 @@ function ownerOf(model: ModelFacts): string {
   return slash > 0 ? model.id.slice(0, slash) : (model.offers[0]?.provider.id ?? 'unknown');
 }
 
-/** Methods of the generate-content family. */
+/** Methods of the families of Google's API. */
 function methodsOf(model: ModelFacts): readonly string[] {
+  if (model.output.includes('embedding')) return ['embedContent', 'batchEmbedContents'];
   return model.output.includes('video') ? ['predictLongRunning'] : ['generateContent', 'countTokens'];
 }
 

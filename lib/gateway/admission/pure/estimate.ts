@@ -1,5 +1,6 @@
 import type { ModelFacts } from '#lib/core/facts/snapshot';
 import type { Ask, AskedMedia } from '#lib/core/families/family';
+import { contextOf } from '#lib/core/metering/anomaly';
 import { mediaTokens } from '#lib/core/metering/estimate-input';
 import type { Price, Rates } from '#lib/core/metering/price-list';
 import { priceOfTier, tierOf } from '#lib/core/metering/service-tier';
@@ -40,12 +41,13 @@ const MOST_TOKENS = 1_000_000_000_000;
 export function estimate(ask: Ask, targets: readonly Target[], terms: HoldTerms): Estimate {
   const { strict, previousTokens } = terms;
   const context = mostContext(targets);
-  const text = strict ? Math.min(ask.weight.textBytes, context) : Math.ceil(ask.weight.textBytes / 3);
+  const sent = strict ? Math.min(ask.weight.textBytes, context) : Math.ceil(ask.weight.textBytes / 3);
   // What came before is read again as far as a context holds it.
-  const textTokens = text + Math.min(previousTokens, context) + SEARCH_TOKENS * ask.weight.searchTools;
+  const textTokens = sent + Math.min(previousTokens, context) + SEARCH_TOKENS * ask.weight.searchTools;
   const media = mediaTokens(ask.weight, context);
   const inputTokens = textTokens + media.images + media.sound + media.files;
-  const outputTokens = ask.media?.tokens ?? outputBudget(ask, targets, terms) * ask.choices;
+  const text = ask.operation.budgeted ? outputBudget(ask, targets, terms) * ask.choices : 0;
+  const outputTokens = ask.media?.tokens ?? text;
 
   const highest = new HighestRates(inputTokens, tierOf(ask.serviceTier), ask.media ?? null, () =>
     mentionsCache(ask),
@@ -167,7 +169,7 @@ function mentionsCache({ weight, scan: { body } }: Ask): boolean {
 /** A catalogue that gives no context (0) sets no bound. */
 function mostContext(targets: readonly Target[]): number {
   let most = 0;
-  for (const { model } of targets) most = Math.max(most, model.contextTokens);
+  for (const { model } of targets) most = Math.max(most, contextOf(model));
   return most === 0 ? Number.MAX_SAFE_INTEGER : most;
 }
 

@@ -99,7 +99,7 @@ export function candidates(input: PlanInput, rules: Rules, left: Leftovers | nul
   const wanted = wantedOf(input, rules);
   const model = catalogue.models.get(ask.model);
   const first = model ? fromModel(input, wanted, model, left) : [];
-  const fallbacks = ask.chain ?? rules.fallbackModels;
+  const fallbacks = ask.operation.sameModel ? [] : (ask.chain ?? rules.fallbackModels);
   if (fallbacks.length === 0 || typeof input.pinned === 'string') return asideLast(input, first);
   const all = [...first];
   const needs = { ask, wanted, scope: input.snapshot.key.models };
