@@ -59,11 +59,11 @@ const noFlags: readonly string[] = [];
 
 function limitsOf(model: UsageBounds, choices: number, passes: number): Limits {
   const most = model.maxOutputTokens * Math.max(1, choices);
-  const pieces = MOST_PASSES * (contextOf(model) + most);
-  const writes = model.output === undefined || model.output.includes('text');
+  const pieces = MOST_PASSES * (model.contextTokens + most);
+  const counts = model.output === undefined || model.output.includes('text') || readsMany(model);
   return {
-    input: writes ? tenthMore(contextOf(model) * passes) : orUnbounded(pieces),
-    output: writes ? tenthMore(most * passes) : orUnbounded(pieces),
+    input: counts ? tenthMore(contextOf(model) * passes) : orUnbounded(pieces),
+    output: counts ? tenthMore(most * passes) : orUnbounded(pieces),
     pieces: orUnbounded(pieces),
   };
 }
@@ -72,9 +72,12 @@ function limitsOf(model: UsageBounds, choices: number, passes: number): Limits {
 const MOST_INPUTS = 2_048;
 
 /** Most tokens that a model reads in one pass over a request; 0: unknown. */
-export function contextOf({ contextTokens, output }: UsageBounds): number {
-  const readsMany = output?.some((one) => one === 'embedding' || one === 'scores') === true;
-  return contextTokens * (readsMany ? MOST_INPUTS : 1);
+export function contextOf(model: UsageBounds): number {
+  return model.contextTokens * (readsMany(model) ? MOST_INPUTS : 1);
+}
+
+function readsMany({ output }: UsageBounds): boolean {
+  return output?.some((one) => one === 'embedding' || one === 'scores') === true;
 }
 
 function tenthMore(tokens: number): number {

@@ -36,6 +36,19 @@ describe('usage beyond what the model can do (contract: money/usage-bounds)', ()
     expect(boundUsage(said, model, 1, false)).toEqual({ report: said, flags: [] });
   });
 
+  it.each(['embedding', 'scores'])(
+    'input of a model of %ss is limited to 2,048 contexts (contract: families/input-only)',
+    (kind) => {
+      const many = { contextTokens: 1_000, maxOutputTokens: 0, output: [kind] };
+      const limit = 2_048 * 1_100;
+      expect(bounded(report({ input: limit }), 1, false, many)).toEqual({
+        usage: usageOf({ input: limit }),
+        flags: [],
+      });
+      expect(bounded(report({ input: limit + 1 }), 1, false, many).usage.input).toBe(limit);
+    },
+  );
+
   it('all input counts together, and the largest figure is reduced', () => {
     expect(bounded(report({ input: 5_000, cachedInput: 400, cacheWrite5m: 100 })).usage).toEqual(
       usageOf({ input: 600, cachedInput: 400, cacheWrite5m: 100 }),
