@@ -1,16 +1,21 @@
 import { chatError } from '#tools/sandbox/chat';
 import { type Dialect, plainFrame } from '#tools/sandbox/dialect';
-import { openCreate } from '#tools/sandbox/responses/create';
+import { openCount, openCreate } from '#tools/sandbox/responses/create';
 import { handlesStored, openStored } from '#tools/sandbox/responses/stored';
+
+const countPath = '/responses/input_tokens';
 
 /** The responses family as api.openai.com speaks it. */
 export const responses: Dialect = {
   id: 'responses',
 
-  handles: (method, path) => (method === 'POST' && path === '/responses') || handlesStored(method, path),
+  handles: (method, path) =>
+    (method === 'POST' && (path === '/responses' || path === countPath)) || handlesStored(method, path),
 
-  open: (seen, cache, memory) =>
-    seen.path === '/responses' ? openCreate(seen, cache, memory) : openStored(seen, memory),
+  open(seen, cache, memory) {
+    if (seen.path === '/responses') return openCreate(seen, cache, memory);
+    return seen.path === countPath ? openCount(seen, memory) : openStored(seen, memory);
+  },
 
   errorBody: (fault) => JSON.stringify({ error: chatError(fault) }),
 

@@ -21,6 +21,18 @@ const create: Operation = {
   fields: createFields,
 };
 
+/** Counts without generating: costs nothing (contract: admission/which-steps). */
+const countTokens: Operation = {
+  name: 'responses.input_tokens',
+  family: 'responses',
+  method: 'POST',
+  path: 'responses/input_tokens',
+  prefixes: ['v1'],
+  steps: 'count',
+  shows: false,
+  fields: createFields,
+};
+
 /** An operation on a response that the provider keeps (contract: admission/which-steps). */
 const stored = {
   family: 'responses',
@@ -35,6 +47,7 @@ const included = { include: true, 'include[]': true } as const;
 
 const operations: readonly Operation[] = [
   create,
+  countTokens,
   {
     ...stored,
     name: 'responses.retrieve',

@@ -3,6 +3,7 @@ import { expectAllowedHead } from '#tests/gateway/contract/answer';
 import { askAs, type Speaker } from '#tests/gateway/contract/speaker';
 import { contentSpeakers } from '#tests/gateway/contract/speakers/content';
 import { messagesSpeakers } from '#tests/gateway/contract/speakers/messages';
+import { responsesSpeakers } from '#tests/gateway/contract/speakers/responses';
 import { closeBalanced, linesOf } from '#tests/support/books';
 import { jsonOf, seenOf } from '#tests/support/chat-call';
 import { eventually } from '#tests/support/eventually';
@@ -35,6 +36,16 @@ const counters: readonly Counter[] = [
       operation: 'messages.count_tokens',
       target: () => '/v1/messages/count_tokens',
       upstreamTarget: '/messages/count_tokens',
+      field: 'input_tokens',
+    })),
+  ...responsesSpeakers
+    .filter(({ streamed }) => !streamed)
+    .map((speaker) => ({
+      ...speaker,
+      name: 'responses: input_tokens',
+      operation: 'responses.input_tokens',
+      target: () => '/v1/responses/input_tokens',
+      upstreamTarget: '/responses/input_tokens',
       field: 'input_tokens',
     })),
   ...contentSpeakers

@@ -101,6 +101,7 @@ const messages = [{ role: 'user', content: prompt }];
 const bodies: Readonly<Record<string, object>> = {
   'chat.create': { model: 'sandbox/echo', messages },
   'responses.create': { model: 'sandbox/echo', input: prompt },
+  'responses.input_tokens': { model: 'sandbox/echo', input: prompt },
   'messages.create': { model: 'sandbox/echo', max_tokens: 9, messages },
   'messages.count_tokens': { model: 'sandbox/echo', messages },
   'images.generate': picture,

@@ -189,7 +189,6 @@ describe('the table of the service', () => {
 
   it.each([
     ['/v1/responses/compact', 'POST /v1/responses/compact; use POST /v1/responses, '],
-    ['/v1/responses/input_tokens', 'POST /v1/responses/input_tokens; use POST /v1/responses, '],
     ['/responses/compact', 'POST /responses/compact; use '],
     ['/v1/videos/generations', 'POST /v1/videos/generations; use POST /v1/videos, '],
     ['/v1/videos/edits', 'POST /v1/videos/edits; use POST /v1/videos, '],

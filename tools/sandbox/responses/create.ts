@@ -13,10 +13,7 @@ import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
 
 /** Opens a request that creates a response. */
 export function openCreate(seen: ReceivedRequest, cache: PrefixCache, memory: ProviderMemory): Opened {
-  const ask = readResponsesAsk(seen.body, {
-    item: (id) => keptItems.find(memory, id),
-    opens: (sealed) => opens(memory, sealed),
-  });
+  const ask = readAsk(seen, memory);
   if (ask.imageModel) getModel(parseName(ask.imageModel).base);
   const previous = previousOf(ask, memory);
   return {
@@ -28,6 +25,25 @@ export function openCreate(seen: ReceivedRequest, cache: PrefixCache, memory: Pr
       return answerOf(kept, ask, seen.atMs);
     },
   };
+}
+
+/** Counts the input of a request, free of charge. */
+export function openCount(seen: ReceivedRequest, memory: ProviderMemory): Opened {
+  const ask = readAsk(seen, memory);
+  const tokens = ask.inputTokens + (previousOf(ask, memory)?.tokens ?? 0);
+  return {
+    model: ask.model,
+    stream: false,
+    prompt: ask.prompt,
+    answer: () => whole({ object: 'response.input_tokens', input_tokens: tokens }),
+  };
+}
+
+function readAsk({ body }: ReceivedRequest, memory: ProviderMemory): ResponsesAsk {
+  return readResponsesAsk(body, {
+    item: (id) => keptItems.find(memory, id),
+    opens: (sealed) => opens(memory, sealed),
+  });
 }
 
 function previousOf({ previousId }: ResponsesAsk, memory: ProviderMemory): KeptResponse | null {

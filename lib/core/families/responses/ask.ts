@@ -19,7 +19,7 @@ const searchTool = /^(web_search|file_search|x_search|collections_search|web_fet
 
 /** What a request for a response asks for (contract: admission/output-budget). */
 export function readResponsesAsk(raw: RawAsk): Ask | Refusal {
-  const { scan } = raw;
+  const { operation, scan } = raw;
   const read = takeAll({
     model: readModel(scan),
     stream: readFlag(scan, 'stream'),
@@ -50,7 +50,9 @@ export function readResponsesAsk(raw: RawAsk): Ask | Refusal {
     ...references,
     // What is not stored cannot run in the background; the provider refuses it itself.
     ...(kept || makesContainer ? {} : { unkept: true }),
-    ...(background && kept ? { job: imageModel === undefined ? {} : { imageModel } } : {}),
+    ...(background && kept && operation.steps === 'generate'
+      ? { job: imageModel === undefined ? {} : { imageModel } }
+      : {}),
   };
 }
 

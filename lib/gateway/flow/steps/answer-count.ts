@@ -1,4 +1,4 @@
-import { isTextProtocol } from '#lib/core/translation/conversation';
+import { isTextProtocol, type TextProtocol } from '#lib/core/translation/conversation';
 import { estimateTokens } from '#lib/core/translation/estimate-tokens';
 import { type AskedCall, allowsTranslation } from '#lib/gateway/flow/call/call';
 import type { SendLastByte } from '#lib/gateway/flow/relay/parts';
@@ -26,6 +26,11 @@ export function answerCount(call: AskedCall): SendLastByte {
   const { ask, family } = call;
   if (!isTextProtocol(family.id)) throw new Error(`tokens of ${family.id} are not counted`);
   const tokens = estimateTokens(family.id, ask.scan.body, ask.weight, makerOf(ask.model));
-  const answer = family.id === 'generate-content' ? { totalTokens: tokens } : { input_tokens: tokens };
-  return answerWith(call, answer, ['x-token-count', 'estimated']);
+  return answerWith(call, countIn(family.id, tokens), ['x-token-count', 'estimated']);
+}
+
+function countIn(protocol: TextProtocol, tokens: number): object {
+  if (protocol === 'generate-content') return { totalTokens: tokens };
+  const count = { input_tokens: tokens };
+  return protocol === 'responses' ? { object: 'response.input_tokens', ...count } : count;
 }
