@@ -1,10 +1,15 @@
 'use client';
 
+import { useRouter } from 'next/navigation';
+import { useTransition } from 'react';
+import { noAnswer } from '#components/form/answer';
 import { useChange } from '#components/form/use-change';
 import { useMemberPage } from '#components/members/member-actions';
 import { Badge } from '#components/ui/badge';
 import { Button } from '#components/ui/button';
+import { copyText } from '#components/ui/copy';
 import { ActionsHeadCell, Cell, HeadCell, Row, Table } from '#components/ui/table';
+import { toast } from '#components/ui/toaster';
 import type { InvitationRow } from '#lib/console/team/member-rows';
 
 /** Who is asked and has not answered. */
@@ -60,6 +65,7 @@ function Invitation({ row }: { row: InvitationRow }) {
       <Cell className="w-px">
         {mayChange ? (
           <span className="flex justify-end gap-1.5">
+            <CopyLinkButton row={row} />
             <Button
               size="small"
               disabled={pending}
@@ -81,5 +87,34 @@ function Invitation({ row }: { row: InvitationRow }) {
         ) : null}
       </Cell>
     </Row>
+  );
+}
+
+/** Makes a new link, which ends the earlier ones, and puts it on the clipboard. */
+function CopyLinkButton({ row: { id, email } }: { row: InvitationRow }) {
+  const { actions, workspace } = useMemberPage();
+  const router = useRouter();
+  const [pending, startTransition] = useTransition();
+
+  function copy() {
+    startTransition(async () => {
+      const answer = await actions.link(workspace, { id }).catch(() => null);
+      if (!answer?.ok) {
+        toast.error(answer?.message ?? noAnswer);
+        return;
+      }
+      const link = `${window.location.origin}${answer.value.path}`;
+      await copyText(link).then(
+        () => toast.success(`Link for ${email} copied. It works once, for 7 days; earlier links have ended.`),
+        () => toast.error(`Your browser blocked copying. Send this link to ${email}: ${link}`),
+      );
+      router.refresh();
+    });
+  }
+
+  return (
+    <Button size="small" disabled={pending} aria-label={`Copy the link for ${email}`} onClick={copy}>
+      {pending ? 'Copying…' : 'Copy link'}
+    </Button>
   );
 }

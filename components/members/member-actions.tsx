@@ -4,7 +4,7 @@ import { createContext, type ReactNode, useContext } from 'react';
 import type { FormAnswer } from '#components/form/answer';
 import type { Role } from '#lib/core/role';
 
-type Change<Input> = (workspace: string, input: Input) => Promise<FormAnswer<unknown>>;
+type Change<Input, Made = unknown> = (workspace: string, input: Input) => Promise<FormAnswer<Made>>;
 
 /** What stops with a removal or a lower role. */
 export interface Stopping {
@@ -21,6 +21,7 @@ export interface Stopping {
 export interface MemberActions {
   readonly invite: Change<{ email: string; role: string }>;
   readonly resend: Change<{ id: string }>;
+  readonly link: Change<{ id: string }, { path: string }>;
   readonly cancel: Change<{ id: string }>;
   readonly set: Change<{ member: string; role: string }>;
   readonly remove: Change<{ member: string }>;

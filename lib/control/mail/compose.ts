@@ -55,7 +55,8 @@ const kinds: Readonly<Record<MailKind, Compose>> = {
     const open = await findOpenInvitation(host.db, id);
     if (open === null) return null;
     const { workspace, role, inviter } = open;
-    const link = await mintInvitationLink(host.db.pool, host.keyPepper, id);
+    const minted = { invitationId: id, kind: 'mail' } as const;
+    const link = await mintInvitationLink(host.db.pool, host.keyPepper, minted);
     return writeLetter({
       to: recipient,
       subject: `You have been invited to ${workspace}`,

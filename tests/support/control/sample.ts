@@ -48,7 +48,7 @@ export async function sampleOf(
   if (operation.name === 'verification.start') await verificationEnded(host);
   // Its name may stand in a body instead.
   if (operation.name === 'route.explain') input.model = operation.fields.model?.example;
-  if (operation.name === 'member.add') {
+  if (operation.name === 'member.add' || operation.name === 'user.confirm') {
     // Somebody who has signed up.
     const user = { id: randomUUID(), email: String(input.email) };
     await host.db.prisma.user.create({ data: user });

@@ -4,6 +4,7 @@ import { operationAction } from '#lib/console/operation';
 import {
   cancelInvitation,
   createInvitation,
+  linkInvitation,
   resendInvitation,
 } from '#lib/control/operations/invitation/operations';
 import { whatStops } from '#lib/control/operations/member/keys';
@@ -13,6 +14,8 @@ import { leaveWorkspace, transferOwnership } from '#lib/control/operations/membe
 export const inviteAction = operationAction(createInvitation);
 
 export const resendAction = operationAction(resendInvitation);
+
+export const linkAction = operationAction(linkInvitation);
 
 export const cancelAction = operationAction(cancelInvitation);
 

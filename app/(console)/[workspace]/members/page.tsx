@@ -21,6 +21,7 @@ import {
   cancelAction,
   inviteAction,
   leaveAction,
+  linkAction,
   removeMemberAction,
   resendAction,
   setMemberAction,
@@ -33,6 +34,7 @@ export const metadata: Metadata = { title: 'Members' };
 const actions = {
   invite: inviteAction,
   resend: resendAction,
+  link: linkAction,
   cancel: cancelAction,
   set: setMemberAction,
   remove: removeMemberAction,
@@ -91,8 +93,8 @@ export default async function MembersPage({ params, searchParams }: MembersPageP
           </h2>
           {getConsoleHost().env.mails ? null : (
             <p className="text-muted leading-5">
-              This gateway does not send email (<code>SMTP_URL</code> is not set). Invitation links are
-              printed in the server log; ask your gateway administrator to pass them on.
+              This gateway does not send email. Copy the link of an invitation and send it to the person
+              yourself.
             </p>
           )}
           <InvitationTable invitations={invitations.data.map((one) => invitationRowOf(one, place))} />

@@ -5,7 +5,7 @@ import { optional } from '#lib/control/operations/field/field';
 import { name } from '#lib/control/operations/field/kinds';
 import { claimInvitation, findByLink, type Linked } from '#lib/control/operations/invitation/link';
 import { ControlRefused, conflict } from '#lib/control/operations/refusal';
-import { giveCredit } from '#lib/control/operations/user/open-account';
+import { giveCredit, queueVerification } from '#lib/control/operations/user/open-account';
 import { hashPassword, refuseCommonPassword } from '#lib/control/operations/user/password';
 import { newPassword } from '#lib/control/operations/user/sign-up';
 import { linkToken, markVerified } from '#lib/control/operations/user/verify';
@@ -52,6 +52,7 @@ export const acceptInvitation = change({
     const { store, keyPepper, actor } = context;
     const invitation = await claimInvitation(store, keyPepper, token);
     const userId = await userInvited(context, actor, invitation);
+    if (!invitation.provesAddress) return join(context, invitation, userId, []);
     // The link came by mail, so it proves as much as a verification link.
     await markVerified(store, userId);
     const { changes } = await giveCredit(context, userId);
@@ -61,7 +62,8 @@ export const acceptInvitation = change({
 
 export const joinByInvitation = create({
   name: 'invitation.join',
-  summary: 'Creates an account for the invited address, verified by the link, and makes it a member.',
+  summary:
+    'Creates an account for the invited address, verified if the link came by mail, and makes it a member.',
   reach: 'self',
   permission: null,
   fields: {
@@ -76,13 +78,15 @@ export const joinByInvitation = create({
     // Before the locks: it takes a while.
     const passwordHash = await hashPassword(password);
     const invitation = await claimInvitation(store, keyPepper, token);
-    const { email } = invitation;
+    const { email, provesAddress } = invitation;
     const id = newRowId();
+    const emailVerifiedAt = provesAddress ? new Date(nowMs) : null;
     const { count } = await store.prisma.user.createMany({
-      data: [{ id, email, name, passwordHash, emailVerifiedAt: new Date(nowMs) }],
+      data: [{ id, email, name, passwordHash, emailVerifiedAt }],
       skipDuplicates: true,
     });
     if (count === 0) throw conflict('this address now has an account; sign in to accept', 'token');
+    if (!provesAddress && context.accounts.verification) await queueVerification(store, email);
     return join(context, invitation, id, []);
   },
 });

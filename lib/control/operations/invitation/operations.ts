@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { userOf } from '#lib/control/operations/actor';
 import { type Context, change, create, read } from '#lib/control/operations/declare';
 import { optional } from '#lib/control/operations/field/field';
@@ -10,6 +11,7 @@ import {
   showInvitation,
   stateAt,
 } from '#lib/control/operations/invitation/find';
+import { mintInvitationLink } from '#lib/control/operations/invitation/link';
 import {
   invitationId,
   invitationSeconds,
@@ -88,16 +90,41 @@ export const resendInvitation = change({
         `its mail was already sent ${mostMails} times; check the address, cancel the invitation and create a new one`,
       );
     }
-    const expiresAt = new Date(nowMs + invitationSeconds * 1000);
-    await store.prisma.invitationLink.deleteMany({ where: { invitationId: id } });
+    await renewLinks(context, id, () => queueInvitation(context, id, row.email));
     await store.prisma.invitation.update({
       where: { id },
-      data: { expiresAt, sentAt: new Date(nowMs), mails: { increment: 1 } },
+      data: { sentAt: new Date(nowMs), mails: { increment: 1 } },
     });
-    await queueInvitation(context, id, row.email);
     const result = showInvitation(await lockInvitation(store, scope, id), nowMs);
     const before = { email: row.email, mails: row.mails };
     return { result, subject: id, before, after: { ...before, mails: row.mails + 1 } };
+  },
+});
+
+export const linkInvitation = change({
+  name: 'invitation.link',
+  summary:
+    'Makes a link to pass on yourself, which works for 7 days from now; earlier links stop working. It does not verify the address.',
+  reach: 'workspace',
+  permission: 'members:write',
+  alone: true,
+  fields: { id: invitationId },
+  output: shownInvitation.extend({
+    path: z.string().describe('The link, without the address of the console in front. Shown only once.'),
+  }),
+  http: [{ method: 'POST', path: `${invitations}/{id}/link` }],
+  line: { arguments: ['id'] },
+  text: ({ email, path }) =>
+    `link for ${email}, below the address of this gateway; it is shown only once:\n${path}`,
+  run: async (context, { id }) => {
+    const { store, scope, nowMs, keyPepper } = context;
+    const { email } = await lockOpen(context, id);
+    const token = await renewLinks(context, id, () =>
+      mintInvitationLink(sqlIn(store), keyPepper, { invitationId: id, kind: 'copy' }),
+    );
+    const shown = showInvitation(await lockInvitation(store, scope, id), nowMs);
+    const result = { ...shown, path: `/invite?token=${token}` };
+    return { result, subject: id, before: { email }, after: { email, link: 'copied' } };
   },
 });
 
@@ -149,6 +176,7 @@ export const listInvitations = read({
 export const invitationOperations = [
   createInvitation,
   resendInvitation,
+  linkInvitation,
   cancelInvitation,
   listInvitations,
   ...acceptOperations,
@@ -162,6 +190,18 @@ async function lockOpen(context: Context<'workspace'>, id: string) {
   if (state === 'accepted' || state === 'cancelled')
     throw conflict(`this invitation is no longer open; create a new one for ${row.email}`, 'id');
   return row;
+}
+
+/** Ends the earlier links of an invitation and starts its seven days again. @param make the new link. */
+async function renewLinks<Made>(
+  { store, nowMs }: Context,
+  invitationId: string,
+  make: () => Promise<Made>,
+): Promise<Made> {
+  await store.prisma.invitationLink.deleteMany({ where: { invitationId } });
+  const expiresAt = new Date(nowMs + invitationSeconds * 1000);
+  await store.prisma.invitation.update({ where: { id: invitationId }, data: { expiresAt } });
+  return make();
 }
 
 /** Limits mails to addresses that never asked for any. @throws ControlRefused (conflict). */

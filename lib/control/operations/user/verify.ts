@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { userOf } from '#lib/control/operations/actor';
 import { change, create } from '#lib/control/operations/declare';
 import { words } from '#lib/control/operations/field/kinds';
+import { email } from '#lib/control/operations/field/people';
 import { conflict, notFound } from '#lib/control/operations/refusal';
 import type { Store } from '#lib/control/operations/store';
 import { giveCredit, queueVerification, sqlIn } from '#lib/control/operations/user/open-account';
@@ -28,6 +29,34 @@ export const verifyAddress = change({
       subject: id,
       changes,
       before: { verified: false },
+      after: { verified: true, ...(credit === null ? {} : { credit }) },
+    };
+  },
+});
+
+export const confirmUser = change({
+  name: 'user.confirm',
+  summary: 'Verifies the address of a user on your word, and gives the sign-up credit once.',
+  reach: 'gateway',
+  permission: 'gateway:write',
+  fields: {
+    email: email({ label: 'Email', help: 'The address of the user.', example: 'ann@example.com' }),
+  },
+  output: z.object({ email: z.string(), credit: z.string().nullable() }),
+  line: { arguments: ['email'] },
+  text: ({ email: address }) => `${address} is verified`,
+  run: async (context, { email: address }) => {
+    const { store } = context;
+    const user = await store.prisma.user.findUnique({ where: { email: address } });
+    if (user === null) throw notFound(`there is no user ${address}`, 'email');
+    await markVerified(store, user.id);
+    const { credit, changes } = await giveCredit(context, user.id);
+    await dropTokens(sqlIn(store), user.id, 'verify');
+    return {
+      result: { email: address, credit },
+      subject: user.id,
+      changes,
+      before: { verified: user.emailVerifiedAt !== null },
       after: { verified: true, ...(credit === null ? {} : { credit }) },
     };
   },
@@ -64,4 +93,4 @@ export const requestVerification = create({
   },
 });
 
-export const verifyOperations = [verifyAddress, requestVerification];
+export const verifyOperations = [verifyAddress, confirmUser, requestVerification];

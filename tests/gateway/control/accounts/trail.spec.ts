@@ -41,7 +41,7 @@ async function invited(email: string): Promise<{ token: string }> {
   const { slug } = await newcomer(db);
   const { id } = await operate(db, createInvitation, { workspace: slug, email, role: 'viewer' });
   const sql = { query: (text: string, values: unknown[]) => db.pool.query(text, values) };
-  return { token: await mintInvitationLink(sql, 'pepper', id) };
+  return { token: await mintInvitationLink(sql, 'pepper', { invitationId: id, kind: 'mail' }) };
 }
 
 /** What each of them is sent, by somebody who has signed up and in. */

@@ -8,10 +8,12 @@ import {
 import {
   cancelInvitation,
   createInvitation,
+  linkInvitation,
   listInvitations,
   resendInvitation,
 } from '#lib/control/operations/invitation/operations';
 import { listOwnWorkspaces } from '#lib/control/operations/user/own';
+import { confirmUser } from '#lib/control/operations/user/verify';
 import { asks, newcomer, newEmail, password, refusalOf } from '#tests/gateway/control/accounts/people';
 import { createWorkspace, operate, removeMember, setMember } from '#tests/support/control/operate';
 import { openOwnDatabase } from '#tests/support/postgres/own-database';
@@ -50,6 +52,7 @@ async function linkFor(email: string): Promise<string> {
   return token;
 }
 
+const tokenIn = ({ path }: { path: string }) => path.split('/invite?token=')[1] ?? '';
 const join = (token: string) => asks(db, joinByInvitation, { token, password });
 const accept = (token: string, userId: string) => asks(db, acceptInvitation, { token }, as(userId));
 const membersOf = (slug: string, email: string) =>
@@ -99,7 +102,7 @@ describe('invitations (contract: control-plane/invitations)', () => {
     const again = { workspace: home.slug, id };
     expect(await refusalOf(invite(home, email))).toContain('already invited');
     await operate(db, resendInvitation, again);
-    expect(await refusalOf(join(first))).toContain('later mail');
+    expect(await refusalOf(join(first))).toContain('replaced by a later one');
     const second = await linkFor(email);
     await db.prisma.invitation.update({ where: { id }, data: { expiresAt: new Date(Date.now() - 1000) } });
     expect(await refusalOf(join(second))).toContain('has expired');
@@ -112,6 +115,38 @@ describe('invitations (contract: control-plane/invitations)', () => {
     const all = await operate(db, listInvitations, { workspace: home.slug, all: true });
     expect(all.data).toMatchObject([{ id, state: 'cancelled', invitedBy: home.owner.email }]);
     await invite(home, email);
+  });
+
+  it('can be copied: the link ends earlier ones, and does not verify the account (contract: control-plane/copied-links)', async () => {
+    const home = await newHome();
+    const email = newEmail();
+    const { id } = await invite(home, email);
+    const mailed = await linkFor(email);
+    const copy = () => operate(db, linkInvitation, { workspace: home.slug, id }, 'pepper', as(home.owner.id));
+    const first = tokenIn(await copy());
+    expect(await refusalOf(join(mailed))).toContain('replaced by a later one');
+    const second = tokenIn(await copy());
+    expect(await refusalOf(join(first))).toContain('replaced by a later one');
+    expect(await join(second)).toMatchObject({ email, slug: home.slug, role: 'developer' });
+    const verified = async () =>
+      (await db.prisma.user.findUniqueOrThrow({ where: { email } })).emailVerifiedAt !== null;
+    expect(await verified()).toBe(false);
+    const rows = await db.prisma.audit.findMany({ where: { action: 'invitation.link', subject: id } });
+    expect(rows).toHaveLength(2);
+    expect(JSON.stringify(rows)).not.toContain(second);
+    expect(await operate(db, confirmUser, { email })).toMatchObject({ email });
+    expect(await verified()).toBe(true);
+  });
+
+  it('can be accepted by an existing account with a copied link, which does not verify it', async () => {
+    const home = await newHome();
+    const invited = await newcomer(db);
+    const { id } = await invite(home, invited.email);
+    const token = tokenIn(await operate(db, linkInvitation, { workspace: home.slug, id }));
+    await accept(token, invited.id);
+    const user = await db.prisma.user.findUniqueOrThrow({ where: { id: invited.id } });
+    expect(user.emailVerifiedAt).toBeNull();
+    expect(await membersOf(home.slug, invited.email)).toEqual([{ role: 'developer' }]);
   });
 
   it('end with the role of whoever made them', async () => {
