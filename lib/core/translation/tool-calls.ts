@@ -11,16 +11,9 @@ interface OpenCall {
 
 /** The tool calls of a conversation that still wait for their results: the model cannot go on without them. */
 export class ToolCalls {
-  readonly #ids = new Set<string>();
   #open: OpenCall[] = [];
 
-  /** Whether any call of the conversation has this id. */
-  has(id: string): boolean {
-    return this.#ids.has(id);
-  }
-
   call(call: OpenCall): void {
-    this.#ids.add(call.id);
     this.#open.push(call);
   }
 

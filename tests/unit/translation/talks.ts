@@ -75,7 +75,12 @@ const said: fc.Arbitrary<Said> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom<Said>({ picture: 'data' }, { picture: 'url' }, { pdf: 'a.pdf' }) },
 );
 const call = fc.record({
-  id: fc.oneof(fc.stringMatching(/^[\w-]{1,20}$/), words, fc.stringMatching(/^x{60,80}$/)),
+  id: fc.oneof(
+    fc.constantFrom('call_0', 'call_1'),
+    fc.stringMatching(/^[\w-]{1,20}$/),
+    words,
+    fc.stringMatching(/^x{60,80}$/),
+  ),
   name: fc.constantFrom(...names),
   args,
   result: words,
@@ -113,11 +118,10 @@ export const talks: fc.Arbitrary<Talk> = fc
     schema: fc.option(schemas, { freq: 3 }),
   })
   .map((talk) => {
-    // Each call has an id of its own.
-    const seen = new Set<string>();
+    // Each call of an answer has an id of its own; in every turn, some models begin to count again.
     const turns = talk.turns.map((one) => ({
       ...one,
-      calls: one.calls.filter(({ id }) => !seen.has(id) && seen.add(id)),
+      calls: one.calls.filter(({ id }, at) => one.calls.findIndex((other) => other.id === id) === at),
     }));
     return { ...talk, turns };
   });

@@ -16,6 +16,7 @@ import { cacheMark, readText, readTextBlock, readUserBlock } from '#lib/core/tra
 import { fromClientId } from '#lib/core/translation/messages/call-id';
 import { readMark } from '#lib/core/translation/thinking-mark';
 import { ToolCalls } from '#lib/core/translation/tool-calls';
+import { UniqueIds } from '#lib/core/translation/unique-ids';
 
 type AssistantPart = LanguageModelV4TextPart | LanguageModelV4ReasoningPart | LanguageModelV4ToolCallPart;
 type Tool = NonNullable<Conversation['tools']>[number];
@@ -74,7 +75,7 @@ function readSystem(field: Field): LanguageModelV4Message[] {
 
 function readTurns(field: Field): LanguageModelV4Prompt {
   const calls = new ToolCalls();
-  const marks = new Map<string, string>();
+  const answer: Answer = { calls, ids: new UniqueIds(), marks: new Map() };
   const prompt: LanguageModelV4Prompt = [];
   let earlier: string | null = null;
   for (const message of field.items()) {
@@ -87,7 +88,7 @@ function readTurns(field: Field): LanguageModelV4Prompt {
       const parts: AssistantPart[] =
         typeof content.value === 'string'
           ? readText(content)
-          : content.items().flatMap((block) => readAnswerBlock(block, calls, marks));
+          : content.items().flatMap((block) => readAnswerBlock(block, answer));
       if (parts.length > 0) prompt.push({ role, content: parts });
     }
     earlier = role;
@@ -117,11 +118,11 @@ function readResult(block: Field, calls: ToolCalls): LanguageModelV4ToolResultPa
   const at = block.get('tool_use_id');
   const id = fromClientId(at.name());
   const call =
-    calls.takeResult((open) => open.id === id) ??
+    calls.takeResult((open) => open.givenId === id) ??
     at.refuse('names no tool_use block of the message before that still waits for its result.');
   return {
     type: 'tool-result',
-    toolCallId: id,
+    toolCallId: call.id,
     toolName: call.name,
     output: readOutput(block.get('content'), block.get('is_error').maybe((field) => field.flag()) === true),
     ...cacheMark(block),
@@ -136,8 +137,16 @@ function readOutput(content: Field, isError: boolean): LanguageModelV4ToolResult
   return { type: isError ? 'error-text' : 'text', value: texts.join('\n') };
 }
 
-/** @param marks of tool calls, by the call's id: their block stands before that of the call. */
-function readAnswerBlock(block: Field, calls: ToolCalls, marks: Map<string, string>): AssistantPart[] {
+/** What is known of the calls of a conversation. */
+interface Answer {
+  readonly calls: ToolCalls;
+  readonly ids: UniqueIds;
+  /** Marks of calls, by the call's id: their block stands before that of the call. */
+  readonly marks: Map<string, string>;
+}
+
+/** An id that was used before gets another, since some models count their calls from 0 in every turn. */
+function readAnswerBlock(block: Field, { calls, ids, marks }: Answer): AssistantPart[] {
   const type = block.get('type').name();
   if (type === 'text') return readTextBlock(block);
   if (type === 'thinking' || type === 'redacted_thinking') {
@@ -156,13 +165,15 @@ function readAnswerBlock(block: Field, calls: ToolCalls, marks: Map<string, stri
       .get('type')
       .refuse(`is "${type}", which only models of the messages protocol read; leave the block out.`);
   }
-  const id = fromClientId(block.get('id').name());
-  if (calls.has(id)) {
-    block.get('id').refuse('is the id of an earlier tool_use block; give each call its own.');
+  const givenId = fromClientId(block.get('id').name());
+  if (calls.waits((open) => open.givenId === givenId)) {
+    block.get('id').refuse('is the id of another tool_use block without a result; give each call its own.');
   }
+  const id = ids.take(givenId);
   const toolName = block.get('name').name();
-  calls.call({ id, name: toolName, at: block });
-  const mark = marks.get(id);
+  calls.call({ id, givenId, name: toolName, at: block });
+  const mark = marks.get(givenId);
+  marks.delete(givenId);
   const { providerOptions } = cacheMark(block);
   return [
     {

@@ -332,8 +332,8 @@ describe('a messages request that cannot be read', () => {
     ['messages[1].content[0]', { messages: [...asked, hello, { role: 'assistant', content: 'x' }] }],
     ['messages[3].content[0].tool_use_id', { messages: [...asked, result('x'), result('y')] }],
     [
-      'messages[3].content[0].id',
-      { messages: [...asked, result('x'), { role: 'assistant', content: [call] }] },
+      'messages[1].content[1].id',
+      { messages: [hello, { role: 'assistant', content: [call, call] }, result('x')] },
     ],
     [
       'messages[1].content[0].input',
