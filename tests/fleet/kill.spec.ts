@@ -15,7 +15,7 @@ const kills = faultsOf(4);
 const killsAtStart = Math.floor((kills + 2) / 4);
 const callsASecond = callsASecondOf(30, 100);
 /** What the load has seen between two kills, however fast the machine is. */
-const between = { answered: 25, refused: 3 };
+const between = { answered: 25, refused: 3, translated: 5 };
 
 let stack: OwnStack;
 let client: Client;
@@ -40,6 +40,12 @@ const wishes: readonly Wish[] = [
   { model: 'test/falls-back' },
   { model: 'test/drained', stream: true, directive: 'pace/10/60', leaveAfter: 5 },
   { directive: 'fault/status-500' },
+  { model: 'sandbox/only-responses', directive: 'pace/10/30' },
+  { model: 'sandbox/only-responses', stream: true, directive: 'pace/10/60' },
+  { model: 'sandbox/only-messages', directive: 'pace/10/40' },
+  { model: 'sandbox/only-messages', stream: true, directive: 'pace/25/100' },
+  { model: 'sandbox/only-generate-content', stream: true, directive: 'pace/10/30', leaveAfter: 5 },
+  { model: 'sandbox/only-generate-content', stream: true, directive: 'pace/10/60' },
 ];
 
 /** Keys of workspaces above and below the lease floor, with a cap, strict, and without money. */
@@ -62,22 +68,28 @@ async function makeKeys(): Promise<string[]> {
 /** Calls at a steady pace, whether or not anybody answers. */
 function startLoad(keys: readonly string[]) {
   const told: Promise<Told>[] = [];
-  const seen = { answered: 0, refused: 0 };
+  const seen = { answered: 0, refused: 0, translated: 0 };
   const timer = setInterval(() => {
     const key = keys[told.length % keys.length] ?? '';
     const wish = wishes[random(wishes.length)];
     const call = client.call(key, wish);
     told.push(call);
     void call.then((one) => {
-      if (one.status === 200 && one.whole) seen.answered += 1;
-      else if (one.status === 402) seen.refused += 1;
+      if (one.status === 200 && one.whole) {
+        seen.answered += 1;
+        if (wish?.model?.startsWith('sandbox/only-')) seen.translated += 1;
+      } else if (one.status === 402) seen.refused += 1;
     });
   }, 1000 / callsASecond);
   return {
-    /** Resolves once so many more calls were answered and refused. */
+    /** Resolves once so many more calls were answered, some of them translated, and refused. */
     until: async (more: typeof seen) => {
-      const { answered, refused } = seen;
-      while (seen.answered < answered + more.answered || seen.refused < refused + more.refused)
+      const { answered, refused, translated } = seen;
+      while (
+        seen.answered < answered + more.answered ||
+        seen.refused < refused + more.refused ||
+        seen.translated < translated + more.translated
+      )
         await pause(20);
     },
     stop: () => {

@@ -11,12 +11,18 @@ import type { EndLine } from '#tools/sandbox/truth-log';
 /** Rates of sandbox/echo and the test models, nano-dollars a token: $1, $0.25 and $4 a million. */
 const rates = { input: 1_000n, cached: 250n, output: 4_000n };
 
-/** What the usage that a provider reported costs, computed apart from the gateway's own code. */
+/** What the usage that a provider reported costs, in the words of each text protocol, computed apart from the gateway. */
 export function fairNano(end: EndLine): bigint {
   const usage = record(end.usageReported);
-  const cached = count(record(usage.prompt_tokens_details).cached_tokens);
-  const input = count(usage.prompt_tokens) - cached;
-  return input * rates.input + cached * rates.cached + count(usage.completion_tokens) * rates.output;
+  const first = (...names: readonly string[]) => count(names.map((name) => usage[name]).find((one) => one));
+  const details = record(usage.prompt_tokens_details ?? usage.input_tokens_details);
+  const part = count(details.cached_tokens) + first('cachedContentTokenCount');
+  // Anthropic counts what it read from its cache beside the input.
+  const apart = first('cache_read_input_tokens');
+  const input = first('prompt_tokens', 'input_tokens', 'promptTokenCount') - part;
+  const output =
+    first('completion_tokens', 'output_tokens', 'candidatesTokenCount') + first('thoughtsTokenCount');
+  return input * rates.input + (part + apart) * rates.cached + output * rates.output;
 }
 
 export function costOf(call: CallDetail): bigint {
