@@ -44,6 +44,16 @@ describe('the scan agrees with JSON.parse', () => {
     );
   });
 
+  it('on every byte at every place of a string', () => {
+    for (let byte = 0; byte < 256; byte++) {
+      for (let at = 0; at < 9; at++) {
+        const bytes = Buffer.from('{"a":"abcdefghi","b":"\\n"}');
+        bytes[6 + at] = byte;
+        expect('fault' in scan(bytes, {})).toBe(!platformAccepts(bytes));
+      }
+    }
+  });
+
   it('on bytes that were changed, cut and repeated anywhere', () => {
     const change = fc.record({
       at: fc.nat(),

@@ -1,4 +1,4 @@
-import { broken, encodingFault } from '#lib/core/families/scan/faults';
+import { broken, characterStart, encodingFault } from '#lib/core/families/scan/faults';
 import { Reading } from '#lib/core/families/scan/read';
 import type { FieldSpec, Scan, ScanFault } from '#lib/core/families/scan/shape';
 import { compileSpec } from '#lib/core/families/scan/spec';
@@ -9,6 +9,9 @@ const OPEN_OBJECT = 0x7b;
 
 /** Bytes of a large body that are scanned before other work runs: less than a millisecond. */
 const SLICE_BYTES = 32 * 1024;
+
+/** The same for its encoding, which native code checks. */
+const ENCODING_SLICE_BYTES = 4 * 1024 * 1024;
 
 /** Limit of the white space before and after the object, which is not scanned in slices. */
 const MAX_SPACE_BYTES = 1024 * 1024;
@@ -23,7 +26,10 @@ export type ScanTurn = (leftBytes: number) => Promise<void>;
  * @returns byte ranges and values; or one sentence that names the byte and what to change.
  */
 export function scan(body: Uint8Array, spec: FieldSpec): Scan | ScanFault {
-  const pass = openPass(body, spec, false);
+  const bytes = bufferOf(body);
+  const start = rootStart(bytes);
+  if (typeof start !== 'number') return start;
+  const pass = encodingFault(bytes, 0, bytes.length) ?? openPass(bytes, start, spec, false);
   if ('fault' in pass) return pass;
   const end = pass.reading.advance(body.length);
   return typeof end === 'number' ? closePass(pass, body, end) : end;
@@ -37,7 +43,17 @@ export async function scanInSlices(
   sliceBytes = SLICE_BYTES,
 ): Promise<Scan | ScanFault> {
   await turn(body.length);
-  const pass = openPass(body, spec, true);
+  const bytes = bufferOf(body);
+  const start = rootStart(bytes);
+  if (typeof start !== 'number') return start;
+  for (let from = 0; from < bytes.length; ) {
+    if (from > 0) await turn(body.length);
+    const until = characterStart(bytes, Math.min(bytes.length, from + ENCODING_SLICE_BYTES));
+    const fault = encodingFault(bytes, from, until);
+    if (fault) return fault;
+    from = until;
+  }
+  const pass = openPass(bytes, start, spec, true);
   if ('fault' in pass) return pass;
   for (;;) {
     await turn(body.length - pass.reading.pos);
@@ -54,18 +70,20 @@ interface Pass {
   readonly start: number;
 }
 
-function openPass(body: Uint8Array, spec: FieldSpec, interrupted: boolean): Pass | ScanFault {
-  const bytes = bufferOf(body);
+/** Where the root object should start. */
+function rootStart(bytes: Buffer): number | ScanFault {
   const start = skipSpace(bytes, 0, Math.min(bytes.length, MAX_SPACE_BYTES));
   if (start >= bytes.length) return { fault: 'The body is empty; send a JSON object.' };
-  if (start >= MAX_SPACE_BYTES) return spacious(0);
-  const fault = encodingFault(bytes);
-  if (fault) return fault;
+  return start >= MAX_SPACE_BYTES ? spacious(0) : start;
+}
+
+/** @param bytes whose encoding was checked. */
+function openPass(bytes: Buffer, start: number, spec: FieldSpec, interrupted: boolean): Pass | ScanFault {
   if (bytes[start] !== OPEN_OBJECT) {
     return { fault: `The body must be a JSON object, which starts with "{" (byte ${start}).` };
   }
-  const walk = new Walk(bytes, interrupted);
-  walk.open(true, start, compileSpec(spec));
+  const walk = new Walk(bytes, compileSpec(spec), interrupted);
+  walk.open(true, start);
   return { bytes, walk, reading: new Reading(walk, start + 1), start };
 }
 

@@ -3,8 +3,12 @@ import type { Level, Spelling } from '#lib/core/families/scan/spec';
 /** Limit of nested objects and arrays (contract: body/one-pass). */
 export const MAX_LEVELS = 512;
 
-/** An object or array that is open at the moment. */
+/** An object or array that is open at the moment, or was open at this depth before. */
 export interface Frame {
+  /** The one around it. */
+  readonly outer: Frame | null;
+  /** The one for what opens inside it, once something has. */
+  inner: Frame | null;
   isObject: boolean;
   start: number;
   /** Names read in this object, or in each object of this array. */
@@ -19,30 +23,22 @@ export interface Frame {
   current: Spelling | null;
   mediaStart: number;
   mediaEnd: number;
-  firstLong: number;
-  /** How many values were kept when it opened. */
+  /** How many values were kept when it opened, if it is the value of a field. */
   firstKept: number;
 }
 
 // Reused by every pass that runs without interruption.
-const shared: Frame[] = [];
+const shared = newFrame(null);
 
-/** The frames of one pass, created on demand. @param interrupted whether other passes may run in between. */
-export function framesFor(interrupted: boolean): Frame[] {
-  return interrupted ? [] : shared;
+/** The frame around the root of one pass. @param interrupted whether other passes may run in between. */
+export function outermostFrame(interrupted: boolean): Frame {
+  return interrupted ? newFrame(null) : shared;
 }
 
-/** @param depth 0 to MAX_LEVELS. */
-export function frameAt(frames: Frame[], depth: number): Frame {
-  const made = frames[depth];
-  if (made !== undefined) return made;
-  const frame = newFrame();
-  frames[depth] = frame;
-  return frame;
-}
-
-function newFrame(): Frame {
+export function newFrame(outer: Frame | null): Frame {
   return {
+    outer,
+    inner: null,
     isObject: false,
     start: 0,
     level: null,
@@ -53,21 +49,6 @@ function newFrame(): Frame {
     current: null,
     mediaStart: 0,
     mediaEnd: 0,
-    firstLong: 0,
     firstKept: 0,
   };
-}
-
-/** The names that are read inside a value that opens in `outer`. */
-export function levelInside(outer: Frame, isObject: boolean): Level | null {
-  if (outer.current !== null) {
-    const { members, elements } = outer.current.rule;
-    return isObject ? members : elements;
-  }
-  return isObject && !outer.isObject ? outer.level : null;
-}
-
-/** The spelling under which an object in an array is collected; null: it is not. */
-export function elementOf(outer: Frame, isObject: boolean): Spelling | null {
-  return isObject && !outer.isObject ? (outer.spelling?.rule.element ?? null) : null;
 }

@@ -1,4 +1,4 @@
-import { byteAt, textOf } from '#lib/core/families/scan/text';
+import { byteAt, type Text, textOf } from '#lib/core/families/scan/text';
 
 /** Strings longer than this many bytes may be inline media (contract: money/media-weight). */
 export const LONG_STRING_BYTES = 1024;
@@ -29,35 +29,47 @@ export function paddingStart(body: Uint8Array, start: number, end: number): numb
   return last;
 }
 
+/** 1 for two characters of them, as a 16-bit number. */
+const base64Pairs = new Uint8Array(65_536);
+for (let pair = 0; pair < base64Pairs.length; pair++) {
+  base64Pairs[pair] = byteAt(base64, pair & 0xff) & byteAt(base64, pair >> 8);
+}
+
 /**
- * Checks that string bytes are base64, up to `until`. Escaped slashes and escaped line breaks are accepted, as some
- * encoders write them.
- * @returns the offset reached; -1 when they are not base64.
+ * Where base64 ends in a string, at the latest a few bytes after `until`. Escaped slashes and escaped line breaks are
+ * accepted, as some encoders write them.
  */
-export function readBase64(body: Uint8Array, from: number, until: number): number {
+export function base64End({ bytes, view }: Text, from: number, until: number): number {
   let i = from;
   for (;;) {
-    while (i < until && byteAt(base64, byteAt(body, i)) === 1) i++;
-    if (i >= until) return i;
-    const letter = body[i + 1];
-    if (body[i] !== 0x5c || (letter !== 0x2f && letter !== 0x6e && letter !== 0x72)) return -1;
+    i = plainBase64End(bytes, view, i, until);
+    if (i >= until || byteAt(bytes, i) !== 0x5c) return i;
+    const letter = bytes[i + 1];
+    if (letter !== 0x2f && letter !== 0x6e && letter !== 0x72) return i;
     i += 2;
   }
 }
 
-/** A data URL's media type and where its data starts; null when the string is not a data URL. */
-export function dataUrl(
-  body: Buffer,
-  start: number,
-  end: number,
-): { mediaType: string | null; dataStart: number } | null {
+/** A function of its own, as `plainEnd`. */
+function plainBase64End(bytes: Uint8Array, view: DataView, from: number, until: number): number {
+  let i = from;
+  while (i + 2 <= until && byteAt(base64Pairs, view.getUint16(i, true)) === 1) i += 2;
+  if (i < until && byteAt(base64, byteAt(bytes, i)) === 1) i++;
+  return i;
+}
+
+/**
+ * A data URL's media type and where its data starts; null when the string is not a data URL.
+ * @param start of a string of over 1 KiB.
+ */
+export function dataUrl(body: Buffer, start: number): { mediaType: string | null; dataStart: number } | null {
   const head = body.toString('latin1', start, start + 5).toLowerCase();
   if (head !== 'data:') return null;
-  const comma = body.indexOf(0x2c, start);
-  if (comma < 0 || comma >= end || comma > start + 512) return null;
-  const mediaType = textOf(body, start + 5, comma)
+  const comma = body.subarray(start, start + 513).indexOf(0x2c);
+  if (comma < 0) return null;
+  const mediaType = textOf(body, start + 5, start + comma)
     .split(';')[0]
     ?.trim()
     .toLowerCase();
-  return { mediaType: mediaType ? mediaType : null, dataStart: comma + 1 };
+  return { mediaType: mediaType ? mediaType : null, dataStart: start + comma + 1 };
 }

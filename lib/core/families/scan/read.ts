@@ -1,12 +1,14 @@
 import { broken, brokenString, unfit } from '#lib/core/families/scan/faults';
 import { MAX_LEVELS } from '#lib/core/families/scan/frame';
-import { LONG_STRING_BYTES, paddingStart, readBase64 } from '#lib/core/families/scan/media';
+import { base64End, LONG_STRING_BYTES } from '#lib/core/families/scan/media';
 import type { ScanFault } from '#lib/core/families/scan/shape';
-import { numberEnd, skipSpace, stringEnd } from '#lib/core/families/scan/text';
+import { byteAt, isDigit, numberEnd, skipSpace, stringEnd } from '#lib/core/families/scan/text';
 import type { Walk } from '#lib/core/families/scan/walk';
 
+const SPACE = 0x20;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
+const MINUS = 0x2d;
 const COLON = 0x3a;
 const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
@@ -19,20 +21,22 @@ const literals = { 116: ['true', 'boolean'], 102: ['false', 'boolean'], 110: ['n
 const MAX_NUMBER_BYTES = 64 * 1024;
 
 /** What is expected at the next offset, in the order of a member of an object. */
-const FIRST = 0; // the first member or element, or the closing bracket
-const MEMBER = 1; // a member or element
+const FIRST_MEMBER = 0; // a key, or the closing bracket
+const MEMBER = 1; // a key
 const COLON_AFTER_KEY = 2;
 const VALUE = 3;
-const BASE64 = 4; // checking whether the long string just read is base64
+const FIRST_ELEMENT = 4; // a value, or the closing bracket
 const AFTER = 5; // a comma or the closing bracket
 
 /** The parser; it can be suspended between tokens, and inside strings and white space. */
 export class Reading {
   readonly #walk: Walk;
   #pos: number;
-  #phase = FIRST;
-  /** Start of the string being read, or its end while it is checked for base64; -1: none. */
+  #phase = FIRST_MEMBER;
+  /** Start of the key or string inside which it is suspended; -1: it is not inside one. */
   #token = -1;
+  /** How far a string of over 1 KiB is base64; -1: no such string is being read. */
+  #base64 = -1;
   /** Whether the root object has no member; set at its end. */
   empty = false;
 
@@ -48,153 +52,186 @@ export class Reading {
   }
 
   /**
-   * Continues parsing, without recursion.
-   * @param pauseAt where to pause at the latest, at most the body's length.
+   * Continues parsing, without recursion. Each turn of the loop reads a key, a colon, or a value and what follows it; what
+   * happens rarely is in methods of its own, because the compiler does worse with a larger loop.
+   * @param until where to pause at the latest, at most the body's length.
    * @returns the offset after the root; -1 when it paused; or what is wrong.
    */
-  advance(pauseAt: number): number | ScanFault {
+  advance(until: number): number | ScanFault {
     const walk = this.#walk;
-    const { body } = walk;
+    const { text } = walk;
+    const body = text.bytes;
     const { length } = body;
-    const sliceBytes = pauseAt - this.#pos;
-    let until = pauseAt;
     let pos = this.#pos;
     let phase = this.#phase;
-    let token = this.#token;
+    let { frame } = walk;
+    if (this.#token >= 0) {
+      const end = phase === MEMBER ? this.#restOfKey(until) : this.#restOfString(until);
+      if (typeof end !== 'number' || end < 0) return end;
+      pos = end;
+      phase = phase === MEMBER ? COLON_AFTER_KEY : AFTER;
+    }
     for (;;) {
-      if (token < 0) pos = skipSpace(body, pos, until);
-      if (until < length && pos >= until) {
+      if (pos < until && byteAt(body, pos) <= SPACE) pos = skipSpace(body, pos, until);
+      if (pos >= until) {
+        if (until === length) return this.#unexpected(pos, phase);
         this.#pos = pos;
         this.#phase = phase;
-        this.#token = token;
         return -1;
       }
-      if (phase === AFTER) {
-        const c = body[pos];
-        if (c === COMMA) {
-          phase = walk.frame.isObject ? MEMBER : VALUE;
-        } else {
-          if (c !== (walk.frame.isObject ? CLOSE_OBJECT : CLOSE_ARRAY)) {
-            return broken(body, pos, `a comma or "${walk.frame.isObject ? '}' : ']'}" is expected here`);
+      let c = byteAt(body, pos);
+      if (phase !== AFTER) {
+        if (phase === VALUE || phase === FIRST_ELEMENT) {
+          if (c === QUOTE) {
+            const longFrom = pos + LONG_STRING_BYTES + 2;
+            const end = stringEnd(text, pos + 1, Math.min(until, longFrom));
+            if (end > 0 && end <= length) {
+              const fault = walk.string(pos, end, -1);
+              if (fault !== null) return unfit(pos, fault);
+              pos = end;
+            } else {
+              const cut = this.#interrupt(VALUE, pos, end);
+              if (typeof cut !== 'number' || longFrom >= until) return cut;
+              const after = this.#restOfString(until);
+              if (typeof after !== 'number' || after < 0) return after;
+              pos = after;
+            }
+          } else if (c === OPEN_OBJECT || c === OPEN_ARRAY) {
+            if (!walk.open(c === OPEN_OBJECT, pos)) {
+              return {
+                fault: `The body is nested deeper than ${MAX_LEVELS} levels at byte ${pos}; flatten it.`,
+              };
+            }
+            frame = walk.frame;
+            pos++;
+            phase = c === OPEN_OBJECT ? FIRST_MEMBER : FIRST_ELEMENT;
+            continue;
+          } else if (c === MINUS || isDigit(c)) {
+            const end = numberEnd(body, pos, pos + MAX_NUMBER_BYTES);
+            if (end < 0) return broken(body, ~end, 'a digit of the number is expected here');
+            if (end - pos >= MAX_NUMBER_BYTES) {
+              return unfit(pos, 'a number is over 64 KiB long; send fewer digits');
+            }
+            // Most numbers are not read: the call alone would cost as much as finding the end.
+            if (frame.current !== null) {
+              const fault = walk.scalar('number', pos, end);
+              if (fault !== null) return unfit(pos, fault);
+            }
+            pos = end;
+          } else if (c === CLOSE_ARRAY && phase === FIRST_ELEMENT) {
+            const fault = walk.close(pos + 1, true);
+            if (fault !== null) return unfit(pos, fault);
+            pos++;
+            frame = walk.frame;
+          } else {
+            const end = this.#word(pos, phase);
+            if (typeof end !== 'number') return end;
+            pos = end;
           }
-          const fault = walk.close(pos + 1, false);
+        } else if (phase === COLON_AFTER_KEY) {
+          if (c !== COLON) return this.#unexpected(pos, phase);
+          pos++;
+          phase = VALUE;
+          continue;
+        } else if (c === QUOTE) {
+          const end = stringEnd(text, pos + 1, until);
+          if (end < 0 || end > length) return this.#interrupt(MEMBER, pos, end);
+          const fault = walk.key(pos + 1, end - 1);
           if (fault !== null) return unfit(pos, fault);
-          if (walk.depth === 0) return pos + 1;
-        }
-        pos++;
-        continue;
-      }
-      if (phase === FIRST) {
-        if (body[pos] === (walk.frame.isObject ? CLOSE_OBJECT : CLOSE_ARRAY)) {
+          pos = end;
+          phase = COLON_AFTER_KEY;
+          // Most encoders write the colon right after the key.
+          if (pos < until && byteAt(body, pos) === COLON) {
+            pos++;
+            phase = VALUE;
+          }
+          continue;
+        } else {
+          if (c !== CLOSE_OBJECT || phase !== FIRST_MEMBER) return this.#unexpected(pos, phase);
           const fault = walk.close(pos + 1, true);
           if (fault !== null) return unfit(pos, fault);
+          pos++;
           if (walk.depth === 0) {
             this.empty = true;
-            return pos + 1;
+            return pos;
           }
-          pos++;
-          phase = AFTER;
-          continue;
+          frame = walk.frame;
         }
-        phase = walk.frame.isObject ? MEMBER : VALUE;
-      }
-      if (phase === MEMBER) {
-        if (token < 0) {
-          if (body[pos] !== QUOTE) return broken(body, pos, 'a quoted key is expected here');
-          token = pos++;
-        }
-        const end = stringEnd(body, pos, until);
-        if (end < 0) return brokenString(body, ~end);
-        if (end > length) {
-          pos = end - length;
-          continue;
-        }
-        const fault = walk.key(token + 1, end - 1);
-        if (fault !== null) return unfit(token, fault);
-        token = -1;
-        // Most encoders write the colon right after the key.
-        phase = body[end] === COLON ? VALUE : COLON_AFTER_KEY;
-        pos = phase === VALUE ? end + 1 : end;
-        continue;
-      }
-      if (phase === COLON_AFTER_KEY) {
-        if (body[pos] !== COLON) return broken(body, pos, 'a colon must follow the key');
-        pos++;
-        phase = VALUE;
-        continue;
-      }
-      if (phase === BASE64) {
-        pos = this.#base64(pos, until);
-        if (pos < token) continue;
-        pos = token;
-        token = -1;
         phase = AFTER;
-        continue;
+        if (pos >= until) continue;
+        c = byteAt(body, pos);
+        if (c <= SPACE) continue;
       }
-      const c = token < 0 ? body[pos] : QUOTE;
-      if (c === QUOTE) {
-        if (token < 0) token = pos++;
-        const end = stringEnd(body, pos, until);
-        if (end < 0) return brokenString(body, ~end);
-        if (end > length) {
-          pos = end - length;
-          continue;
-        }
-        const fault = walk.scalar('string', token, end);
-        if (fault !== null) return unfit(token, fault);
-        if (end - token > LONG_STRING_BYTES + 2) {
-          // From here on `token` is the end of the string.
-          pos = walk.longStrings.at(-1)?.dataStart ?? end;
-          token = end;
-          phase = BASE64;
-          // A string longer than a slice is read a second time in its own slices.
-          if (end - pos > sliceBytes) until = pos;
-          continue;
-        }
-        token = -1;
-        pos = end;
-        phase = AFTER;
-        continue;
-      }
-      if (c === OPEN_OBJECT || c === OPEN_ARRAY) {
-        if (!walk.open(c === OPEN_OBJECT, pos, null)) {
-          return { fault: `The body is nested deeper than ${MAX_LEVELS} levels at byte ${pos}; flatten it.` };
-        }
+      if (c === COMMA) {
         pos++;
-        phase = FIRST;
+        phase = frame.isObject ? MEMBER : VALUE;
         continue;
       }
-      const end = readPlain(walk, pos, c);
-      if (typeof end !== 'number') return end;
-      pos = end;
-      phase = AFTER;
+      if (c !== (frame.isObject ? CLOSE_OBJECT : CLOSE_ARRAY)) return this.#unexpected(pos, phase);
+      const fault = walk.close(pos + 1, false);
+      if (fault !== null) return unfit(pos, fault);
+      pos++;
+      if (walk.depth === 0) return pos;
+      frame = walk.frame;
     }
   }
 
-  /** Checks the newest long string for base64, up to `until`. @returns the offset to continue at. */
-  #base64(pos: number, until: number): number {
-    const { body, longStrings } = this.#walk;
-    const long = longStrings.at(-1);
-    if (!long) return body.length;
-    const last = paddingStart(body, long.dataStart, long.end);
-    const reached = readBase64(body, pos, Math.min(last, until));
-    if (reached >= 0 && reached < last) return reached;
-    long.base64 = reached >= 0 && last > long.dataStart;
-    return body.length;
+  /**
+   * Notes where to go on in a key or string.
+   * @param end what `stringEnd` says of it.
+   * @returns -1; or what is wrong.
+   */
+  #interrupt(phase: number, token: number, end: number): number | ScanFault {
+    const body = this.#walk.text.bytes;
+    if (end < 0) return brokenString(body, ~end);
+    this.#phase = phase;
+    this.#token = token;
+    this.#pos = end - body.length;
+    return -1;
   }
-}
 
-/** A number, true, false or null. @returns the offset after it. */
-function readPlain(walk: Walk, pos: number, c: number | undefined): number | ScanFault {
-  const { body } = walk;
-  if (c === 0x2d || (c !== undefined && c >= 0x30 && c <= 0x39)) {
-    const end = numberEnd(body, pos, pos + MAX_NUMBER_BYTES);
-    if (end < 0) return broken(body, ~end, 'a digit of the number is expected here');
-    if (end - pos >= MAX_NUMBER_BYTES) return unfit(pos, 'a number is over 64 KiB long; send fewer digits');
-    const fault = walk.scalar('number', pos, end);
-    return fault === null ? end : unfit(pos, fault);
+  /** @returns the offset after the key; -1 when it paused again; or what is wrong. */
+  #restOfKey(until: number): number | ScanFault {
+    const { text } = this.#walk;
+    const start = this.#token;
+    const end = stringEnd(text, this.#pos, until);
+    if (end < 0 || end > text.bytes.length) return this.#interrupt(MEMBER, start, end);
+    const fault = this.#walk.key(start + 1, end - 1);
+    if (fault !== null) return unfit(start, fault);
+    this.#token = -1;
+    return end;
   }
-  if (c === 0x74 || c === 0x66 || c === 0x6e) {
+
+  /** As `#restOfKey`. A string of over 1 KiB is examined on the way: it may be base64. */
+  #restOfString(until: number): number | ScanFault {
+    const walk = this.#walk;
+    const { text } = walk;
+    const { length } = text.bytes;
+    const start = this.#token;
+    const longFrom = start + LONG_STRING_BYTES + 2;
+    let end = length + this.#pos;
+    if (this.#base64 < 0) {
+      end = stringEnd(text, this.#pos, Math.min(until, longFrom));
+      if (longFrom < until && end > length) this.#base64 = walk.openLong(start + 1);
+    }
+    if (this.#base64 >= 0) {
+      this.#base64 = base64End(text, this.#base64, until);
+      end = stringEnd(text, Math.max(end - length, this.#base64), until);
+    }
+    if (end < 0 || end > length) return this.#interrupt(VALUE, start, end);
+    const fault = walk.string(start, end, this.#base64);
+    if (fault !== null) return unfit(start, fault);
+    this.#token = -1;
+    this.#base64 = -1;
+    return end;
+  }
+
+  /** True, false or null. @returns the offset after it. */
+  #word(pos: number, phase: number): number | ScanFault {
+    const walk = this.#walk;
+    const body = walk.text.bytes;
+    const c = body[pos];
+    if (c !== 0x74 && c !== 0x66 && c !== 0x6e) return this.#unexpected(pos, phase);
     const [word, type] = literals[c];
     for (let i = 0; i < word.length; i++) {
       if (body[pos + i] !== word.charCodeAt(i)) return broken(body, pos + i, `"${word}" is misspelled here`);
@@ -203,5 +240,17 @@ function readPlain(walk: Walk, pos: number, c: number | undefined): number | Sca
     const fault = walk.scalar(type, pos, end);
     return fault === null ? end : unfit(pos, fault);
   }
-  return broken(body, pos, 'a value is expected here');
+
+  #unexpected(pos: number, phase: number): ScanFault {
+    const { text, frame } = this.#walk;
+    return broken(text.bytes, pos, expected(phase, frame.isObject));
+  }
+}
+
+function expected(phase: number, isObject: boolean): string {
+  if (phase === AFTER) return `a comma or "${isObject ? '}' : ']'}" is expected here`;
+  if (phase === COLON_AFTER_KEY) return 'a colon must follow the key';
+  return phase === MEMBER || phase === FIRST_MEMBER
+    ? 'a quoted key is expected here'
+    : 'a value is expected here';
 }

@@ -1,17 +1,10 @@
 import { Collection } from '#lib/core/families/scan/collection';
-import {
-  elementOf,
-  type Frame,
-  frameAt,
-  framesFor,
-  levelInside,
-  MAX_LEVELS,
-} from '#lib/core/families/scan/frame';
-import { dataUrl, isMediaKey, LONG_STRING_BYTES, MAX_MEDIA_KEY_BYTES } from '#lib/core/families/scan/media';
+import { type Frame, MAX_LEVELS, newFrame, outermostFrame } from '#lib/core/families/scan/frame';
+import { dataUrl, isMediaKey, MAX_MEDIA_KEY_BYTES, paddingStart } from '#lib/core/families/scan/media';
 import type { Found, JsonType, LongString } from '#lib/core/families/scan/shape';
 import type { Level, Rule, Spelling } from '#lib/core/families/scan/spec';
 import { spellingOf } from '#lib/core/families/scan/spec';
-import { textOf } from '#lib/core/families/scan/text';
+import { type Text, textOf } from '#lib/core/families/scan/text';
 
 /** Largest value that is read, bytes; the same limit as for a text part of a multipart body. */
 const MAX_VALUE_BYTES = 64 * 1024;
@@ -24,54 +17,63 @@ type OpenLongString = { -readonly [K in keyof LongString]: LongString[K] } & {
 
 /** The state and findings of one pass; the grammar is in `read`. */
 export class Walk {
-  readonly body: Buffer;
+  readonly text: Text;
   readonly found = new Map<string, Found>();
   readonly nulls = new Map<string, Found>();
   readonly collection = new Collection();
   readonly longStrings: OpenLongString[] = [];
   depth = 0;
   frame: Frame;
-  readonly #frames: Frame[];
 
-  /** @param interrupted whether other passes may run before this one has ended. */
-  constructor(body: Buffer, interrupted: boolean) {
-    this.body = body;
-    this.#frames = framesFor(interrupted);
-    this.frame = frameAt(this.#frames, 0);
-    this.frame.current = null;
-    this.frame.level = null;
+  /**
+   * @param root the names that are read in the root object.
+   * @param interrupted whether other passes may run before this one has ended.
+   */
+  constructor(body: Buffer, root: Level, interrupted: boolean) {
+    this.text = { bytes: body, view: new DataView(body.buffer, body.byteOffset, body.length) };
+    this.frame = outermostFrame(interrupted);
+    this.frame.level = root;
   }
 
   /** Enters an object or array. @returns false when that is one level too many. */
-  open(isObject: boolean, start: number, root: Level | null): boolean {
+  open(isObject: boolean, start: number): boolean {
     if (this.depth >= MAX_LEVELS) return false;
     const outer = this.frame;
-    const frame = frameAt(this.#frames, ++this.depth);
+    outer.inner ??= newFrame(outer);
+    const frame = outer.inner;
     frame.isObject = isObject;
     frame.start = start;
-    frame.spelling = outer.current ?? elementOf(outer, isObject);
-    frame.level = root ?? levelInside(outer, isObject);
+    frame.spelling = null;
+    frame.level = null;
+    if (outer.current !== null) {
+      frame.spelling = outer.current;
+      frame.level = isObject ? outer.current.rule.members : outer.current.rule.elements;
+    } else if (isObject && !outer.isObject) {
+      frame.spelling = outer.spelling?.rule.element ?? null;
+      frame.level = outer.level;
+    }
     frame.seen = 0;
     frame.current = null;
-    frame.keyStart = 0;
     frame.keyEnd = 0;
-    frame.mediaStart = 0;
     frame.mediaEnd = 0;
-    frame.firstLong = this.longStrings.length;
-    frame.firstKept = this.collection.kept.length;
+    if (frame.spelling !== null) frame.firstKept = this.collection.kept.length;
     this.frame = frame;
+    this.depth++;
     return true;
   }
 
   /** Leaves it; `end` is the offset after its bracket. @returns what is wrong with it, or null. */
   close(end: number, empty: boolean): string | null {
     const frame = this.frame;
-    if (frame.mediaEnd > 0 && this.longStrings.length > frame.firstLong) this.nameMedia(frame);
+    if (frame.mediaEnd > 0) this.nameMedia(frame);
     this.depth--;
-    this.frame = frameAt(this.#frames, this.depth);
-    const { spelling } = frame;
-    if (spelling === null) return null;
-    const { keep, collected, members, elements } = spelling.rule;
+    this.frame = frame.outer ?? frame;
+    return frame.spelling === null ? null : this.container(frame, frame.spelling, end, empty);
+  }
+
+  /** An object or array that is the value of a field, or an element that is collected. */
+  private container(frame: Frame, { rule, text }: Spelling, end: number, empty: boolean): string | null {
+    const { keep, collected, members, elements } = rule;
     if (keep !== null) {
       if (!this.collection.prune(frame.firstKept, keep)) return null;
     } else if (collected && (members !== null || elements !== null)) {
@@ -79,7 +81,6 @@ export class Walk {
       return null;
     }
     const type = frame.isObject ? 'object' : 'array';
-    const { rule, text } = spelling;
     const { start } = frame;
     return this.record(rule, { path: rule.path, spelling: text, type, value: null, start, end, empty });
   }
@@ -91,7 +92,7 @@ export class Walk {
     frame.keyEnd = end;
     frame.current = null;
     if (frame.level === null) return null;
-    const spelling = spellingOf(frame.level, this.body, start, end);
+    const spelling = spellingOf(frame.level, this.text.bytes, start, end);
     if (spelling === null) return null;
     const { rule } = spelling;
     if (rule.guarded) {
@@ -103,19 +104,29 @@ export class Walk {
     return null;
   }
 
+  /**
+   * A string, with its quotes.
+   * @param base64 where the base64 in a string of over 1 KiB ends; -1: a shorter string.
+   * @returns what is wrong with it, or null.
+   */
+  string(start: number, end: number, base64: number): string | null {
+    const frame = this.frame;
+    if (base64 >= 0) this.closeLong(end - 1, base64);
+    else if (frame.keyEnd > 0 && isMediaKey(this.text.bytes, frame.keyStart, frame.keyEnd)) {
+      frame.mediaStart = start + 1;
+      frame.mediaEnd = end - 1;
+    }
+    return this.scalar('string', start, end);
+  }
+
   /** A string, number, true, false or null. @returns what is wrong with it, or null. */
   scalar(type: JsonType, start: number, end: number): string | null {
-    const frame = this.frame;
-    if (type === 'string') {
-      if (end - start > LONG_STRING_BYTES + 2) this.keepLong(start + 1, end - 1);
-      else if (frame.keyEnd > 0 && isMediaKey(this.body, frame.keyStart, frame.keyEnd)) {
-        frame.mediaStart = start + 1;
-        frame.mediaEnd = end - 1;
-      }
-    }
-    const spelling = frame.current;
-    if (spelling === null) return null;
-    const { rule } = spelling;
+    const { current } = this.frame;
+    return current === null ? null : this.field(current, type, start, end);
+  }
+
+  /** The value of a field that is read. */
+  private field({ rule, text }: Spelling, type: JsonType, start: number, end: number): string | null {
     let value: Found['value'] = null;
     if (!rule.unread) {
       if (end - start > MAX_VALUE_BYTES) {
@@ -123,13 +134,12 @@ export class Walk {
         if (rule.members === null && rule.elements === null) {
           return `field "${rule.path}" is over ${MAX_VALUE_BYTES / 1024} KiB; send a shorter value`;
         }
-      } else if (type === 'string') value = textOf(this.body, start + 1, end - 1);
-      else if (type === 'number') value = Number(this.body.toString('latin1', start, end));
-      else if (type === 'boolean') value = this.body[start] === 0x74;
+      } else if (type === 'string') value = textOf(this.text.bytes, start + 1, end - 1);
+      else if (type === 'number') value = Number(this.text.bytes.toString('latin1', start, end));
+      else if (type === 'boolean') value = this.text.bytes[start] === 0x74;
     }
     if (rule.only !== null && (typeof value !== 'string' || !rule.only.test(value))) return null;
     if (rule.collected && type === 'null') return null;
-    const { text } = spelling;
     return this.record(rule, { path: rule.path, spelling: text, type, value, start, end, empty: false });
   }
 
@@ -140,28 +150,44 @@ export class Walk {
     return null;
   }
 
-  /** Notes a long string; whether it is base64 is checked afterwards, in slices. */
-  private keepLong(start: number, end: number): void {
+  /**
+   * Notes a string that is longer than 1 KiB, before its end is known.
+   * @param start the offset after its quote.
+   * @returns where base64 would start in it: after the comma of a data URL.
+   */
+  openLong(start: number): number {
+    const { bytes } = this.text;
     const { keyStart, keyEnd } = this.frame;
-    const url = dataUrl(this.body, start, end);
+    const url = dataUrl(bytes, start);
     const named = keyEnd > 0 && keyEnd - keyStart <= MAX_MEDIA_KEY_BYTES;
+    const dataStart = url?.dataStart ?? start;
     this.longStrings.push({
       start,
-      end,
-      key: named ? textOf(this.body, keyStart, keyEnd) : '',
+      end: start,
+      key: named ? textOf(bytes, keyStart, keyEnd) : '',
       mediaType: url?.mediaType ?? null,
       base64: false,
       depth: this.depth,
-      dataStart: url?.dataStart ?? start,
+      dataStart,
     });
+    return dataStart;
+  }
+
+  /** @param base64 where the base64 in it ends. */
+  private closeLong(end: number, base64: number): void {
+    const long = this.longStrings.at(-1);
+    if (!long) return;
+    long.end = end;
+    long.base64 = base64 > long.dataStart && base64 === paddingStart(this.text.bytes, long.dataStart, end);
   }
 
   /** Called at the end of an object: a sibling of its long strings names their media type. */
   private nameMedia(frame: Frame): void {
-    for (let i = frame.firstLong; i < this.longStrings.length; i++) {
+    for (let i = this.longStrings.length - 1; i >= 0; i--) {
       const long = this.longStrings[i];
-      if (long !== undefined && long.depth === this.depth && long.mediaType === null) {
-        long.mediaType = textOf(this.body, frame.mediaStart, frame.mediaEnd).toLowerCase();
+      if (long === undefined || long.start < frame.start) return;
+      if (long.depth === this.depth && long.mediaType === null) {
+        long.mediaType = textOf(this.text.bytes, frame.mediaStart, frame.mediaEnd).toLowerCase();
       }
     }
   }
