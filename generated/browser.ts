@@ -113,6 +113,11 @@ export type StoredAnswer = Prisma.StoredAnswerModel
  */
 export type Provider = Prisma.ProviderModel
 /**
+ * Model Credential
+ * A credential in the pool of a provider. The row "default", which may be missing, has no secret: its provider has it.
+ */
+export type Credential = Prisma.CredentialModel
+/**
  * Model Model
  * 
  */

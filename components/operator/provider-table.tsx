@@ -8,7 +8,12 @@ import { Button } from '#components/ui/button';
 import { later } from '#components/ui/on-demand';
 import { ActionsHeadCell, Cell, HeadCell, Row, Table } from '#components/ui/table';
 import type { FormField } from '#lib/console/form';
-import { outcomeText, type ProviderRow, type TestedProvider } from '#lib/console/gateway/provider';
+import {
+  type CredentialRow,
+  outcomeText,
+  type ProviderRow,
+  type TestedProvider,
+} from '#lib/console/gateway/provider';
 
 const CredentialDialog = later(() =>
   import('#components/operator/credential-dialog').then((all) => all.CredentialDialog),
@@ -19,20 +24,30 @@ interface ProviderTableProps {
   /** Of the form for a credential. */
   fields: readonly FormField[];
   setCredential(input: object): Promise<FormAnswer<unknown>>;
-  test(input: { provider: string }): Promise<FormAnswer<TestedProvider>>;
+  test(input: { provider: string; name: string }): Promise<FormAnswer<TestedProvider>>;
 }
 
-/** The providers, with what keeps each of them from being called. */
+/** What the open form is about; without a credential, it adds one. */
+interface Chosen {
+  readonly provider: ProviderRow;
+  readonly credential: CredentialRow | null;
+}
+
+/** The providers with their credentials, and what keeps each of them from being called. */
 export function ProviderTable({ providers, fields, setCredential, test }: ProviderTableProps) {
-  const [chosen, choose] = useState<ProviderRow | null>(null);
+  const [chosen, choose] = useState<Chosen | null>(null);
   const [open, setOpen] = useState(false);
+  const show = (next: Chosen) => {
+    choose(next);
+    setOpen(true);
+  };
   return (
     <>
       <Table label="Providers">
         <thead>
           <tr>
             <HeadCell>Provider</HeadCell>
-            <HeadCell>Credential</HeadCell>
+            <HeadCell>Credentials</HeadCell>
             <HeadCell>Protocols</HeadCell>
             <HeadCell className="text-right">Offers</HeadCell>
             <ActionsHeadCell />
@@ -40,27 +55,25 @@ export function ProviderTable({ providers, fields, setCredential, test }: Provid
         </thead>
         <tbody>
           {providers.map((provider) => (
-            <ProviderLine
-              key={provider.id}
-              provider={provider}
-              test={test}
-              onCredential={() => {
-                choose(provider);
-                setOpen(true);
-              }}
-            />
+            <ProviderLine key={provider.id} provider={provider} test={test} onShow={show} />
           ))}
         </tbody>
       </Table>
       {chosen === null ? null : (
         <Suspense fallback={null}>
           <CredentialDialog
-            key={chosen.id}
-            provider={chosen}
+            key={`${chosen.provider.id}/${chosen.credential?.name ?? ''}`}
+            {...chosen}
             fields={fields}
             open={open}
             onOpenChange={setOpen}
-            send={(values) => setCredential({ ...values, provider: chosen.id })}
+            send={(values) =>
+              setCredential({
+                ...(chosen.credential && { name: chosen.credential.name }),
+                ...values,
+                provider: chosen.provider.id,
+              })
+            }
           />
         </Suspense>
       )}
@@ -70,38 +83,31 @@ export function ProviderTable({ providers, fields, setCredential, test }: Provid
 
 interface ProviderLineProps extends Pick<ProviderTableProps, 'test'> {
   provider: ProviderRow;
-  onCredential(): void;
+  onShow(chosen: Chosen): void;
 }
 
-function ProviderLine({ provider, test, onCredential }: ProviderLineProps) {
-  const { id, name, credential, families, offers } = provider;
-  const router = useRouter();
-  const [told, tell] = useState<{ readonly ok: boolean; readonly text: string } | null>(null);
-  const [pending, startTransition] = useTransition();
-  function press() {
-    startTransition(async () => {
-      const answer = await test({ provider: id }).catch(() => null);
-      if (answer?.ok) tell({ ok: answer.value.outcome?.ok ?? false, text: outcomeText(answer.value) });
-      else tell({ ok: false, text: answer?.message ?? noAnswer });
-      if (answer) router.refresh();
-    });
-  }
+function ProviderLine({ provider, test, onShow }: ProviderLineProps) {
+  const { id, name, credentials, families, offers } = provider;
   return (
     <Row>
       <Cell className="min-w-36 align-top">
         <span className="block font-medium [overflow-wrap:anywhere]">{name}</span>
         <code className="font-mono text-muted text-xs">{id}</code>
       </Cell>
-      <Cell className="min-w-48 max-w-72 align-top">
-        <Badge tone={credential.usable ? 'good' : 'outline'} dot={credential.usable}>
-          {credential.usable ? 'Ready' : 'Missing'}
-        </Badge>
-        <span className="ml-2 font-mono text-xs [overflow-wrap:anywhere]">{credential.text}</span>
-        {credential.why ? (
-          <span className="mt-1 block text-muted text-xs leading-4">{credential.why}</span>
-        ) : null}
+      <Cell className="min-w-80 align-top">
+        <ul className="grid gap-2.5">
+          {credentials.map((credential) => (
+            <CredentialLine
+              key={credential.name}
+              provider={provider}
+              credential={credential}
+              test={test}
+              onEdit={() => onShow({ provider, credential })}
+            />
+          ))}
+        </ul>
       </Cell>
-      <Cell className="min-w-56 align-top">
+      <Cell className="min-w-44 align-top">
         <ul className="grid gap-0.5">
           {families.map((family) => (
             <li key={family.name} title={family.why ?? family.address} className="text-[0.8125rem] leading-5">
@@ -110,6 +116,51 @@ function ProviderLine({ provider, test, onCredential }: ProviderLineProps) {
             </li>
           ))}
         </ul>
+      </Cell>
+      <Cell className="text-right align-top tabular-nums">{offers}</Cell>
+      <Cell className="w-px align-top">
+        <Button
+          size="small"
+          aria-label={`Add a credential for ${name}`}
+          onClick={() => onShow({ provider, credential: null })}
+        >
+          Add
+        </Button>
+      </Cell>
+    </Row>
+  );
+}
+
+interface CredentialLineProps extends Pick<ProviderTableProps, 'test'> {
+  provider: Pick<ProviderRow, 'id' | 'name'>;
+  credential: CredentialRow;
+  onEdit(): void;
+}
+
+function CredentialLine({ provider, credential, test, onEdit }: CredentialLineProps) {
+  const { name, state, text, share, why } = credential;
+  const router = useRouter();
+  const [told, tell] = useState<{ readonly ok: boolean; readonly text: string } | null>(null);
+  const [pending, startTransition] = useTransition();
+  const spoken = `credential ${name} of ${provider.name}`;
+  function press() {
+    startTransition(async () => {
+      const answer = await test({ provider: provider.id, name }).catch(() => null);
+      if (answer?.ok) tell({ ok: answer.value.outcome?.ok ?? false, text: outcomeText(answer.value) });
+      else tell({ ok: false, text: answer?.message ?? noAnswer });
+      if (answer) router.refresh();
+    });
+  }
+  return (
+    <li className="flex items-start justify-between gap-3">
+      <div className="min-w-0">
+        <Badge tone={state.tone} dot={state.tone !== 'outline'}>
+          {state.text}
+        </Badge>
+        <span className="ml-2 font-medium text-[0.8125rem]">{name}</span>
+        <span className="ml-2 font-mono text-xs [overflow-wrap:anywhere]">{text}</span>
+        {share ? <span className="mt-1 block text-muted text-xs leading-4">{share}</span> : null}
+        {why ? <span className="mt-1 block text-muted text-xs leading-4">{why}</span> : null}
         <p aria-live="polite" className="empty:hidden">
           {told ? (
             <span className={`mt-1 block max-w-96 text-xs leading-4 ${told.ok ? 'text-good' : 'text-bad'}`}>
@@ -117,24 +168,21 @@ function ProviderLine({ provider, test, onCredential }: ProviderLineProps) {
             </span>
           ) : null}
         </p>
-      </Cell>
-      <Cell className="text-right align-top tabular-nums">{offers}</Cell>
-      <Cell className="w-px align-top">
-        <span className="flex justify-end gap-2">
-          <Button size="small" aria-label={`Credential for ${name}`} onClick={onCredential}>
-            Credential
-          </Button>
-          <Button
-            size="small"
-            aria-label={`Test ${name}`}
-            title="Makes one call to the cheapest offer, at your expense"
-            disabled={pending}
-            onClick={press}
-          >
-            {pending ? 'Testing…' : 'Test'}
-          </Button>
-        </span>
-      </Cell>
-    </Row>
+      </div>
+      <span className="flex gap-2">
+        <Button size="small" aria-label={`Edit ${spoken}`} onClick={onEdit}>
+          Edit
+        </Button>
+        <Button
+          size="small"
+          aria-label={`Test ${spoken}`}
+          title="Makes one call to the cheapest offer, at your expense"
+          disabled={pending}
+          onClick={press}
+        >
+          {pending ? 'Testing…' : 'Test'}
+        </Button>
+      </span>
+    </li>
   );
 }

@@ -70,6 +70,7 @@ export const ModelName = {
   ManagementKey: 'ManagementKey',
   StoredAnswer: 'StoredAnswer',
   Provider: 'Provider',
+  Credential: 'Credential',
   Model: 'Model',
   Offer: 'Offer',
   PriceVersion: 'PriceVersion',
@@ -409,6 +410,20 @@ export const ProviderScalarFieldEnum = {
 } as const
 
 export type ProviderScalarFieldEnum = (typeof ProviderScalarFieldEnum)[keyof typeof ProviderScalarFieldEnum]
+
+
+export const CredentialScalarFieldEnum = {
+  providerId: 'providerId',
+  name: 'name',
+  secret: 'secret',
+  weight: 'weight',
+  priority: 'priority',
+  models: 'models',
+  withdrawnAt: 'withdrawnAt',
+  createdAt: 'createdAt'
+} as const
+
+export type CredentialScalarFieldEnum = (typeof CredentialScalarFieldEnum)[keyof typeof CredentialScalarFieldEnum]
 
 
 export const ModelScalarFieldEnum = {
@@ -862,6 +877,7 @@ export const ResourceScalarFieldEnum = {
   kind: 'kind',
   id: 'id',
   providerId: 'providerId',
+  credential: 'credential',
   family: 'family',
   modelId: 'modelId',
   upstreamModel: 'upstreamModel',
@@ -883,6 +899,7 @@ export const JobScalarFieldEnum = {
   kind: 'kind',
   upstreamId: 'upstreamId',
   providerId: 'providerId',
+  credential: 'credential',
   modelId: 'modelId',
   upstreamModel: 'upstreamModel',
   offerId: 'offerId',

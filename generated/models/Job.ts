@@ -50,6 +50,7 @@ export type JobMinAggregateOutputType = {
   kind: string | null
   upstreamId: string | null
   providerId: string | null
+  credential: string | null
   modelId: string | null
   upstreamModel: string | null
   offerId: string | null
@@ -77,6 +78,7 @@ export type JobMaxAggregateOutputType = {
   kind: string | null
   upstreamId: string | null
   providerId: string | null
+  credential: string | null
   modelId: string | null
   upstreamModel: string | null
   offerId: string | null
@@ -104,6 +106,7 @@ export type JobCountAggregateOutputType = {
   kind: number
   upstreamId: number
   providerId: number
+  credential: number
   modelId: number
   upstreamModel: number
   offerId: number
@@ -154,6 +157,7 @@ export type JobMinAggregateInputType = {
   kind?: true | runtime.Types.Skip
   upstreamId?: true | runtime.Types.Skip
   providerId?: true | runtime.Types.Skip
+  credential?: true | runtime.Types.Skip
   modelId?: true | runtime.Types.Skip
   upstreamModel?: true | runtime.Types.Skip
   offerId?: true | runtime.Types.Skip
@@ -181,6 +185,7 @@ export type JobMaxAggregateInputType = {
   kind?: true | runtime.Types.Skip
   upstreamId?: true | runtime.Types.Skip
   providerId?: true | runtime.Types.Skip
+  credential?: true | runtime.Types.Skip
   modelId?: true | runtime.Types.Skip
   upstreamModel?: true | runtime.Types.Skip
   offerId?: true | runtime.Types.Skip
@@ -208,6 +213,7 @@ export type JobCountAggregateInputType = {
   kind?: true | runtime.Types.Skip
   upstreamId?: true | runtime.Types.Skip
   providerId?: true | runtime.Types.Skip
+  credential?: true | runtime.Types.Skip
   modelId?: true | runtime.Types.Skip
   upstreamModel?: true | runtime.Types.Skip
   offerId?: true | runtime.Types.Skip
@@ -327,6 +333,7 @@ export type JobGroupByOutputType = {
   kind: string
   upstreamId: string
   providerId: string
+  credential: string | null
   modelId: string
   upstreamModel: string
   offerId: string
@@ -382,6 +389,7 @@ export type JobWhereInput = {
   kind?: Prisma.StringFilter<"Job"> | string | runtime.Types.Skip
   upstreamId?: Prisma.StringFilter<"Job"> | string | runtime.Types.Skip
   providerId?: Prisma.StringFilter<"Job"> | string | runtime.Types.Skip
+  credential?: Prisma.StringNullableFilter<"Job"> | string | null | runtime.Types.Skip
   modelId?: Prisma.StringFilter<"Job"> | string | runtime.Types.Skip
   upstreamModel?: Prisma.StringFilter<"Job"> | string | runtime.Types.Skip
   offerId?: Prisma.UuidFilter<"Job"> | string | runtime.Types.Skip
@@ -415,6 +423,7 @@ export type JobOrderByWithRelationInput = {
   kind?: Prisma.SortOrder | runtime.Types.Skip
   upstreamId?: Prisma.SortOrder | runtime.Types.Skip
   providerId?: Prisma.SortOrder | runtime.Types.Skip
+  credential?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   modelId?: Prisma.SortOrder | runtime.Types.Skip
   upstreamModel?: Prisma.SortOrder | runtime.Types.Skip
   offerId?: Prisma.SortOrder | runtime.Types.Skip
@@ -451,6 +460,7 @@ export type JobWhereUniqueInput = Prisma.AtLeast<{
   kind?: Prisma.StringFilter<"Job"> | string | runtime.Types.Skip
   upstreamId?: Prisma.StringFilter<"Job"> | string | runtime.Types.Skip
   providerId?: Prisma.StringFilter<"Job"> | string | runtime.Types.Skip
+  credential?: Prisma.StringNullableFilter<"Job"> | string | null | runtime.Types.Skip
   modelId?: Prisma.StringFilter<"Job"> | string | runtime.Types.Skip
   upstreamModel?: Prisma.StringFilter<"Job"> | string | runtime.Types.Skip
   offerId?: Prisma.UuidFilter<"Job"> | string | runtime.Types.Skip
@@ -484,6 +494,7 @@ export type JobOrderByWithAggregationInput = {
   kind?: Prisma.SortOrder | runtime.Types.Skip
   upstreamId?: Prisma.SortOrder | runtime.Types.Skip
   providerId?: Prisma.SortOrder | runtime.Types.Skip
+  credential?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   modelId?: Prisma.SortOrder | runtime.Types.Skip
   upstreamModel?: Prisma.SortOrder | runtime.Types.Skip
   offerId?: Prisma.SortOrder | runtime.Types.Skip
@@ -524,6 +535,7 @@ export type JobScalarWhereWithAggregatesInput = {
   kind?: Prisma.StringWithAggregatesFilter<"Job"> | string | runtime.Types.Skip
   upstreamId?: Prisma.StringWithAggregatesFilter<"Job"> | string | runtime.Types.Skip
   providerId?: Prisma.StringWithAggregatesFilter<"Job"> | string | runtime.Types.Skip
+  credential?: Prisma.StringNullableWithAggregatesFilter<"Job"> | string | null | runtime.Types.Skip
   modelId?: Prisma.StringWithAggregatesFilter<"Job"> | string | runtime.Types.Skip
   upstreamModel?: Prisma.StringWithAggregatesFilter<"Job"> | string | runtime.Types.Skip
   offerId?: Prisma.UuidWithAggregatesFilter<"Job"> | string | runtime.Types.Skip
@@ -555,6 +567,7 @@ export type JobCreateInput = {
   kind: string
   upstreamId: string
   providerId: string
+  credential?: string | null | runtime.Types.Skip
   modelId: string
   upstreamModel: string
   offerId: string
@@ -588,6 +601,7 @@ export type JobUncheckedCreateInput = {
   kind: string
   upstreamId: string
   providerId: string
+  credential?: string | null | runtime.Types.Skip
   modelId: string
   upstreamModel: string
   offerId: string
@@ -619,6 +633,7 @@ export type JobUpdateInput = {
   kind?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   upstreamId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   providerId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  credential?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   modelId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   upstreamModel?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   offerId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -652,6 +667,7 @@ export type JobUncheckedUpdateInput = {
   kind?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   upstreamId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   providerId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  credential?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   modelId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   upstreamModel?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   offerId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -684,6 +700,7 @@ export type JobCreateManyInput = {
   kind: string
   upstreamId: string
   providerId: string
+  credential?: string | null | runtime.Types.Skip
   modelId: string
   upstreamModel: string
   offerId: string
@@ -715,6 +732,7 @@ export type JobUpdateManyMutationInput = {
   kind?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   upstreamId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   providerId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  credential?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   modelId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   upstreamModel?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   offerId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -747,6 +765,7 @@ export type JobUncheckedUpdateManyInput = {
   kind?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   upstreamId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   providerId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  credential?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   modelId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   upstreamModel?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   offerId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -789,6 +808,7 @@ export type JobCountOrderByAggregateInput = {
   kind?: Prisma.SortOrder | runtime.Types.Skip
   upstreamId?: Prisma.SortOrder | runtime.Types.Skip
   providerId?: Prisma.SortOrder | runtime.Types.Skip
+  credential?: Prisma.SortOrder | runtime.Types.Skip
   modelId?: Prisma.SortOrder | runtime.Types.Skip
   upstreamModel?: Prisma.SortOrder | runtime.Types.Skip
   offerId?: Prisma.SortOrder | runtime.Types.Skip
@@ -829,6 +849,7 @@ export type JobMaxOrderByAggregateInput = {
   kind?: Prisma.SortOrder | runtime.Types.Skip
   upstreamId?: Prisma.SortOrder | runtime.Types.Skip
   providerId?: Prisma.SortOrder | runtime.Types.Skip
+  credential?: Prisma.SortOrder | runtime.Types.Skip
   modelId?: Prisma.SortOrder | runtime.Types.Skip
   upstreamModel?: Prisma.SortOrder | runtime.Types.Skip
   offerId?: Prisma.SortOrder | runtime.Types.Skip
@@ -856,6 +877,7 @@ export type JobMinOrderByAggregateInput = {
   kind?: Prisma.SortOrder | runtime.Types.Skip
   upstreamId?: Prisma.SortOrder | runtime.Types.Skip
   providerId?: Prisma.SortOrder | runtime.Types.Skip
+  credential?: Prisma.SortOrder | runtime.Types.Skip
   modelId?: Prisma.SortOrder | runtime.Types.Skip
   upstreamModel?: Prisma.SortOrder | runtime.Types.Skip
   offerId?: Prisma.SortOrder | runtime.Types.Skip
@@ -941,6 +963,7 @@ export type JobCreateWithoutWorkspaceInput = {
   kind: string
   upstreamId: string
   providerId: string
+  credential?: string | null | runtime.Types.Skip
   modelId: string
   upstreamModel: string
   offerId: string
@@ -972,6 +995,7 @@ export type JobUncheckedCreateWithoutWorkspaceInput = {
   kind: string
   upstreamId: string
   providerId: string
+  credential?: string | null | runtime.Types.Skip
   modelId: string
   upstreamModel: string
   offerId: string
@@ -1033,6 +1057,7 @@ export type JobScalarWhereInput = {
   kind?: Prisma.StringFilter<"Job"> | string | runtime.Types.Skip
   upstreamId?: Prisma.StringFilter<"Job"> | string | runtime.Types.Skip
   providerId?: Prisma.StringFilter<"Job"> | string | runtime.Types.Skip
+  credential?: Prisma.StringNullableFilter<"Job"> | string | null | runtime.Types.Skip
   modelId?: Prisma.StringFilter<"Job"> | string | runtime.Types.Skip
   upstreamModel?: Prisma.StringFilter<"Job"> | string | runtime.Types.Skip
   offerId?: Prisma.UuidFilter<"Job"> | string | runtime.Types.Skip
@@ -1064,6 +1089,7 @@ export type JobCreateManyWorkspaceInput = {
   kind: string
   upstreamId: string
   providerId: string
+  credential?: string | null | runtime.Types.Skip
   modelId: string
   upstreamModel: string
   offerId: string
@@ -1095,6 +1121,7 @@ export type JobUpdateWithoutWorkspaceInput = {
   kind?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   upstreamId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   providerId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  credential?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   modelId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   upstreamModel?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   offerId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -1126,6 +1153,7 @@ export type JobUncheckedUpdateWithoutWorkspaceInput = {
   kind?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   upstreamId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   providerId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  credential?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   modelId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   upstreamModel?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   offerId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -1157,6 +1185,7 @@ export type JobUncheckedUpdateManyWithoutWorkspaceInput = {
   kind?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   upstreamId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   providerId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  credential?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   modelId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   upstreamModel?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   offerId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -1191,6 +1220,7 @@ export type JobSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   kind?: boolean | runtime.Types.Skip
   upstreamId?: boolean | runtime.Types.Skip
   providerId?: boolean | runtime.Types.Skip
+  credential?: boolean | runtime.Types.Skip
   modelId?: boolean | runtime.Types.Skip
   upstreamModel?: boolean | runtime.Types.Skip
   offerId?: boolean | runtime.Types.Skip
@@ -1224,6 +1254,7 @@ export type JobSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extension
   kind?: boolean | runtime.Types.Skip
   upstreamId?: boolean | runtime.Types.Skip
   providerId?: boolean | runtime.Types.Skip
+  credential?: boolean | runtime.Types.Skip
   modelId?: boolean | runtime.Types.Skip
   upstreamModel?: boolean | runtime.Types.Skip
   offerId?: boolean | runtime.Types.Skip
@@ -1257,6 +1288,7 @@ export type JobSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extension
   kind?: boolean | runtime.Types.Skip
   upstreamId?: boolean | runtime.Types.Skip
   providerId?: boolean | runtime.Types.Skip
+  credential?: boolean | runtime.Types.Skip
   modelId?: boolean | runtime.Types.Skip
   upstreamModel?: boolean | runtime.Types.Skip
   offerId?: boolean | runtime.Types.Skip
@@ -1290,6 +1322,7 @@ export type JobSelectScalar = {
   kind?: boolean | runtime.Types.Skip
   upstreamId?: boolean | runtime.Types.Skip
   providerId?: boolean | runtime.Types.Skip
+  credential?: boolean | runtime.Types.Skip
   modelId?: boolean | runtime.Types.Skip
   upstreamModel?: boolean | runtime.Types.Skip
   offerId?: boolean | runtime.Types.Skip
@@ -1314,7 +1347,7 @@ export type JobSelectScalar = {
   deletedAt?: boolean | runtime.Types.Skip
 }
 
-export type JobOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"callId" | "workspaceId" | "keyId" | "family" | "kind" | "upstreamId" | "providerId" | "modelId" | "upstreamModel" | "offerId" | "priceVersionId" | "holdNano" | "facts" | "state" | "view" | "createdAt" | "nextPollAt" | "polls" | "misses" | "removing" | "lostAt" | "settledAt" | "costNano" | "overHoldNano" | "usageSource" | "usage" | "lines" | "flags" | "deletedAt", ExtArgs["result"]["job"], runtime.Types.Skip>
+export type JobOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"callId" | "workspaceId" | "keyId" | "family" | "kind" | "upstreamId" | "providerId" | "credential" | "modelId" | "upstreamModel" | "offerId" | "priceVersionId" | "holdNano" | "facts" | "state" | "view" | "createdAt" | "nextPollAt" | "polls" | "misses" | "removing" | "lostAt" | "settledAt" | "costNano" | "overHoldNano" | "usageSource" | "usage" | "lines" | "flags" | "deletedAt", ExtArgs["result"]["job"], runtime.Types.Skip>
 export type JobInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
@@ -1338,6 +1371,10 @@ export type $JobPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
     kind: string
     upstreamId: string
     providerId: string
+    /**
+     * Name of the credential that made it; null: "default".
+     */
+    credential: string | null
     modelId: string
     upstreamModel: string
     offerId: string
@@ -1800,6 +1837,7 @@ export interface JobFieldRefs {
   readonly kind: Prisma.FieldRef<"Job", 'String'>
   readonly upstreamId: Prisma.FieldRef<"Job", 'String'>
   readonly providerId: Prisma.FieldRef<"Job", 'String'>
+  readonly credential: Prisma.FieldRef<"Job", 'String'>
   readonly modelId: Prisma.FieldRef<"Job", 'String'>
   readonly upstreamModel: Prisma.FieldRef<"Job", 'String'>
   readonly offerId: Prisma.FieldRef<"Job", 'String'>

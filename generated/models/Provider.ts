@@ -195,6 +195,7 @@ export type ProviderWhereInput = {
   pricesFrom?: Prisma.StringNullableFilter<"Provider"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Provider"> | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferListRelationFilter | runtime.Types.Skip
+  credentials?: Prisma.CredentialListRelationFilter | runtime.Types.Skip
 }
 
 export type ProviderOrderByWithRelationInput = {
@@ -207,6 +208,7 @@ export type ProviderOrderByWithRelationInput = {
   pricesFrom?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   offers?: Prisma.OfferOrderByRelationAggregateInput | runtime.Types.Skip
+  credentials?: Prisma.CredentialOrderByRelationAggregateInput | runtime.Types.Skip
 }
 
 export type ProviderWhereUniqueInput = Prisma.AtLeast<{
@@ -222,6 +224,7 @@ export type ProviderWhereUniqueInput = Prisma.AtLeast<{
   pricesFrom?: Prisma.StringNullableFilter<"Provider"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Provider"> | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferListRelationFilter | runtime.Types.Skip
+  credentials?: Prisma.CredentialListRelationFilter | runtime.Types.Skip
 }, "id">
 
 export type ProviderOrderByWithAggregationInput = {
@@ -262,6 +265,7 @@ export type ProviderCreateInput = {
   pricesFrom?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   offers?: Prisma.OfferCreateNestedManyWithoutProviderInput | runtime.Types.Skip
+  credentials?: Prisma.CredentialCreateNestedManyWithoutProviderInput | runtime.Types.Skip
 }
 
 export type ProviderUncheckedCreateInput = {
@@ -274,6 +278,7 @@ export type ProviderUncheckedCreateInput = {
   pricesFrom?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
+  credentials?: Prisma.CredentialUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
 }
 
 export type ProviderUpdateInput = {
@@ -286,6 +291,7 @@ export type ProviderUpdateInput = {
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
+  credentials?: Prisma.CredentialUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
 }
 
 export type ProviderUncheckedUpdateInput = {
@@ -298,6 +304,7 @@ export type ProviderUncheckedUpdateInput = {
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
+  credentials?: Prisma.CredentialUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
 }
 
 export type ProviderCreateManyInput = {
@@ -365,6 +372,20 @@ export type ProviderScalarRelationFilter = {
   isNot?: Prisma.ProviderWhereInput | runtime.Types.Skip
 }
 
+export type ProviderCreateNestedOneWithoutCredentialsInput = {
+  create?: Prisma.XOR<Prisma.ProviderCreateWithoutCredentialsInput, Prisma.ProviderUncheckedCreateWithoutCredentialsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.ProviderCreateOrConnectWithoutCredentialsInput | runtime.Types.Skip
+  connect?: Prisma.ProviderWhereUniqueInput | runtime.Types.Skip
+}
+
+export type ProviderUpdateOneRequiredWithoutCredentialsNestedInput = {
+  create?: Prisma.XOR<Prisma.ProviderCreateWithoutCredentialsInput, Prisma.ProviderUncheckedCreateWithoutCredentialsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.ProviderCreateOrConnectWithoutCredentialsInput | runtime.Types.Skip
+  upsert?: Prisma.ProviderUpsertWithoutCredentialsInput | runtime.Types.Skip
+  connect?: Prisma.ProviderWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.ProviderUpdateToOneWithWhereWithoutCredentialsInput, Prisma.ProviderUpdateWithoutCredentialsInput>, Prisma.ProviderUncheckedUpdateWithoutCredentialsInput> | runtime.Types.Skip
+}
+
 export type ProviderCreateNestedOneWithoutOffersInput = {
   create?: Prisma.XOR<Prisma.ProviderCreateWithoutOffersInput, Prisma.ProviderUncheckedCreateWithoutOffersInput> | runtime.Types.Skip
   connectOrCreate?: Prisma.ProviderCreateOrConnectWithoutOffersInput | runtime.Types.Skip
@@ -379,6 +400,70 @@ export type ProviderUpdateOneRequiredWithoutOffersNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.ProviderUpdateToOneWithWhereWithoutOffersInput, Prisma.ProviderUpdateWithoutOffersInput>, Prisma.ProviderUncheckedUpdateWithoutOffersInput> | runtime.Types.Skip
 }
 
+export type ProviderCreateWithoutCredentialsInput = {
+  id: string
+  name: string
+  families: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  credential?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  onDisconnect?: string | runtime.Types.Skip
+  pricesFrom?: string | null | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  offers?: Prisma.OfferCreateNestedManyWithoutProviderInput | runtime.Types.Skip
+}
+
+export type ProviderUncheckedCreateWithoutCredentialsInput = {
+  id: string
+  name: string
+  families: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  credential?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  onDisconnect?: string | runtime.Types.Skip
+  pricesFrom?: string | null | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  offers?: Prisma.OfferUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
+}
+
+export type ProviderCreateOrConnectWithoutCredentialsInput = {
+  where: Prisma.ProviderWhereUniqueInput
+  create: Prisma.XOR<Prisma.ProviderCreateWithoutCredentialsInput, Prisma.ProviderUncheckedCreateWithoutCredentialsInput>
+}
+
+export type ProviderUpsertWithoutCredentialsInput = {
+  update: Prisma.XOR<Prisma.ProviderUpdateWithoutCredentialsInput, Prisma.ProviderUncheckedUpdateWithoutCredentialsInput>
+  create: Prisma.XOR<Prisma.ProviderCreateWithoutCredentialsInput, Prisma.ProviderUncheckedCreateWithoutCredentialsInput>
+  where?: Prisma.ProviderWhereInput | runtime.Types.Skip
+}
+
+export type ProviderUpdateToOneWithWhereWithoutCredentialsInput = {
+  where?: Prisma.ProviderWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.ProviderUpdateWithoutCredentialsInput, Prisma.ProviderUncheckedUpdateWithoutCredentialsInput>
+}
+
+export type ProviderUpdateWithoutCredentialsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  families?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  credential?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  offers?: Prisma.OfferUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
+}
+
+export type ProviderUncheckedUpdateWithoutCredentialsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  families?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  credential?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  offers?: Prisma.OfferUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
+}
+
 export type ProviderCreateWithoutOffersInput = {
   id: string
   name: string
@@ -388,6 +473,7 @@ export type ProviderCreateWithoutOffersInput = {
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
+  credentials?: Prisma.CredentialCreateNestedManyWithoutProviderInput | runtime.Types.Skip
 }
 
 export type ProviderUncheckedCreateWithoutOffersInput = {
@@ -399,6 +485,7 @@ export type ProviderUncheckedCreateWithoutOffersInput = {
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
+  credentials?: Prisma.CredentialUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
 }
 
 export type ProviderCreateOrConnectWithoutOffersInput = {
@@ -426,6 +513,7 @@ export type ProviderUpdateWithoutOffersInput = {
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  credentials?: Prisma.CredentialUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
 }
 
 export type ProviderUncheckedUpdateWithoutOffersInput = {
@@ -437,6 +525,7 @@ export type ProviderUncheckedUpdateWithoutOffersInput = {
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  credentials?: Prisma.CredentialUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
 }
 
 
@@ -446,10 +535,12 @@ export type ProviderUncheckedUpdateWithoutOffersInput = {
 
 export type ProviderCountOutputType = {
   offers: number
+  credentials: number
 }
 
 export type ProviderCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   offers?: boolean | ProviderCountOutputTypeCountOffersArgs
+  credentials?: boolean | ProviderCountOutputTypeCountCredentialsArgs
 }
 
 /**
@@ -469,6 +560,13 @@ export type ProviderCountOutputTypeCountOffersArgs<ExtArgs extends runtime.Types
   where?: Prisma.OfferWhereInput | runtime.Types.Skip
 }
 
+/**
+ * ProviderCountOutputType without action
+ */
+export type ProviderCountOutputTypeCountCredentialsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.CredentialWhereInput | runtime.Types.Skip
+}
+
 
 export type ProviderSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean | runtime.Types.Skip
@@ -480,6 +578,7 @@ export type ProviderSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   pricesFrom?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   offers?: boolean | Prisma.Provider$offersArgs<ExtArgs> | runtime.Types.Skip
+  credentials?: boolean | Prisma.Provider$credentialsArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.ProviderCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["provider"]>
 
@@ -519,6 +618,7 @@ export type ProviderSelectScalar = {
 export type ProviderOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "families" | "credential" | "credentialHeaders" | "onDisconnect" | "pricesFrom" | "createdAt", ExtArgs["result"]["provider"], runtime.Types.Skip>
 export type ProviderInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   offers?: boolean | Prisma.Provider$offersArgs<ExtArgs> | runtime.Types.Skip
+  credentials?: boolean | Prisma.Provider$credentialsArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.ProviderCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
 export type ProviderIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -528,6 +628,7 @@ export type $ProviderPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
   name: "Provider"
   objects: {
     offers: Prisma.$OfferPayload<ExtArgs>[]
+    credentials: Prisma.$CredentialPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -939,6 +1040,7 @@ readonly fields: ProviderFieldRefs;
 export interface Prisma__ProviderClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
   offers<T extends Prisma.Provider$offersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Provider$offersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$OfferPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  credentials<T extends Prisma.Provider$credentialsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Provider$credentialsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CredentialPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1390,6 +1492,30 @@ export type Provider$offersArgs<ExtArgs extends runtime.Types.Extensions.Interna
   take?: number | runtime.Types.Skip
   skip?: number | runtime.Types.Skip
   distinct?: Prisma.OfferScalarFieldEnum | Prisma.OfferScalarFieldEnum[] | runtime.Types.Skip
+}
+
+/**
+ * Provider.credentials
+ */
+export type Provider$credentialsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Credential
+   */
+  select?: Prisma.CredentialSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Credential
+   */
+  omit?: Prisma.CredentialOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.CredentialInclude<ExtArgs> | null
+  where?: Prisma.CredentialWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.CredentialOrderByWithRelationInput | Prisma.CredentialOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.CredentialWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.CredentialScalarFieldEnum | Prisma.CredentialScalarFieldEnum[] | runtime.Types.Skip
 }
 
 /**

@@ -39,6 +39,7 @@ export type ResourceMinAggregateOutputType = {
   kind: string | null
   id: string | null
   providerId: string | null
+  credential: string | null
   family: string | null
   modelId: string | null
   upstreamModel: string | null
@@ -54,6 +55,7 @@ export type ResourceMaxAggregateOutputType = {
   kind: string | null
   id: string | null
   providerId: string | null
+  credential: string | null
   family: string | null
   modelId: string | null
   upstreamModel: string | null
@@ -69,6 +71,7 @@ export type ResourceCountAggregateOutputType = {
   kind: number
   id: number
   providerId: number
+  credential: number
   family: number
   modelId: number
   upstreamModel: number
@@ -94,6 +97,7 @@ export type ResourceMinAggregateInputType = {
   kind?: true | runtime.Types.Skip
   id?: true | runtime.Types.Skip
   providerId?: true | runtime.Types.Skip
+  credential?: true | runtime.Types.Skip
   family?: true | runtime.Types.Skip
   modelId?: true | runtime.Types.Skip
   upstreamModel?: true | runtime.Types.Skip
@@ -109,6 +113,7 @@ export type ResourceMaxAggregateInputType = {
   kind?: true | runtime.Types.Skip
   id?: true | runtime.Types.Skip
   providerId?: true | runtime.Types.Skip
+  credential?: true | runtime.Types.Skip
   family?: true | runtime.Types.Skip
   modelId?: true | runtime.Types.Skip
   upstreamModel?: true | runtime.Types.Skip
@@ -124,6 +129,7 @@ export type ResourceCountAggregateInputType = {
   kind?: true | runtime.Types.Skip
   id?: true | runtime.Types.Skip
   providerId?: true | runtime.Types.Skip
+  credential?: true | runtime.Types.Skip
   family?: true | runtime.Types.Skip
   modelId?: true | runtime.Types.Skip
   upstreamModel?: true | runtime.Types.Skip
@@ -226,6 +232,7 @@ export type ResourceGroupByOutputType = {
   kind: string
   id: string
   providerId: string
+  credential: string | null
   family: string
   modelId: string
   upstreamModel: string
@@ -264,6 +271,7 @@ export type ResourceWhereInput = {
   kind?: Prisma.StringFilter<"Resource"> | string | runtime.Types.Skip
   id?: Prisma.StringFilter<"Resource"> | string | runtime.Types.Skip
   providerId?: Prisma.StringFilter<"Resource"> | string | runtime.Types.Skip
+  credential?: Prisma.StringNullableFilter<"Resource"> | string | null | runtime.Types.Skip
   family?: Prisma.StringFilter<"Resource"> | string | runtime.Types.Skip
   modelId?: Prisma.StringFilter<"Resource"> | string | runtime.Types.Skip
   upstreamModel?: Prisma.StringFilter<"Resource"> | string | runtime.Types.Skip
@@ -280,6 +288,7 @@ export type ResourceOrderByWithRelationInput = {
   kind?: Prisma.SortOrder | runtime.Types.Skip
   id?: Prisma.SortOrder | runtime.Types.Skip
   providerId?: Prisma.SortOrder | runtime.Types.Skip
+  credential?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   family?: Prisma.SortOrder | runtime.Types.Skip
   modelId?: Prisma.SortOrder | runtime.Types.Skip
   upstreamModel?: Prisma.SortOrder | runtime.Types.Skip
@@ -300,6 +309,7 @@ export type ResourceWhereUniqueInput = Prisma.AtLeast<{
   kind?: Prisma.StringFilter<"Resource"> | string | runtime.Types.Skip
   id?: Prisma.StringFilter<"Resource"> | string | runtime.Types.Skip
   providerId?: Prisma.StringFilter<"Resource"> | string | runtime.Types.Skip
+  credential?: Prisma.StringNullableFilter<"Resource"> | string | null | runtime.Types.Skip
   family?: Prisma.StringFilter<"Resource"> | string | runtime.Types.Skip
   modelId?: Prisma.StringFilter<"Resource"> | string | runtime.Types.Skip
   upstreamModel?: Prisma.StringFilter<"Resource"> | string | runtime.Types.Skip
@@ -316,6 +326,7 @@ export type ResourceOrderByWithAggregationInput = {
   kind?: Prisma.SortOrder | runtime.Types.Skip
   id?: Prisma.SortOrder | runtime.Types.Skip
   providerId?: Prisma.SortOrder | runtime.Types.Skip
+  credential?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   family?: Prisma.SortOrder | runtime.Types.Skip
   modelId?: Prisma.SortOrder | runtime.Types.Skip
   upstreamModel?: Prisma.SortOrder | runtime.Types.Skip
@@ -339,6 +350,7 @@ export type ResourceScalarWhereWithAggregatesInput = {
   kind?: Prisma.StringWithAggregatesFilter<"Resource"> | string | runtime.Types.Skip
   id?: Prisma.StringWithAggregatesFilter<"Resource"> | string | runtime.Types.Skip
   providerId?: Prisma.StringWithAggregatesFilter<"Resource"> | string | runtime.Types.Skip
+  credential?: Prisma.StringNullableWithAggregatesFilter<"Resource"> | string | null | runtime.Types.Skip
   family?: Prisma.StringWithAggregatesFilter<"Resource"> | string | runtime.Types.Skip
   modelId?: Prisma.StringWithAggregatesFilter<"Resource"> | string | runtime.Types.Skip
   upstreamModel?: Prisma.StringWithAggregatesFilter<"Resource"> | string | runtime.Types.Skip
@@ -353,6 +365,7 @@ export type ResourceCreateInput = {
   kind: string
   id: string
   providerId: string
+  credential?: string | null | runtime.Types.Skip
   family: string
   modelId: string
   upstreamModel: string
@@ -369,6 +382,7 @@ export type ResourceUncheckedCreateInput = {
   kind: string
   id: string
   providerId: string
+  credential?: string | null | runtime.Types.Skip
   family: string
   modelId: string
   upstreamModel: string
@@ -383,6 +397,7 @@ export type ResourceUpdateInput = {
   kind?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   id?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   providerId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  credential?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   family?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   modelId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   upstreamModel?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -399,6 +414,7 @@ export type ResourceUncheckedUpdateInput = {
   kind?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   id?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   providerId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  credential?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   family?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   modelId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   upstreamModel?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -414,6 +430,7 @@ export type ResourceCreateManyInput = {
   kind: string
   id: string
   providerId: string
+  credential?: string | null | runtime.Types.Skip
   family: string
   modelId: string
   upstreamModel: string
@@ -428,6 +445,7 @@ export type ResourceUpdateManyMutationInput = {
   kind?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   id?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   providerId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  credential?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   family?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   modelId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   upstreamModel?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -443,6 +461,7 @@ export type ResourceUncheckedUpdateManyInput = {
   kind?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   id?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   providerId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  credential?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   family?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   modelId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   upstreamModel?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -474,6 +493,7 @@ export type ResourceCountOrderByAggregateInput = {
   kind?: Prisma.SortOrder | runtime.Types.Skip
   id?: Prisma.SortOrder | runtime.Types.Skip
   providerId?: Prisma.SortOrder | runtime.Types.Skip
+  credential?: Prisma.SortOrder | runtime.Types.Skip
   family?: Prisma.SortOrder | runtime.Types.Skip
   modelId?: Prisma.SortOrder | runtime.Types.Skip
   upstreamModel?: Prisma.SortOrder | runtime.Types.Skip
@@ -493,6 +513,7 @@ export type ResourceMaxOrderByAggregateInput = {
   kind?: Prisma.SortOrder | runtime.Types.Skip
   id?: Prisma.SortOrder | runtime.Types.Skip
   providerId?: Prisma.SortOrder | runtime.Types.Skip
+  credential?: Prisma.SortOrder | runtime.Types.Skip
   family?: Prisma.SortOrder | runtime.Types.Skip
   modelId?: Prisma.SortOrder | runtime.Types.Skip
   upstreamModel?: Prisma.SortOrder | runtime.Types.Skip
@@ -508,6 +529,7 @@ export type ResourceMinOrderByAggregateInput = {
   kind?: Prisma.SortOrder | runtime.Types.Skip
   id?: Prisma.SortOrder | runtime.Types.Skip
   providerId?: Prisma.SortOrder | runtime.Types.Skip
+  credential?: Prisma.SortOrder | runtime.Types.Skip
   family?: Prisma.SortOrder | runtime.Types.Skip
   modelId?: Prisma.SortOrder | runtime.Types.Skip
   upstreamModel?: Prisma.SortOrder | runtime.Types.Skip
@@ -568,6 +590,7 @@ export type ResourceCreateWithoutWorkspaceInput = {
   kind: string
   id: string
   providerId: string
+  credential?: string | null | runtime.Types.Skip
   family: string
   modelId: string
   upstreamModel: string
@@ -582,6 +605,7 @@ export type ResourceUncheckedCreateWithoutWorkspaceInput = {
   kind: string
   id: string
   providerId: string
+  credential?: string | null | runtime.Types.Skip
   family: string
   modelId: string
   upstreamModel: string
@@ -626,6 +650,7 @@ export type ResourceScalarWhereInput = {
   kind?: Prisma.StringFilter<"Resource"> | string | runtime.Types.Skip
   id?: Prisma.StringFilter<"Resource"> | string | runtime.Types.Skip
   providerId?: Prisma.StringFilter<"Resource"> | string | runtime.Types.Skip
+  credential?: Prisma.StringNullableFilter<"Resource"> | string | null | runtime.Types.Skip
   family?: Prisma.StringFilter<"Resource"> | string | runtime.Types.Skip
   modelId?: Prisma.StringFilter<"Resource"> | string | runtime.Types.Skip
   upstreamModel?: Prisma.StringFilter<"Resource"> | string | runtime.Types.Skip
@@ -640,6 +665,7 @@ export type ResourceCreateManyWorkspaceInput = {
   kind: string
   id: string
   providerId: string
+  credential?: string | null | runtime.Types.Skip
   family: string
   modelId: string
   upstreamModel: string
@@ -654,6 +680,7 @@ export type ResourceUpdateWithoutWorkspaceInput = {
   kind?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   id?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   providerId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  credential?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   family?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   modelId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   upstreamModel?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -668,6 +695,7 @@ export type ResourceUncheckedUpdateWithoutWorkspaceInput = {
   kind?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   id?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   providerId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  credential?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   family?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   modelId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   upstreamModel?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -682,6 +710,7 @@ export type ResourceUncheckedUpdateManyWithoutWorkspaceInput = {
   kind?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   id?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   providerId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  credential?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   family?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   modelId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   upstreamModel?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -699,6 +728,7 @@ export type ResourceSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   kind?: boolean | runtime.Types.Skip
   id?: boolean | runtime.Types.Skip
   providerId?: boolean | runtime.Types.Skip
+  credential?: boolean | runtime.Types.Skip
   family?: boolean | runtime.Types.Skip
   modelId?: boolean | runtime.Types.Skip
   upstreamModel?: boolean | runtime.Types.Skip
@@ -715,6 +745,7 @@ export type ResourceSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   kind?: boolean | runtime.Types.Skip
   id?: boolean | runtime.Types.Skip
   providerId?: boolean | runtime.Types.Skip
+  credential?: boolean | runtime.Types.Skip
   family?: boolean | runtime.Types.Skip
   modelId?: boolean | runtime.Types.Skip
   upstreamModel?: boolean | runtime.Types.Skip
@@ -731,6 +762,7 @@ export type ResourceSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   kind?: boolean | runtime.Types.Skip
   id?: boolean | runtime.Types.Skip
   providerId?: boolean | runtime.Types.Skip
+  credential?: boolean | runtime.Types.Skip
   family?: boolean | runtime.Types.Skip
   modelId?: boolean | runtime.Types.Skip
   upstreamModel?: boolean | runtime.Types.Skip
@@ -747,6 +779,7 @@ export type ResourceSelectScalar = {
   kind?: boolean | runtime.Types.Skip
   id?: boolean | runtime.Types.Skip
   providerId?: boolean | runtime.Types.Skip
+  credential?: boolean | runtime.Types.Skip
   family?: boolean | runtime.Types.Skip
   modelId?: boolean | runtime.Types.Skip
   upstreamModel?: boolean | runtime.Types.Skip
@@ -757,7 +790,7 @@ export type ResourceSelectScalar = {
   deletedAt?: boolean | runtime.Types.Skip
 }
 
-export type ResourceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "kind" | "id" | "providerId" | "family" | "modelId" | "upstreamModel" | "callId" | "job" | "tokens" | "createdAt" | "deletedAt", ExtArgs["result"]["resource"], runtime.Types.Skip>
+export type ResourceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "kind" | "id" | "providerId" | "credential" | "family" | "modelId" | "upstreamModel" | "callId" | "job" | "tokens" | "createdAt" | "deletedAt", ExtArgs["result"]["resource"], runtime.Types.Skip>
 export type ResourceInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
@@ -778,6 +811,10 @@ export type $ResourcePayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     kind: string
     id: string
     providerId: string
+    /**
+     * Name of the credential that made it; null: "default".
+     */
+    credential: string | null
     family: string
     modelId: string
     upstreamModel: string
@@ -1214,6 +1251,7 @@ export interface ResourceFieldRefs {
   readonly kind: Prisma.FieldRef<"Resource", 'String'>
   readonly id: Prisma.FieldRef<"Resource", 'String'>
   readonly providerId: Prisma.FieldRef<"Resource", 'String'>
+  readonly credential: Prisma.FieldRef<"Resource", 'String'>
   readonly family: Prisma.FieldRef<"Resource", 'String'>
   readonly modelId: Prisma.FieldRef<"Resource", 'String'>
   readonly upstreamModel: Prisma.FieldRef<"Resource", 'String'>

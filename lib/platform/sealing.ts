@@ -16,9 +16,12 @@ export function readSealingKey(text: string): Buffer {
   return bytes;
 }
 
-/** What a provider's sealed credential is bound to, for sealing and opening. */
-export function credentialContext(providerId: string): string {
-  return `provider-credential:${providerId}`;
+/**
+ * What a sealed credential is bound to, for sealing and opening: its provider, and its name in the provider's pool.
+ * @param name "default": the one that the provider's own row has.
+ */
+export function credentialContext(providerId: string, name = 'default'): string {
+  return `provider-credential:${providerId}${name === 'default' ? '' : `/${name}`}`;
 }
 
 /** The keys of the process: ENCRYPTION_KEY, then those that only open what was sealed before. */

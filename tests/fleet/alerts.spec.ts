@@ -192,8 +192,8 @@ describe.skipIf(!hasPrometheus || !process.env.FLEET_FIGURES)(
       await endsBy(() => ask(), 'GatewayProviderErrors');
     });
 
-    it('GatewayProviderRefuses: a provider answers 401 to everything', async () => {
-      await firesBy(() => ask('fault/status-401'), 'GatewayProviderRefuses');
+    it('GatewayProviderRefuses and GatewayCredentialRefused: a provider answers 401 to everything', async () => {
+      await firesBy(() => ask('fault/status-401'), 'GatewayProviderRefuses', 'GatewayCredentialRefused');
       await endsBy(() => ask(), 'GatewayProviderRefuses');
     });
 

@@ -234,6 +234,7 @@ class Draft {
       status: null,
       error: null,
       upstreamRequestId: null,
+      credential: 'default',
       possibleDuplicate: false,
       providerCode: null,
       providerMessage: null,

@@ -1,6 +1,6 @@
 import { showFamily } from '#lib/console/models/rows';
 import { showSpan } from '#lib/console/show/time';
-import type { ShownProvider } from '#lib/control/operations/provider/list';
+import type { ShownCredential, ShownProvider } from '#lib/control/operations/provider/list';
 import type { Probed } from '#lib/control/operations/provider/probe';
 import { showMoney } from '#lib/core/show-money';
 
@@ -14,34 +14,85 @@ export interface ProviderRow {
     readonly address: string;
     readonly why: string | null;
   }[];
-  readonly credential: {
-    readonly text: string;
-    readonly given: boolean;
-    readonly usable: boolean;
-    readonly why: string | null;
+  readonly credentials: readonly CredentialRow[];
+  /** Slugs of the models that it offers. */
+  readonly models: readonly string[];
+}
+
+/** A credential as the table and its form show it. */
+export interface CredentialRow {
+  readonly name: string;
+  /** Where it is stored. */
+  readonly text: string;
+  readonly given: boolean;
+  readonly withdrawn: boolean;
+  readonly state: { readonly tone: 'good' | 'warn' | 'bad' | 'outline'; readonly text: string };
+  /** Weight, priority, models and spend; null: it is the only one of its provider. */
+  readonly share: string | null;
+  /** What is wrong with it; null: nothing is known. */
+  readonly why: string | null;
+  readonly initial: {
+    readonly weight: string;
+    readonly priority: string;
+    readonly models: readonly string[] | null;
   };
 }
 
-export function providerRowOf({ id, name, offers, families, credential }: ShownProvider): ProviderRow {
-  const { kind, variable, usable, why } = credential;
-  const places = { none: 'None', variable: variable ?? '', sealed: 'Stored, encrypted' };
+/** @param models slugs of those that it offers. */
+export function providerRowOf(
+  { id, name, offers, families, credentials }: ShownProvider,
+  models: readonly string[],
+): ProviderRow {
   return {
     id,
     name,
     offers,
+    models,
     families: families.map(({ family, address, why: reason }) => ({
       name: showFamily(family),
       address: address ?? '',
       why: reason,
     })),
-    // That a variable is not set is said once, above the table.
-    credential: {
-      text: places[kind],
-      given: kind !== 'none',
-      usable,
-      why: kind === 'variable' ? null : why,
-    },
+    credentials: credentials.map((one) => credentialRowOf(one, credentials.length > 1)),
   };
+}
+
+function credentialRowOf(credential: ShownCredential, pooled: boolean): CredentialRow {
+  const { name, kind, variable, why, withdrawn, weight, priority, models } = credential;
+  const places = { none: 'None', variable: variable ?? '', sealed: 'Stored, encrypted' };
+  return {
+    name,
+    text: places[kind],
+    given: kind !== 'none',
+    withdrawn,
+    state: stateOf(credential),
+    share: pooled ? shareOf(credential) : null,
+    // That a variable is not set is said once, above the table.
+    why: (kind === 'variable' ? null : why) ?? errorOf(credential),
+    initial: { weight: String(weight), priority: String(priority), models },
+  };
+}
+
+function stateOf({ usable, withdrawn, state }: ShownCredential): CredentialRow['state'] {
+  if (!usable) return { tone: 'outline', text: 'Missing' };
+  if (withdrawn) return { tone: 'outline', text: 'Withdrawn' };
+  if (state === 'refused') return { tone: 'bad', text: 'Refused' };
+  if (state === 'set aside') return { tone: 'warn', text: 'Set aside' };
+  return state === 'probing' ? { tone: 'warn', text: 'Probing' } : { tone: 'good', text: 'Ready' };
+}
+
+/** "Weight 2 · priority 1 · 3 models · $12.30 in 24 hours". */
+function shareOf({ weight, priority, models, spend }: ShownCredential): string {
+  const scope = models === null ? [] : [models.length === 1 ? '1 model' : `${models.length} models`];
+  const spent = spend === null ? [] : [`${showMoney(spend)} in 24 hours`];
+  return [`Weight ${weight}`, `priority ${priority}`, ...scope, ...spent].join(' · ');
+}
+
+/** "Last error: 429 rate_limit at 14:05:10 UTC". */
+function errorOf({ lastError, state }: ShownCredential): string | null {
+  if (lastError === null || state === 'in service' || state === 'untried') return null;
+  const { status, what, at } = lastError;
+  return `Last error: ${status === null ? '' : `${status} `}${what} at ${at.slice(11, 19)} UTC`;
 }
 
 /** What a test of a provider came to. */

@@ -3,6 +3,7 @@ import { listPrice, type PriceBand } from '#lib/control/catalogue/price-table';
 import { isRetired, retirementDay } from '#lib/core/facts/retired';
 import type { Catalogue, ModelFacts, OfferFacts, PriceVersion } from '#lib/core/facts/snapshot';
 import { formatUsd } from '#lib/core/money';
+import { poolOf } from '#lib/gateway/routing/pure/pool';
 
 /** A model of the catalogue with its offers, for "catalogue list" and the console; money in dollars. */
 export interface ListedModel {
@@ -118,9 +119,11 @@ function listPriceOf({ price, effectiveAtMs }: PriceVersion, source: string | nu
   };
 }
 
-function whyUnavailable({ provider, price, families }: OfferFacts): string | null {
+function whyUnavailable(offer: OfferFacts): string | null {
+  const { provider, price, families } = offer;
   if (price === null) return 'it has no price: add one to the catalogue file';
-  if (provider.credential === null) {
+  if (poolOf(offer).length === 0) {
+    if (provider.credentials.length > 0) return 'no credential of the provider may serve this model';
     return provider.credentialEnv === null
       ? 'the provider has no usable credential: add one to the catalogue file'
       : `set ${provider.credentialEnv}`;

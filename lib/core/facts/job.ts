@@ -1,3 +1,4 @@
+import type { Keeper } from '#lib/core/facts/credential';
 import type { ResourceKind } from '#lib/core/facts/resource';
 import type { FamilyId } from '#lib/core/families/ids';
 import type { UsageReport } from '#lib/core/metering/usage';
@@ -40,7 +41,7 @@ export interface JobReader {
 }
 
 /** A job as it begins: written before its create answer goes to the client (contract: jobs/jobs). */
-export interface NewJob {
+export interface NewJob extends Keeper {
   /** The create call's id: the job's id and its hold's. */
   readonly callId: string;
   readonly workspaceId: string;
@@ -49,7 +50,6 @@ export interface NewJob {
   readonly kind: ResourceKind;
   /** The provider's id of it. */
   readonly id: string;
-  readonly providerId: string;
   readonly modelId: string;
   readonly upstreamModel: string;
   readonly offerId: string;

@@ -1,3 +1,4 @@
+import type { Keeper } from '#lib/core/facts/credential';
 import type { FamilyId } from '#lib/core/families/ids';
 
 /**
@@ -9,13 +10,11 @@ export const resourceKinds = ['response', 'item', 'conversation', 'video', 'oper
 export type ResourceKind = (typeof resourceKinds)[number];
 
 /** A resource as its workspace owns it. Rows live 30 days, or until the resource is deleted. */
-export interface Resource {
+export interface Resource extends Keeper {
   readonly kind: ResourceKind;
   /** The provider's id; of an operation and of a file, the last segment of its name. */
   readonly id: string;
   readonly workspaceId: string;
-  /** Who keeps it: a provider has one credential, so that its id pins both. */
-  readonly providerId: string;
   readonly family: FamilyId;
   /** Slug of the model that made it, and the provider's name for it. */
   readonly modelId: string;

@@ -1,3 +1,4 @@
+import type { CredentialFacts } from '#lib/core/facts/credential';
 import type { FamilyId } from '#lib/core/families/ids';
 import type { Price } from '#lib/core/metering/price-list';
 import type { CredentialHeaderName } from '#lib/core/schemas/catalogue';
@@ -101,9 +102,11 @@ export interface ProviderFacts {
   readonly id: string;
   readonly name: string;
   readonly families: ReadonlyMap<FamilyId, Address>;
-  /** The operator's secret at this provider; null when its environment variable is unset. */
-  readonly credential: string | null;
-  /** The variable that would hold it, for messages; null when the catalogue gave a value or none. */
+  /** The operator's credentials at this provider that this process can read; empty: it gets no calls. */
+  readonly credentials: readonly CredentialFacts[];
+  /** Those that get no new calls: only what they made is reached with them (contract: jobs/pinning). */
+  readonly withdrawn: readonly CredentialFacts[];
+  /** The variable that would hold the default one, for messages; null when the catalogue gave a value or none. */
   readonly credentialEnv: string | null;
   /** Of families whose address takes the credential in another header than the family's own. */
   readonly credentialHeaders: ReadonlyMap<FamilyId, CredentialHeaderName>;

@@ -139,7 +139,7 @@ export type FileOffer = FileModel['offers'][number];
 
 /** `provider.families` as stored: as in the file. */
 export const storedFamiliesShape = z.partialRecord(family, z.union([z.string(), envReference]));
-/** `provider.credential` as stored: a variable's name, or sealed under `credentialContext(provider id)`. */
+/** `provider.credential` and `credential.secret` as stored: a variable's name, or sealed under `credentialContext`. */
 export const storedCredentialShape = z.union([envReference, z.strictObject({ sealed: z.string() })]);
 export type StoredFamilies = z.infer<typeof storedFamiliesShape>;
 export type CredentialHeaderName = z.infer<typeof credentialHeader>;

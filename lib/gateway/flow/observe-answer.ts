@@ -34,7 +34,7 @@ export function observeAnswer(runtime: Runtime, call: AnsweredCall, exchange: Ex
   if (conversation === null || target.model.id !== ask.model) return;
   runtime.holders.remember(
     { workspaceId: snapshot.workspace.id, model: ask.model, name: conversation },
-    target.offer.provider.id,
+    { providerId: target.offer.provider.id, credential: target.credential.name },
     nowMs,
   );
 }

@@ -1,4 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
+import { defaultCredential } from '#lib/core/facts/credential';
 import type { JobSight, JobState, NewJob } from '#lib/core/facts/job';
 import type { ResourceKind } from '#lib/core/facts/resource';
 import { simulatedProvider } from '#lib/core/simulated';
@@ -25,6 +26,7 @@ export interface StoredJob
 
 /** `StoredJob` as the database answers it. */
 const storedColumns = `call_id AS "callId", family, kind, upstream_id AS id, provider_id AS "providerId",
+  coalesce(credential, '${defaultCredential}') AS credential,
   model_id AS "modelId", upstream_model AS "upstreamModel", hold_nano::text AS "holdNano", facts, state, view,
   created_at AS "createdAt", polls, misses, lost_at IS NOT NULL AS lost, settled_at IS NOT NULL AS settled`;
 
@@ -75,18 +77,20 @@ const QUERY_MS = 10_000;
  * the first: that one stays as it is. Their memory for keys is a day at most; ids may come again later.
  */
 const keepResource = `
-  INSERT INTO resource (workspace_id, kind, id, provider_id, family, model_id, upstream_model, call_id, job, created_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, true, $9)
+  INSERT INTO resource (workspace_id, kind, id, provider_id, family, model_id, upstream_model, call_id, job, created_at,
+    credential)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, true, $9, $10)
   ON CONFLICT (workspace_id, kind, id) DO UPDATE SET provider_id = excluded.provider_id,
     family = excluded.family, model_id = excluded.model_id, upstream_model = excluded.upstream_model,
-    call_id = excluded.call_id, job = true, created_at = excluded.created_at, deleted_at = NULL
+    call_id = excluded.call_id, credential = excluded.credential, job = true, created_at = excluded.created_at, deleted_at = NULL
   WHERE NOT (resource.job AND resource.provider_id = excluded.provider_id AND resource.deleted_at IS NULL
     AND resource.created_at > excluded.created_at - interval '1 day')`;
 
 const insertJob = `
   INSERT INTO job (call_id, workspace_id, key_id, family, kind, upstream_id, provider_id, model_id,
-    upstream_model, offer_id, price_version_id, hold_nano, facts, state, view, created_at, next_poll_at, flags)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, '{}')
+    upstream_model, offer_id, price_version_id, hold_nano, facts, state, view, created_at, next_poll_at,
+    credential, flags)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, '{}')
   ON CONFLICT (call_id) DO NOTHING`;
 
 const insertHold = `
@@ -125,6 +129,7 @@ export class JobStore {
         job.upstreamModel,
         job.callId,
         new Date(job.createdAtMs),
+        job.credential,
       ]);
       if (kept.rowCount === 0) return;
       const hold = await takeHold(client, job);
@@ -146,6 +151,7 @@ export class JobStore {
         job.sight.view === null ? null : jsonText(job.sight.view),
         hold.admittedAt,
         new Date(nextPollAtMs),
+        job.credential,
       ]);
     });
   }

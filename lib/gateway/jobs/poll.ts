@@ -3,6 +3,7 @@ import type { Catalogue } from '#lib/core/facts/snapshot';
 import { credentialHeaderOf } from '#lib/core/families/credential-header';
 import { familyOf } from '#lib/core/families/index';
 import type { StoredJob } from '#lib/gateway/jobs/job-store';
+import { keepersOf } from '#lib/gateway/routing/pure/pool';
 import type { Pools } from '#lib/gateway/upstream/pools';
 
 /** What a provider answered. */
@@ -21,20 +22,21 @@ const CONNECT_MS = 5_000;
 const MOST_BYTES = 32 * 1024 * 1024;
 
 /**
- * Polls over the pools of the call path, with the provider's address and credential in the catalogue in
- * force: a job whose offer was withdrawn is still the provider's.
+ * Polls over the pools of the call path, with the provider's address in the catalogue in force and the credential that
+ * made the job: a job whose offer or credential was withdrawn is still the provider's.
  */
 export function createPoll(parts: { readonly pools: Pools; catalogue(): Catalogue }): Poll {
   return async (job, signal) => {
     const provider = parts.catalogue().providers.get(job.providerId);
     const family = familyOf(job.family);
     const address = provider?.families.get(job.family);
-    if (!family?.jobs || !provider || address?.state !== 'ready' || provider.credential === null) {
+    const [credential] = provider ? keepersOf(provider, job.credential) : [];
+    if (!family?.jobs || !provider || address?.state !== 'ready' || !credential) {
       return { kind: 'later', why: `provider ${job.providerId} has no address or credential for its jobs` };
     }
     try {
       const path = family.jobs.pollPath({ id: job.id, upstreamModel: job.upstreamModel });
-      const [name, value] = credentialHeaderOf(family, provider, provider.credential);
+      const [name, value] = credentialHeaderOf(family, provider, credential.secret);
       const answer = await parts.pools.for(address.url.origin, CONNECT_MS).request({
         method: 'GET',
         path: `${address.url.pathname.replace(/\/+$/, '')}${path}`,

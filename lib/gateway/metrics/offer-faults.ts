@@ -5,13 +5,16 @@ export interface OfferFault {
   readonly callId: string;
   readonly provider: string;
   readonly model: string;
+  /** The name of the credential. */
+  readonly credential: string;
   readonly status: number;
   readonly fault: Fault;
 }
 
-interface Told {
-  readonly provider: string;
-  readonly model: string;
+/** An offer, and the credential by which it was called. */
+type Called = Pick<OfferFault, 'provider' | 'model' | 'credential'>;
+
+interface Told extends Called {
   readonly counts: Map<FaultKind, number>;
   /** The operator's fault that the log has; null: none, or the offer has answered since. */
   kind: FaultKind | null;
@@ -26,7 +29,7 @@ const advice: Partial<Record<FaultKind, string>> = {
 
 /** Counts what offers fail with, and logs the operator's own faults (contract: routing/faults-shown). */
 export class OfferFaults {
-  /** The catalogue bounds provider and model, so it bounds this. */
+  /** The catalogue bounds provider, model and credential, so it bounds this. */
   readonly #offers = new Map<string, Told>();
   readonly #warn: (fields: object, message: string) => void;
 
@@ -34,47 +37,48 @@ export class OfferFaults {
     this.#warn = warn;
   }
 
-  failed({ callId, provider, model, status, fault }: OfferFault): void {
+  failed({ callId, provider, model, credential, status, fault }: OfferFault): void {
     const { whose, kind } = fault;
     if (whose === 'client') return;
-    const offer = this.#offer(provider, model);
+    const offer = this.#offer({ provider, model, credential });
     offer.counts.set(kind, (offer.counts.get(kind) ?? 0) + 1);
     if (whose !== 'operator' || offer.kind === kind) return;
     offer.kind = kind;
     const next = advice[kind] ?? 'check its address in the catalogue';
     this.#warn(
-      { callId, provider, model, kind, status },
+      { callId, provider, model, credential, kind, status },
       `an offer fails by a fault of the operator's: ${next}`,
     );
   }
 
   /** The offer has answered: the operator's next fault is logged again. */
-  answered(provider: string, model: string): void {
-    const known = this.#offers.get(keyOf(provider, model));
+  answered(called: Called): void {
+    const known = this.#offers.get(keyOf(called));
     if (known) known.kind = null;
   }
 
   counts(): readonly {
     readonly provider: string;
     readonly model: string;
+    readonly credential: string;
     readonly kind: FaultKind;
     readonly count: number;
   }[] {
-    return [...this.#offers.values()].flatMap(({ provider, model, counts }) =>
-      [...counts].map(([kind, count]) => ({ provider, model, kind, count })),
+    return [...this.#offers.values()].flatMap(({ provider, model, credential, counts }) =>
+      [...counts].map(([kind, count]) => ({ provider, model, credential, kind, count })),
     );
   }
 
-  #offer(provider: string, model: string): Told {
-    const key = keyOf(provider, model);
+  #offer(called: Called): Told {
+    const key = keyOf(called);
     const known = this.#offers.get(key);
     if (known) return known;
-    const fresh: Told = { provider, model, counts: new Map(), kind: null };
+    const fresh: Told = { ...called, counts: new Map(), kind: null };
     this.#offers.set(key, fresh);
     return fresh;
   }
 }
 
-function keyOf(provider: string, model: string): string {
-  return `${provider} ${model}`;
+function keyOf({ provider, model, credential }: Called): string {
+  return `${provider} ${model} ${credential}`;
 }

@@ -42,3 +42,30 @@ export function listOffers(catalogue: Catalogue, health: Health, nowMs: number):
     }),
   );
 }
+
+/** A credential that this process has used. */
+export interface CredentialStatus {
+  readonly provider: string;
+  /** Its name. */
+  readonly credential: string;
+  /** Whether its provider refuses it at one of the offers (contract: routing/refused-credential). */
+  readonly refused: boolean;
+}
+
+/** The credentials in use that this process has called offers by. */
+export function listCredentials(catalogue: Catalogue, health: Health): CredentialStatus[] {
+  const found = new Map<string, CredentialStatus>();
+  for (const { offers } of catalogue.models.values()) {
+    for (const { id, provider } of offers) {
+      const { credentials } = health.of(id);
+      for (const { name } of provider.credentials) {
+        const known = credentials[name];
+        if (!known) continue;
+        const key = `${provider.id}/${name}`;
+        const refused = known.refused || found.get(key)?.refused === true;
+        found.set(key, { provider: provider.id, credential: name, refused });
+      }
+    }
+  }
+  return [...found.values()];
+}

@@ -1,3 +1,4 @@
+import { defaultCredential } from '#lib/core/facts/credential';
 import { type Resource, resourceKinds } from '#lib/core/facts/resource';
 import { familyIds } from '#lib/core/families/ids';
 
@@ -20,6 +21,7 @@ function rowOf(resource: Resource) {
     kind: resource.kind,
     id: resource.id,
     provider_id: resource.providerId,
+    credential: resource.credential,
     family: resource.family,
     model_id: resource.modelId,
     upstream_model: resource.upstreamModel,
@@ -46,6 +48,8 @@ export function readResource(value: unknown): Resource {
     id: textOf(row.id),
     workspaceId: textOf(row.workspace_id),
     providerId: textOf(row.provider_id),
+    // Absent in rows of a version that knew only one for each provider.
+    credential: textOf(row.credential ?? defaultCredential),
     family: wordOf(familyIds, row.family),
     modelId: textOf(row.model_id),
     upstreamModel: textOf(row.upstream_model),

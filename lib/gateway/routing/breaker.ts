@@ -1,5 +1,10 @@
+import type { CredentialFacts } from '#lib/core/facts/credential';
 import {
+  type Aimed,
+  type AttemptFailure,
   type AttemptReport,
+  type CredentialError,
+  type CredentialHealth,
   type Health,
   type Measure,
   type OfferHealth,
@@ -7,6 +12,7 @@ import {
   unseen,
   untried,
 } from '#lib/gateway/routing/health';
+import { poolOf } from '#lib/gateway/routing/pure/pool';
 
 /** Failures in a row that set an offer aside, and for how long (contract: routing/breaker). */
 const FAILURES = 5;
@@ -17,10 +23,12 @@ const MOST_RETRY_AFTER_MS = 86_400_000;
 /** Further fallbacks to one offer: this share of its running attempts, never fewer than the floor. */
 const FURTHER_SHARE = 0.2;
 const FURTHER_FLOOR = 10;
+/** Time-outs before an answer has begun: in a pool, one is enough to try the others first. */
+const hangs = new Set(['first_byte_timeout', 'first_word_timeout']);
 /** Weight of the newest figure in the smoothed ones. */
 const NEWEST = 0.2;
 
-/** Health in memory: a breaker, a retry budget and smoothed figures for each offer. */
+/** Health in memory: figures and a retry budget for each offer, and a breaker for each of its credentials. */
 export function createHealth(): Health {
   const offers = new Map<string, Offer>();
   const get = (offerId: string): Offer => {
@@ -32,86 +40,81 @@ export function createHealth(): Health {
   };
   return {
     of: (offerId) => offers.get(offerId) ?? untried,
-    isAside: (offerId, nowMs) => (offers.get(offerId)?.openUntilMs ?? 0) > nowMs,
-    begin: (offerId, nowMs, further) => get(offerId).begin(nowMs, further),
+    isAside: ({ offer, credential }, nowMs) =>
+      (offers.get(offer.id)?.credentials[credential.name]?.openUntilMs ?? 0) > nowMs,
+    begin: (aimed, nowMs, further) => get(aimed.offer.id).begin(aimed, nowMs, further),
     measured: (offerId, measure, nowMs) => get(offerId).measure(measure, nowMs),
     list: () => [...offers].map(([offerId, offer]) => ({ offerId, ...offer.shown() })),
   };
 }
 
-/**
- * The breaker: closed, until failures in a row trip it; tripped until one attempt succeeds. While
- * tripped the offer is set aside for a time; the first attempt after it is the probe, which sets it
- * aside again at once, so that no other one follows until the probe is known or that time is over.
- */
 class Offer implements OfferHealth {
   streamFirstByteMs = unseen;
   wholeMs = unseen;
   tokensPerSecond = unseen;
   cachedShare = 0;
   errorRate = 0;
-  failures = 0;
   running = 0;
   further = 0;
-  tripped = false;
-  probes = 0;
-  breakerUntilMs = 0;
-  retryUntilMs = 0;
-  asideMs = ASIDE_MS;
+  readonly credentials: Record<string, Breaker> = Object.create(null);
+  /** As of the newest attempt. */
+  #pool: readonly CredentialFacts[] = [];
   /** Output tokens of measured answers and their duration in ms, both decaying with each answer. */
   #outputTokens = 0;
   #tookMs = 0;
 
   get openUntilMs(): number {
-    return Math.max(this.breakerUntilMs, this.retryUntilMs);
+    return this.#best()?.openUntilMs ?? 0;
+  }
+
+  get tripped(): boolean {
+    return this.#best()?.tripped ?? false;
   }
 
   get probing(): boolean {
-    return this.tripped && this.probes > 0;
+    return this.#best()?.probing ?? false;
   }
 
-  begin(nowMs: number, further: boolean): AttemptReport | null {
+  get failures(): number {
+    return this.#best()?.failures ?? 0;
+  }
+
+  /** Of the credential that is back first; undefined: one of them was not tried, so the offer is in service. */
+  #best(): Breaker | undefined {
+    let best: Breaker | undefined;
+    for (const { name } of this.#pool) {
+      const known = this.credentials[name];
+      if (known === undefined) return undefined;
+      if (best === undefined || known.openUntilMs < best.openUntilMs) best = known;
+    }
+    return best;
+  }
+
+  begin({ offer, credential }: Aimed, nowMs: number, further: boolean): AttemptReport | null {
     if (further && this.further >= Math.max(FURTHER_FLOOR, Math.floor(this.running * FURTHER_SHARE))) {
       return null;
     }
-    const probe = this.tripped && nowMs >= this.breakerUntilMs;
-    if (probe) {
-      this.breakerUntilMs = nowMs + this.asideMs;
-      this.probes += 1;
+    this.#pool = poolOf(offer);
+    let breaker = this.credentials[credential.name];
+    if (breaker === undefined) {
+      breaker = new Breaker();
+      this.credentials[credential.name] = breaker;
     }
+    const probe = breaker.begin(nowMs);
     this.running += 1;
     if (further) this.further += 1;
-    return new AttemptUnderWay(this, probe, further);
-  }
-
-  /** A probe's first word puts the offer back in service; its failures count until the answer has ended well. */
-  spoke(): void {
-    this.tripped = false;
-    this.breakerUntilMs = 0;
+    return new AttemptUnderWay(this, breaker, { probe, further, others: this.#pool.length > 1 });
   }
 
   succeeded(firstByteMs: number | null, stream: boolean, nowMs: number): void {
-    this.failures = 0;
-    this.tripped = false;
-    this.breakerUntilMs = 0;
-    this.asideMs = ASIDE_MS;
     this.errorRate += NEWEST * (0 - this.errorRate);
     if (firstByteMs === null) return;
     if (stream) this.streamFirstByteMs = smooth(this.streamFirstByteMs, firstByteMs, nowMs);
     else this.wholeMs = smooth(this.wholeMs, firstByteMs, nowMs);
   }
 
-  failed(retryAfterMs: number | null, probe: boolean, nowMs: number): void {
-    this.failures += 1;
+  failed(): void {
     this.errorRate += NEWEST * (1 - this.errorRate);
-    if (retryAfterMs !== null) {
-      this.retryUntilMs = Math.max(this.retryUntilMs, nowMs + Math.min(retryAfterMs, MOST_RETRY_AFTER_MS));
-    }
-    // Attempts that started before it tripped say nothing new: only a probe makes the time longer.
-    if (this.tripped ? !probe : this.failures < FAILURES) return;
-    if (probe) this.asideMs = Math.min(this.asideMs * 2, MOST_ASIDE_MS);
-    this.tripped = true;
-    this.breakerUntilMs = nowMs + this.asideMs;
   }
 
   measure({ outputTokens, tookMs, inputTokens, cachedTokens }: Measure, nowMs: number): void {
@@ -127,6 +130,9 @@ class Offer implements OfferHealth {
   shown(): OfferHealth {
     const { streamFirstByteMs, wholeMs, tokensPerSecond, cachedShare, errorRate } = this;
     const { failures, running, openUntilMs, tripped, probing } = this;
+    const credentials = Object.fromEntries(
+      Object.entries(this.credentials).map(([name, breaker]) => [name, breaker.shown()]),
+    );
     return {
       streamFirstByteMs,
       wholeMs,
@@ -138,37 +144,127 @@ class Offer implements OfferHealth {
       openUntilMs,
       tripped,
       probing,
+      credentials,
     };
+  }
+}
+
+/**
+ * The breaker of a credential at an offer: closed, until failures in a row trip it, or in a pool one refusal or hang;
+ * tripped until one attempt succeeds. While tripped it is set aside for a time; the first attempt after it is the probe,
+ * which sets it aside again at once, so that no other one follows until the probe is known or that time is over.
+ */
+class Breaker implements CredentialHealth {
+  failures = 0;
+  tripped = false;
+  refused = false;
+  lastError: CredentialError | null = null;
+  probes = 0;
+  breakerUntilMs = 0;
+  retryUntilMs = 0;
+  asideMs = ASIDE_MS;
+
+  get openUntilMs(): number {
+    return Math.max(this.breakerUntilMs, this.retryUntilMs);
+  }
+
+  get probing(): boolean {
+    return this.tripped && this.probes > 0;
+  }
+
+  /** Whether this attempt is the probe. */
+  begin(nowMs: number): boolean {
+    const probe = this.tripped && nowMs >= this.breakerUntilMs;
+    if (!probe) return false;
+    this.breakerUntilMs = nowMs + this.asideMs;
+    this.probes += 1;
+    return true;
+  }
+
+  /** A probe's first word puts it back in service; its failures count until the answer has ended well. */
+  spoke(): void {
+    this.tripped = false;
+    this.refused = false;
+    this.breakerUntilMs = 0;
+  }
+
+  succeeded(): void {
+    this.failures = 0;
+    this.asideMs = ASIDE_MS;
+    this.spoke();
+  }
+
+  /** @param others another credential can serve. */
+  failed(
+    { credential, retryAfterMs, status, what }: AttemptFailure,
+    { probe, others }: { readonly probe: boolean; readonly others: boolean },
+    nowMs: number,
+  ): void {
+    this.failures += 1;
+    this.lastError = { status, what, atMs: nowMs };
+    // Others can take its calls, so it rests even if the provider does not say for how long.
+    const waitMs = retryAfterMs ?? (credential === 'limited' && others ? ASIDE_MS : null);
+    if (waitMs !== null) {
+      this.retryUntilMs = Math.max(this.retryUntilMs, nowMs + Math.min(waitMs, MOST_RETRY_AFTER_MS));
+    }
+    const refused = credential === 'refused';
+    if (refused) this.refused = true;
+    // Attempts that started before it tripped say nothing new: only a probe makes the time longer.
+    const atOnce = others && (refused || hangs.has(what));
+    if (this.tripped ? !probe : this.failures < FAILURES && !atOnce) return;
+    if (probe) this.asideMs = Math.min(this.asideMs * 2, MOST_ASIDE_MS);
+    this.tripped = true;
+    this.breakerUntilMs = nowMs + this.asideMs;
+  }
+
+  shown(): CredentialHealth {
+    const { failures, openUntilMs, tripped, probing, refused, lastError } = this;
+    return { failures, openUntilMs, tripped, probing, refused, lastError };
   }
 }
 
 class AttemptUnderWay implements AttemptReport {
   readonly #offer: Offer;
+  readonly #breaker: Breaker;
   readonly #probe: boolean;
   readonly #further: boolean;
+  /** The provider has another credential for this. */
+  readonly #others: boolean;
   #over = false;
 
-  constructor(offer: Offer, probe: boolean, further: boolean) {
+  constructor(
+    offer: Offer,
+    breaker: Breaker,
+    {
+      probe,
+      further,
+      others,
+    }: { readonly probe: boolean; readonly further: boolean; readonly others: boolean },
+  ) {
     this.#offer = offer;
+    this.#breaker = breaker;
     this.#probe = probe;
     this.#further = further;
+    this.#others = others;
   }
 
   spoke(): void {
-    if (this.#probe && this.#offer.tripped) this.#offer.spoke();
+    if (this.#probe && this.#breaker.tripped) this.#breaker.spoke();
   }
 
   succeeded(firstByteMs: number | null, stream: boolean, nowMs: number): void {
     this.#offer.succeeded(firstByteMs, stream, nowMs);
+    this.#breaker.succeeded();
   }
 
-  failed(retryAfterMs: number | null, nowMs: number): void {
-    this.#offer.failed(retryAfterMs, this.#probe, nowMs);
+  failed(failure: AttemptFailure, nowMs: number): void {
+    this.#offer.failed();
+    this.#breaker.failed(failure, { probe: this.#probe, others: this.#others }, nowMs);
   }
 
   abandoned(nowMs: number): void {
     // A probe without an outcome: the next attempt may be one.
-    if (this.#probe && this.#offer.tripped) this.#offer.breakerUntilMs = nowMs;
+    if (this.#probe && this.#breaker.tripped) this.#breaker.breakerUntilMs = nowMs;
   }
 
   over(): void {
@@ -176,7 +272,7 @@ class AttemptUnderWay implements AttemptReport {
     this.#over = true;
     this.#offer.running -= 1;
     if (this.#further) this.#offer.further -= 1;
-    if (this.#probe) this.#offer.probes -= 1;
+    if (this.#probe) this.#breaker.probes -= 1;
   }
 }
 

@@ -1,3 +1,5 @@
+import type { Target } from '#lib/gateway/routing/pure/target';
+
 /** A smoothed figure and when it was last fed, ms since the epoch. */
 export interface Smoothed {
   readonly value: number | null;
@@ -16,16 +18,42 @@ export interface OfferHealth {
   readonly cachedShare: number;
   /** Share of attempts that failed, 0 to 1. */
   readonly errorRate: number;
-  /** Failures in a row. */
-  readonly failures: number;
   /** Attempts under way, answers being relayed included. */
   readonly running: number;
+  /** Failures in a row of the credential that stands best; as the following, it is the offer's own if there is one. */
+  readonly failures: number;
+  /** All its credentials are set aside until then, ms since the epoch; 0: in service. */
+  readonly openUntilMs: number;
+  readonly tripped: boolean;
+  readonly probing: boolean;
+  /** By name, those that were tried. */
+  readonly credentials: Readonly<Record<string, CredentialHealth>>;
+}
+
+/** How a credential stands at one offer. */
+export interface CredentialHealth {
+  /** Failures in a row. */
+  readonly failures: number;
   /** Set aside until then, ms since the epoch; 0: in service. */
   readonly openUntilMs: number;
   /** Failures tripped its breaker and no attempt has succeeded since. */
   readonly tripped: boolean;
   /** The attempt that decides whether it is back is under way. */
   readonly probing: boolean;
+  /** The provider refused it, and it has not served a call since (contract: routing/refused-credential). */
+  readonly refused: boolean;
+  /** The newest failure, null: none. */
+  readonly lastError: CredentialError | null;
+}
+
+/** Why an attempt failed, without anything of the request or the answer. */
+export interface CredentialError {
+  /** Of the provider's answer; null: it gave none. */
+  readonly status: number | null;
+  /** A kind of fault, or why there was no answer, as the call log names it. */
+  readonly what: string;
+  /** ms since the epoch. */
+  readonly atMs: number;
 }
 
 /** No figure yet. */
@@ -42,9 +70,10 @@ export const untried: OfferHealth = {
   openUntilMs: 0,
   tripped: false,
   probing: false,
+  credentials: {},
 };
 
-/** The state of an offer, for people and monitors. */
+/** The state of an offer, or of a credential at it, for people and monitors. */
 export type OfferState = 'in service' | 'set aside' | 'probing';
 
 /**
@@ -72,13 +101,26 @@ export interface AttemptReport {
    * says nothing about it (a refusal of the client's own request).
    */
   succeeded(firstByteMs: number | null, stream: boolean, nowMs: number): void;
-  /** It failed in a way that counts against the offer. @param retryAfterMs the wait that it asked for, or null. */
-  failed(retryAfterMs: number | null, nowMs: number): void;
+  /** It failed in a way that counts against the offer. */
+  failed(failure: AttemptFailure, nowMs: number): void;
   /** The client left first, or the gateway ended it: nothing was learned. */
   abandoned(nowMs: number): void;
   /** The exchange has ended. */
   over(): void;
 }
+
+export interface AttemptFailure extends Omit<CredentialError, 'atMs'> {
+  /** What the failure says about the credential; null: nothing. */
+  readonly credential: CredentialFault | null;
+  /** The wait that the provider asked for, ms; null: none. */
+  readonly retryAfterMs: number | null;
+}
+
+/**
+ * A fault of the credential, so that another one may well serve the call (contract: routing/next-credential).
+ * limited: it has been used too much; refused: it is wrong, or its account has no funds; forbidden: it may not do this.
+ */
+export type CredentialFault = 'limited' | 'refused' | 'forbidden';
 
 /** What a whole answer showed about its offer. */
 export interface Measure {
@@ -90,17 +132,20 @@ export interface Measure {
   readonly cachedTokens: number;
 }
 
-/** What attempts report and the plan reads, per offer id, in this process. */
+/** An offer with the credential by which it is called. */
+export type Aimed = Pick<Target, 'offer' | 'credential'>;
+
+/** What attempts report and the plan reads, in this process: of offers, and of credentials at each of them. */
 export interface Health {
   of(offerId: string): OfferHealth;
-  /** Whether the breaker wants this offer tried after all others: set aside, or its probe is under way. */
-  isAside(offerId: string, nowMs: number): boolean;
+  /** Whether the breaker wants this credential tried after all others: set aside, or its probe is under way. */
+  isAside(aimed: Aimed, nowMs: number): boolean;
   /**
    * Starts an attempt; where a probe is due, this attempt is it and others see the offer set aside.
    * @param further the call has fallen back before: counts against the retry budget.
    * @returns null when the offer's retry budget is used up.
    */
-  begin(offerId: string, nowMs: number, further: boolean): AttemptReport | null;
+  begin(aimed: Aimed, nowMs: number, further: boolean): AttemptReport | null;
   measured(offerId: string, measure: Measure, nowMs: number): void;
   /** Every offer that was tried, for metrics and the console. */
   list(): readonly (OfferHealth & { readonly offerId: string })[];

@@ -1,3 +1,5 @@
+import type { Keeper } from '#lib/core/facts/credential';
+
 /** How long a provider keeps a prompt's prefix after its last use. */
 const KEEP_MS = 300_000;
 const MOST = 20_000;
@@ -12,29 +14,29 @@ interface Conversation {
 }
 
 /**
- * Which provider holds the prompt cache of a conversation, per workspace and model: calls that name the same
+ * Which provider, by which credential, holds the prompt cache of a conversation, per workspace and model: calls that name the same
  * conversation prefer it while the cache lives. In memory; the conversation not used for longest is dropped first.
  */
 export class Holders {
   readonly #most: number;
-  readonly #held = new Map<string, { readonly providerId: string; readonly untilMs: number }>();
+  readonly #held = new Map<string, { readonly keeper: Keeper; readonly untilMs: number }>();
 
   constructor(most = MOST) {
     this.#most = most;
   }
 
-  /** The provider's id; null when none is known to hold it now. */
-  find(conversation: Conversation, nowMs: number): string | null {
+  /** null when nobody is known to hold it now. */
+  find(conversation: Conversation, nowMs: number): Keeper | null {
     const found = this.#held.get(keyOf(conversation));
-    return found !== undefined && found.untilMs > nowMs ? found.providerId : null;
+    return found !== undefined && found.untilMs > nowMs ? found.keeper : null;
   }
 
-  /** This provider has just read or written it. */
-  remember(conversation: Conversation, providerId: string, nowMs: number): void {
+  /** It was read or written just now, in the account of that credential. */
+  remember(conversation: Conversation, keeper: Keeper, nowMs: number): void {
     if (conversation.name.length > MOST_NAME) return;
     const key = keyOf(conversation);
     this.#held.delete(key);
-    this.#held.set(key, { providerId, untilMs: nowMs + KEEP_MS });
+    this.#held.set(key, { keeper, untilMs: nowMs + KEEP_MS });
     if (this.#held.size <= this.#most) return;
     const [oldest] = this.#held.keys();
     if (oldest !== undefined) this.#held.delete(oldest);

@@ -1,4 +1,4 @@
-import { type OfferHealth, untried } from '#lib/gateway/routing/health';
+import { type CredentialHealth, type OfferHealth, untried } from '#lib/gateway/routing/health';
 
 /** What running gateway processes know of their offers. */
 export interface LiveHealth {
@@ -12,7 +12,7 @@ export const noHealth: LiveHealth = { processes: 0, of: () => untried };
 
 /**
  * Joins what processes answered. Each measures for itself; of several, the one that has set an offer aside for
- * longest is shown. Pure.
+ * longest is shown, and the same for each credential, with the newest error of all. Pure.
  */
 export function joinHealth(
   answers: readonly (readonly (OfferHealth & { readonly offerId: string })[])[],
@@ -20,7 +20,27 @@ export function joinHealth(
   const offers = new Map<string, OfferHealth>();
   for (const { offerId, ...health } of answers.flat()) {
     const known = offers.get(offerId);
-    if (!known || health.openUntilMs > known.openUntilMs) offers.set(offerId, health);
+    const shown = !known || health.openUntilMs > known.openUntilMs ? health : known;
+    const credentials = joinCredentials(known?.credentials ?? {}, health.credentials ?? {});
+    offers.set(offerId, { ...shown, credentials });
   }
   return { processes: answers.length, of: (offerId) => offers.get(offerId) ?? untried };
+}
+
+function joinCredentials(
+  some: OfferHealth['credentials'],
+  more: OfferHealth['credentials'],
+): OfferHealth['credentials'] {
+  const joined: Record<string, CredentialHealth> = { ...some };
+  for (const [name, one] of Object.entries(more)) {
+    const known = joined[name];
+    if (!known) {
+      joined[name] = one;
+      continue;
+    }
+    const shown = one.openUntilMs > known.openUntilMs ? one : known;
+    const newer = (one.lastError?.atMs ?? 0) > (known.lastError?.atMs ?? 0) ? one : known;
+    joined[name] = { ...shown, refused: one.refused || known.refused, lastError: newer.lastError };
+  }
+  return joined;
 }

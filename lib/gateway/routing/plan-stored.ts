@@ -2,6 +2,7 @@ import { type Refusal, refusal } from '#lib/core/errors';
 import type { Resource } from '#lib/core/facts/resource';
 import type { Catalogue, OfferFacts, Policy } from '#lib/core/facts/snapshot';
 import type { Ask } from '#lib/core/families/family';
+import { keepersOf } from '#lib/gateway/routing/pure/pool';
 import { rulesFor } from '#lib/gateway/routing/pure/rules';
 import type { Plan, Target } from '#lib/gateway/routing/pure/target';
 import { timeLimitsOf } from '#lib/gateway/routing/pure/time-limits';
@@ -14,8 +15,8 @@ export interface StoredPlanInput {
 }
 
 /**
- * Where a call on something that a provider keeps goes (contract: routing/pinned): there and nowhere else,
- * whatever the policy says, also when the offer that made it was withdrawn. Pure.
+ * Where a call on something that a provider keeps goes (contract: routing/pinned): there and nowhere else, by the
+ * credential that made it, whatever the policy says, also when the offer or the credential was withdrawn. Pure.
  */
 export function planStored(input: StoredPlanInput): Plan {
   const { ask, policies } = input;
@@ -24,8 +25,8 @@ export function planStored(input: StoredPlanInput): Plan {
   const timeLimits = ask.operation.download ? { ...limits, totalMs: Number.POSITIVE_INFINITY } : limits;
   const target = targetAt(input);
   return 'code' in target
-    ? { targets: [], timeLimits, failure: target }
-    : { targets: [target], timeLimits, failure: null };
+    ? { targets: [], attempts: 1, timeLimits, failure: target }
+    : { targets: [target], attempts: 1, timeLimits, failure: null };
 }
 
 function targetAt({ resource, catalogue }: StoredPlanInput): Target | Refusal {
@@ -40,7 +41,9 @@ function targetAt({ resource, catalogue }: StoredPlanInput): Target | Refusal {
     );
   }
   const model = lent && catalogue.models.get(lent.modelId);
-  if (!provider || !lent?.price || !model || address?.state !== 'ready' || provider.credential === null) {
+  const pool = provider ? keepersOf(provider, resource.credential) : [];
+  const [credential] = pool;
+  if (!provider || !lent?.price || !model || address?.state !== 'ready' || !credential) {
     const lacks = !address || !lent ? `the ${family} family` : address.state === 'missing' ? address.why : '';
     return refusal(
       'missing_upstream_base_url',
@@ -52,7 +55,8 @@ function targetAt({ resource, catalogue }: StoredPlanInput): Target | Refusal {
     offer: { ...lent, modelId: resource.modelId, upstreamModel: resource.upstreamModel },
     family,
     address: address.url,
-    credential: provider.credential,
+    credential,
+    pool,
     price: lent.price,
     injectBudget: null,
   };

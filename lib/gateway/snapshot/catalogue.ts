@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { type CredentialFacts, defaultCredential } from '#lib/core/facts/credential';
 import { endOfDay } from '#lib/core/facts/retired';
 import type {
   Address,
@@ -22,6 +23,10 @@ import { credentialContext, open, type SealingKey } from '#lib/platform/sealing'
 
 const providerRows =
   'SELECT id, name, families, credential, credential_headers, on_disconnect, prices_from FROM provider ORDER BY id';
+/** The default one has no row if nothing but its secret, which its provider has, was ever set. */
+const credentialRows = `
+  SELECT provider_id, name, secret, weight, priority, coalesce(models, '{}') AS models, withdrawn_at
+  FROM credential ORDER BY provider_id, created_at, name`;
 const modelRows = `
   SELECT id, name, coalesce(aliases, '{}') AS aliases, context_tokens AS "contextTokens",
     max_output_tokens AS "maxOutputTokens", coalesce(input, '{}') AS input, coalesce(output, '{}') AS output,
@@ -44,10 +49,11 @@ const offerRows = `
 export async function loadCatalogue(pool: Pool, sources: CatalogueSources): Promise<Catalogue> {
   const client = await pool.connect();
   try {
-    // One view for three statements: an apply that commits between them is seen whole or not at all.
+    // One view for four statements: an apply that commits between them is seen whole or not at all.
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     const found = {
       providers: (await client.query<ProviderRow>(providerRows)).rows,
+      credentials: (await client.query<CredentialRow>(credentialRows)).rows,
       models: (await client.query<ModelRow>(modelRows)).rows,
       offers: (await client.query<OfferRow>(offerRows)).rows,
     };
@@ -79,10 +85,16 @@ interface OfferRow {
 }
 
 function assembleCatalogue(
-  found: { providers: ProviderRow[]; models: ModelRow[]; offers: OfferRow[] },
+  found: { providers: ProviderRow[]; credentials: CredentialRow[]; models: ModelRow[]; offers: OfferRow[] },
   sources: CatalogueSources,
 ): Catalogue {
-  const providers = new Map(found.providers.map((row) => [row.id, providerOf(row, sources)]));
+  const pools = new Map<string, CredentialRow[]>();
+  for (const row of found.credentials) {
+    pools.set(row.provider_id, [...(pools.get(row.provider_id) ?? []), row]);
+  }
+  const providers = new Map(
+    found.providers.map((row) => [row.id, providerOf(row, pools.get(row.id) ?? [], sources)]),
+  );
   const offers = new Map<string, OfferFacts[]>();
   for (const row of found.offers) {
     const provider = providers.get(row.provider_id);
@@ -149,15 +161,30 @@ interface ProviderRow {
   prices_from: string | null;
 }
 
-/** A stored provider with its addresses read and its credential resolved. */
-function providerOf(row: ProviderRow, sources: CatalogueSources): ProviderFacts {
+/** A row of `credential`. */
+interface CredentialRow {
+  provider_id: string;
+  name: string;
+  secret: unknown;
+  weight: number;
+  priority: number;
+  models: string[];
+  withdrawn_at: Date | null;
+}
+
+/** A stored provider with its addresses read and its credentials resolved. */
+function providerOf(
+  row: ProviderRow,
+  pool: readonly CredentialRow[],
+  sources: CatalogueSources,
+): ProviderFacts {
   const families = storedFamiliesShape.safeParse(row.families);
   if (!families.success) sources.report?.(families.error);
   return {
     id: row.id,
     name: row.name,
     families: families.success ? addressesOf(families.data, sources) : new Map(),
-    ...credentialOf(row, sources),
+    ...credentialsOf(row, pool, sources),
     credentialHeaders: headersOf(row, sources),
     onDisconnect: row.on_disconnect === 'abort' ? 'abort' : 'drain',
     pricesFrom: row.prices_from,
@@ -176,19 +203,44 @@ function headersOf(row: ProviderRow, sources: CatalogueSources): ProviderFacts['
   return headers;
 }
 
-function credentialOf(
-  row: ProviderRow,
+function credentialsOf(
+  provider: ProviderRow,
+  pool: readonly CredentialRow[],
   sources: CatalogueSources,
-): Pick<ProviderFacts, 'credential' | 'credentialEnv'> {
-  const none = { credential: null, credentialEnv: null };
-  if (row.credential === null) return none;
+): Pick<ProviderFacts, 'credentials' | 'withdrawn' | 'credentialEnv'> {
+  const { id, credential: stored } = provider;
+  const own = pool.find(({ name }) => name === defaultCredential) ?? { ...plainCredential, provider_id: id };
+  const others = pool.filter(({ name }) => name !== defaultCredential);
+  const credentials: CredentialFacts[] = [];
+  const withdrawn: CredentialFacts[] = [];
+  let credentialEnv: string | null = null;
+  for (const row of [{ ...own, secret: stored }, ...others]) {
+    const { secret, env } = secretOf(row, sources);
+    if (row.name === defaultCredential) credentialEnv = env;
+    if (secret === null) continue;
+    const { name, weight, priority } = row;
+    const models = row.models.length > 0 ? new Set(row.models) : null;
+    (row.withdrawn_at === null ? credentials : withdrawn).push({ name, secret, weight, priority, models });
+  }
+  return { credentials, withdrawn, credentialEnv };
+}
+
+/** The settings of the default one if it has no row. */
+const plainCredential = { name: defaultCredential, weight: 1, priority: 1, models: [], withdrawn_at: null };
+
+/** A stored secret: null if it cannot be read here; and the variable that would hold it. */
+function secretOf(
+  row: Pick<CredentialRow, 'provider_id' | 'name' | 'secret'>,
+  sources: CatalogueSources,
+): { readonly secret: string | null; readonly env: string | null } {
+  const none = { secret: null, env: null };
+  if (row.secret === null) return none;
   try {
-    const stored = storedCredentialShape.parse(row.credential);
-    if ('env' in stored) {
-      return { credential: readFrom(stored.env, sources) || null, credentialEnv: stored.env };
-    }
+    const stored = storedCredentialShape.parse(row.secret);
+    if ('env' in stored) return { secret: readFrom(stored.env, sources) || null, env: stored.env };
     if (sources.sealingKey === null) return none;
-    return { ...none, credential: open(stored.sealed, sources.sealingKey, credentialContext(row.id)) };
+    const context = credentialContext(row.provider_id, row.name);
+    return { ...none, secret: open(stored.sealed, sources.sealingKey, context) };
   } catch (error) {
     sources.report?.(error);
     return none;

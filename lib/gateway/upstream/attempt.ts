@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Fault } from '#lib/core/families/reading/fault';
 import type { Reading } from '#lib/core/metering/create-meter';
-import type { AttemptReport, Health } from '#lib/gateway/routing/health';
+import type { AttemptFailure, AttemptReport, CredentialFault, Health } from '#lib/gateway/routing/health';
 import type { Target } from '#lib/gateway/routing/pure/target';
 import type { AttemptLimits } from '#lib/gateway/routing/pure/time-limits';
 import type { AttemptRecord } from '#lib/gateway/settlement/pure/entry';
@@ -12,7 +12,7 @@ import { UnreadableAnswer, UnusableAnswer } from '#lib/gateway/upstream/exchange
 import { providerRequestId, retryAfterMs } from '#lib/gateway/upstream/headers';
 import { opensLikeAnswer } from '#lib/gateway/upstream/opening';
 import type { Pools } from '#lib/gateway/upstream/pools';
-import { failureName, isDecided } from '#lib/gateway/upstream/pure/classify';
+import { credentialFaultOf, failureName, isDecided } from '#lib/gateway/upstream/pure/classify';
 import { shortageIn } from '#lib/gateway/upstream/shortage';
 import type { Clock } from '#lib/platform/clock';
 
@@ -102,6 +102,8 @@ export interface Tried {
   readonly unreported: boolean;
   /** Whose fault its error answer is; null: it is not an error. */
   readonly fault: Fault | null;
+  /** What that says about the credential; null: nothing. */
+  readonly credentialFault: CredentialFault | null;
   /** Why it failed, if that is a fault of this machine; null: it is not. */
   readonly shortage: Error | null;
 }
@@ -159,18 +161,21 @@ async function awaitAnswer(
   const record: AttemptRecord = {
     provider: target.offer.provider.id,
     model: target.model.id,
+    credential: target.credential.name,
     status: exchange.readyMono === null || error === 'unreadable_answer' ? null : exchange.status,
     error,
     startMs: Math.round(beganMono - startMono),
     durationMs: Math.round(endMono - beganMono),
-    upstreamRequestId: providerRequestId(exchange.headers, target.credential),
+    upstreamRequestId: providerRequestId(exchange.headers, target.credential.secret),
     // The provider may have done the work (contract: routing/possible-duplicate).
     possibleDuplicate:
       verdict === 'again' || error === 'first_byte_timeout' || error === 'first_word_timeout',
     ...providerError(fault),
   };
   const passes = error === null || passesOn(exchange, reading, error);
-  return { record, tookMs: endMono - beganMono, verdict, passes, reading, unreported, fault, shortage };
+  const credentialFault = fault && credentialFaultOf(exchange.status, fault);
+  const tookMs = endMono - beganMono;
+  return { record, tookMs, verdict, passes, reading, unreported, fault, credentialFault, shortage };
 }
 
 function reportHealth(
@@ -185,7 +190,17 @@ function reportHealth(
   if (ours || verdict === 'again') running.abandoned(nowMs);
   else if (verdict === 'answer') running.succeeded(null, stream, nowMs);
   else if (fault !== null) reportFault(running, fault, exchange, nowMs);
-  else running.failed(null, nowMs);
+  else running.failed(plainFailure(exchange, error), nowMs);
+}
+
+/** A failure that says nothing about the credential. @param what as the call log names it; null: an unwanted answer. */
+export function plainFailure({ readyMono, status }: Exchange, what: string | null): AttemptFailure {
+  return {
+    status: readyMono === null ? null : status,
+    what: what ?? 'unexpected_answer',
+    credential: null,
+    retryAfterMs: null,
+  };
 }
 
 /** Reports an error to the health of an offer; one that the client caused says nothing against the offer. */
@@ -200,7 +215,9 @@ export function reportFault(
     return;
   }
   const limited = status === 429 || fault.kind === 'rate_limit';
-  running.failed((limited ? retryAfterMs(headers, nowMs) : null) ?? (limited ? fault.waitMs : null), nowMs);
+  const wait = limited ? (retryAfterMs(headers, nowMs) ?? fault.waitMs) : null;
+  const credential = credentialFaultOf(status, fault);
+  running.failed({ status, what: fault.kind, credential, retryAfterMs: wait }, nowMs);
 }
 
 /** The error object of an answer, as `faultOf` reads it. */

@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { OfferFaults } from '#lib/gateway/metrics/offer-faults';
-import type { OfferStatus } from '#lib/gateway/metrics/offers';
+import type { CredentialStatus, OfferStatus } from '#lib/gateway/metrics/offers';
 import type { OfferState } from '#lib/gateway/routing/health';
 import { registerCounter } from '#lib/programs/metrics/counter';
 
@@ -46,12 +46,32 @@ export function registerOffers(registry: Registry, listOffers: () => readonly Of
   }
 }
 
+/** Registers the state of credentials, by their names. */
+export function registerCredentials(registry: Registry, list: () => readonly CredentialStatus[]): void {
+  new Gauge({
+    name: 'gateway_credential_refused',
+    help: '1 if the provider refuses the credential (401 or 402), 0 if not.',
+    labelNames: ['provider', 'credential'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { refused, ...labels } of list()) this.set(labels, refused ? 1 : 0);
+    },
+  });
+}
+
 /** Registers the errors of offers (contract: routing/faults-shown). */
 export function registerOfferFaults(registry: Registry, faults: OfferFaults): void {
   registerCounter(registry, {
     name: 'gateway_offer_faults_total',
     help: 'Provider errors that are not caused by clients, by kind.',
-    labelNames: ['model', 'provider', 'kind'],
-    read: () => faults.counts().map(({ model, provider, kind, count }) => [{ model, provider, kind }, count]),
+    labelNames: ['model', 'provider', 'credential', 'kind'],
+    read: () =>
+      faults
+        .counts()
+        .map(({ model, provider, credential, kind, count }) => [
+          { model, provider, credential, kind },
+          count,
+        ]),
   });
 }

@@ -1,12 +1,16 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { ChargeFlags } from '#lib/gateway/metrics/charge-flags';
 import type { OfferFaults } from '#lib/gateway/metrics/offer-faults';
-import type { OfferStatus } from '#lib/gateway/metrics/offers';
+import type { CredentialStatus, OfferStatus } from '#lib/gateway/metrics/offers';
 import type { ProcessState } from '#lib/gateway/metrics/status';
 import type { Tally } from '#lib/gateway/metrics/tally';
 import { registerCalls, registerJobs } from '#lib/programs/metrics/call-metrics';
 import { registerModels } from '#lib/programs/metrics/model-metrics';
-import { registerOfferFaults, registerOffers } from '#lib/programs/metrics/offer-metrics';
+import {
+  registerCredentials,
+  registerOfferFaults,
+  registerOffers,
+} from '#lib/programs/metrics/offer-metrics';
 import { type OutboxAges, registerOutbox } from '#lib/programs/metrics/outbox-metrics';
 import { type PoolCounts, registerMachine, registerState } from '#lib/programs/metrics/state-metrics';
 import { registerTelemetry } from '#lib/programs/metrics/telemetry-metrics';
@@ -22,6 +26,7 @@ export interface MetricSources {
   outbox(): Promise<OutboxAges | null>;
   state(): ProcessState;
   offers(): readonly OfferStatus[];
+  credentials(): readonly CredentialStatus[];
   /** null: nothing is exported. */
   telemetry(): ExportState | null;
   readonly version: string;
@@ -39,6 +44,7 @@ export function createRegistry(sources: MetricSources): Registry {
   registerCalls(registry, tally, chargeFlags);
   registerModels(registry, tally.models);
   registerOffers(registry, offers);
+  registerCredentials(registry, () => sources.credentials());
   registerOfferFaults(registry, offerFaults);
   registerJobs(registry, () => state().jobs);
   registerState(registry, state, pool);

@@ -13,7 +13,7 @@ import { openSpoolRoom } from '#lib/gateway/flow/upload/spool';
 import { openSharedLimits } from '#lib/gateway/limits/store/open-limits';
 import { ChargeFlags } from '#lib/gateway/metrics/charge-flags';
 import { OfferFaults } from '#lib/gateway/metrics/offer-faults';
-import { listOffers } from '#lib/gateway/metrics/offers';
+import { listCredentials, listOffers } from '#lib/gateway/metrics/offers';
 import { type ProcessState, statusText } from '#lib/gateway/metrics/status';
 import { Tally } from '#lib/gateway/metrics/tally';
 import { createHealth } from '#lib/gateway/routing/breaker';
@@ -175,9 +175,10 @@ export async function assemble(
     },
     /** Whether new calls can be admitted; /api/health answers by it. */
     ready: () => coordinator.ready(),
-    /** The current state of the process, and of its offers, for metrics. */
+    /** The current state of the process, and of its offers and credentials, for metrics. */
     state,
     offers,
+    credentials: () => listCredentials(catalogue(), health),
     /** The state of the exporter; null while it is off. */
     telemetry: books.telemetry,
     /** Refuses new calls and waits until the running calls have settled, at most `patienceMs`. */

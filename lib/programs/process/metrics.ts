@@ -40,7 +40,7 @@ export async function openMetrics(
       );
   }
   const { createRegistry } = await import('#lib/programs/metrics/registry');
-  const { state, offers, telemetry, runtime } = running;
+  const { state, offers, credentials, telemetry, runtime } = running;
   const registry = createRegistry({
     tally: runtime.tally,
     chargeFlags: runtime.chargeFlags,
@@ -49,6 +49,7 @@ export async function openMetrics(
     outbox: outboxAges(pool),
     state,
     offers,
+    credentials,
     telemetry,
     version: ownVersion(),
     dataDir: env.dataDir,

@@ -3,7 +3,7 @@ import { expect } from 'playwright/test';
 import { makeKey, test } from '#tests/console/home';
 import { callGateway } from '#tests/console/visit';
 
-test('an operator adds and removes a credential, tests a provider, previews and sets prices, by keyboard only', async ({
+test('an operator adds and removes credentials, tests one, previews and sets prices, by keyboard only', async ({
   page,
   home,
   db,
@@ -42,7 +42,7 @@ models:
   await page.goto('/operator/providers');
   const row = page.getByRole('row').filter({ hasText: `Own ${own}` });
   await expect(row).toContainText('Missing');
-  await row.getByRole('button', { name: 'Credential for' }).press('Enter');
+  await row.getByRole('button', { name: 'Edit credential default' }).press('Enter');
   const secret = `sk-${randomBytes(24).toString('hex')}`;
   await page.getByLabel('Credential', { exact: true }).fill(secret);
   await page.keyboard.press('Enter');
@@ -51,7 +51,18 @@ models:
   // The simulated provider takes its own key alone.
   await expect(row).toContainText('answered 401');
   expect(await page.content()).not.toContain(secret);
-  await row.getByRole('button', { name: 'Credential for' }).press('Enter');
+  await row.getByRole('button', { name: 'Add a credential' }).press('Enter');
+  await page.getByLabel('Name', { exact: true }).fill('second');
+  await page.getByLabel('Or an environment variable').fill('NOT_SET_HERE');
+  await page.getByLabel('Weight').fill('3');
+  await page.keyboard.press('Enter');
+  await expect(row).toContainText('Weight 3 · priority 1');
+  await row.getByRole('button', { name: 'Edit credential second' }).press('Enter');
+  const withdrawing = page.getByRole('dialog');
+  await withdrawing.getByRole('button', { name: 'Remove credential' }).press('Enter');
+  await withdrawing.getByRole('button', { name: 'Remove credential' }).press('Enter');
+  await expect(row).not.toContainText('second');
+  await row.getByRole('button', { name: 'Edit credential default' }).press('Enter');
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('button', { name: 'Remove credential' }).press('Enter');
   await dialog.getByRole('button', { name: 'Remove credential' }).press('Enter');

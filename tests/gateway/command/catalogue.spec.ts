@@ -222,7 +222,7 @@ describe('catalogue apply (contract: operations/catalogue-apply)', () => {
     await apply(yaml({ credential: '{ value: s3cret-of-ours }' }));
     const { rows } = await db.pool.query('SELECT credential::text FROM provider WHERE id = $1', [own]);
     expect(rows[0].credential).not.toContain('s3cret');
-    expect((await inForce())[0]?.provider.credential).toBe('s3cret-of-ours');
+    expect((await inForce())[0]?.provider.credentials[0]?.secret).toBe('s3cret-of-ours');
     expect(await apply(yaml({ credential: '{ value: s3cret-of-ours }' }))).toEqual([]);
     expect(await apply(yaml({ credential: '{ value: another }' }))).toEqual([
       `~ provider ${own}: credential`,

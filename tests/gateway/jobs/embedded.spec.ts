@@ -44,7 +44,13 @@ it('jobs on the embedded database are taken by one process each and charged once
   const customer = await createCustomer(db.pool);
   const stores = [new JobStore(db.pool), new JobStore(db.pool)] as const;
   const made = Array.from({ length: 12 }, (_, n): NewJob => {
-    const upstream = { family: 'videos', kind: 'video', id: `video_${n}`, providerId: 'p' } as const;
+    const upstream = {
+      family: 'videos',
+      kind: 'video',
+      id: `video_${n}`,
+      providerId: 'p',
+      credential: 'default',
+    } as const;
     const model = { modelId: 'm', upstreamModel: 'm', offerId, priceVersionId };
     const sight: JobSight = { ...done, state: 'queued', report: null };
     const rest = { holdNano: 5n, facts: { seconds: 4 }, sight, createdAtMs: Date.now() };

@@ -136,6 +136,7 @@ export async function startStage(): Promise<Stage> {
         kind: 'video',
         id: answer.id,
         providerId,
+        credential: 'default',
         modelId: 'sandbox/film',
         upstreamModel: 'film',
         offerId: offer.rows[0]?.offer ?? '',

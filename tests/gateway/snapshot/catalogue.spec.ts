@@ -111,7 +111,11 @@ describe('the catalogue in force (contract: durability/snapshot)', () => {
   it('resolves credentials from the environment and from sealed values', async () => {
     const reports: unknown[] = [];
     const { providers } = await load(sealingKey, reports);
-    const credentials = [...providers.values()].map((one) => [one.id, one.credential, one.credentialEnv]);
+    const credentials = [...providers.values()].map((one) => [
+      one.id,
+      one.credentials[0]?.secret ?? null,
+      one.credentialEnv,
+    ]);
     expect(credentials).toEqual([
       ['a', 'sk-a', 'A_KEY'],
       ['b', null, 'B_KEY'],
@@ -120,7 +124,7 @@ describe('the catalogue in force (contract: durability/snapshot)', () => {
       ['e', null, null],
     ]);
     expect(reports.map(String).join()).toContain('cannot be decrypted');
-    expect((await load(null)).providers.get('c')?.credential).toBeNull();
+    expect((await load(null)).providers.get('c')?.credentials).toEqual([]);
   });
 
   it('lists offers in catalogue order without the withdrawn, at the newest price effective now', async () => {

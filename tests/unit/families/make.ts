@@ -1,15 +1,28 @@
 import { isRefusal, type Refusal } from '#lib/core/errors';
+import { type CredentialFacts, defaultCredential } from '#lib/core/facts/credential';
 import type { ModelFacts, OfferFacts, ProviderFacts } from '#lib/core/facts/snapshot';
 import { chat } from '#lib/core/families/chat';
 import type { Ask, Operation } from '#lib/core/families/family';
 import { scan } from '#lib/core/families/scan';
+import type { Target } from '#lib/gateway/routing/pure/target';
+
+export function makeCredential(part: Partial<CredentialFacts> = {}): CredentialFacts {
+  return { name: defaultCredential, secret: 'secret', weight: 1, priority: 1, models: null, ...part };
+}
+
+/** The credential of a target, and its pool. */
+export function calledBy(secret = 'secret'): Pick<Target, 'credential' | 'pool'> {
+  const credential = makeCredential({ secret });
+  return { credential, pool: [credential] };
+}
 
 export function makeProvider(part: Partial<ProviderFacts> = {}): ProviderFacts {
   return {
     id: 'provider',
     name: 'Provider',
     families: new Map(),
-    credential: 'secret',
+    credentials: [makeCredential()],
+    withdrawn: [],
     credentialEnv: null,
     credentialHeaders: new Map(),
     onDisconnect: 'abort',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { familyOf, operations } from '#lib/core/families/index';
 import { faultOf } from '#lib/gateway/flow/attempt/fault-of';
-import { askChat } from '#tests/unit/families/make';
+import { askChat, calledBy } from '#tests/unit/families/make';
 
 const named = { error: { message: 'The model `m` does not exist', code: 'model_not_found' } };
 const kept = operations.filter((one) => one.resource);
@@ -10,7 +10,7 @@ function fault(name: string, status: number, body: unknown) {
   const operation = operations.find((one) => one.name === name);
   const family = operation && familyOf(operation.family);
   if (!operation || !family) throw new Error(`no operation ${name}`);
-  return faultOf({ operation, family, ask: askChat({ model: 'm' }) }, { credential: 'secret' }, status, body);
+  return faultOf({ operation, family, ask: askChat({ model: 'm' }) }, calledBy(), status, body);
 }
 
 describe('an error of an operation (contract: families/faults)', () => {

@@ -8,7 +8,7 @@ import { responses } from '#lib/core/families/responses';
 import { chargeCall } from '#lib/gateway/flow/call/charge-call';
 import { askContent } from '#tests/unit/families/content/make';
 import { askImages } from '#tests/unit/families/images/make';
-import { askChat, makeModel, makeOffer } from '#tests/unit/families/make';
+import { askChat, calledBy, makeModel, makeOffer } from '#tests/unit/families/make';
 import { askMessages } from '#tests/unit/families/messages/make';
 import { askResponse } from '#tests/unit/families/responses/make';
 import { answeredCall } from '#tests/unit/gateway/make-call';
@@ -112,7 +112,7 @@ function chargeOf({ family, ask, body }: Spoken, usage: object) {
     offer: makeOffer(),
     family: family.id,
     address: new URL('https://provider.example/v1'),
-    credential: 'secret',
+    ...calledBy(),
     price: { id: 'price', price: usd('1', '4'), effectiveAtMs: 0 },
     injectBudget: null,
   });

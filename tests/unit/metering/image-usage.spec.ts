@@ -7,7 +7,7 @@ import { type UsageReport, usageOf } from '#lib/core/metering/usage';
 import { estimate } from '#lib/gateway/admission/pure/estimate';
 import type { Target } from '#lib/gateway/routing/pure/target';
 import { askImages } from '#tests/unit/families/images/make';
-import { makeModel, makeOffer } from '#tests/unit/families/make';
+import { calledBy, makeModel, makeOffer } from '#tests/unit/families/make';
 
 const dollar = 1_000_000_000n;
 const priceOf = (base: Rates): Price => ({ base, tiers: [], serviceTiers: {} });
@@ -82,7 +82,7 @@ describe('the hold of a call for images (contract: money/media-hold)', () => {
     offer: makeOffer(),
     family: 'images',
     address: new URL('http://provider.test'),
-    credential: '',
+    ...calledBy(''),
     price: { id: 'p', effectiveAtMs: 0, price: priceOf(base) },
     injectBudget: null,
   });

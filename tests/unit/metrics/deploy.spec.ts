@@ -21,6 +21,7 @@ function registry(): Registry {
     outbox: async () => ({ mail: 0, webhook: 0 }),
     pool: { totalCount: 0, idleCount: 0, waitingCount: 0 },
     offers: () => [],
+    credentials: () => [],
     telemetry: () => ({ sent: 0, dropped: 0, skipped: 0, rejectedSpans: 0, failures: 0, backlogBytes: 0 }),
     version: '1.2.3',
     dataDir: '/',

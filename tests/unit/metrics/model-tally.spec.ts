@@ -12,6 +12,7 @@ const attempt = (provider: string, model: string, status: number | null) => ({
   startMs: 0,
   durationMs: 1,
   upstreamRequestId: null,
+  credential: 'default',
   possibleDuplicate: false,
   providerCode: null,
   providerMessage: null,

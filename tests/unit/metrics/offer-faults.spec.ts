@@ -9,11 +9,12 @@ const empty: Fault = { whose: 'operator', kind: 'quota', waitMs: null, code: nul
 const busy: Fault = { whose: 'provider', kind: 'overload', waitMs: null, code: null, message: null };
 const wrong: Fault = { whose: 'client', kind: 'invalid_request', waitMs: null, code: null, message: null };
 
+const called = { callId: 'c', provider: 'p', credential: 'default' };
+
 function open() {
   const told: object[] = [];
   const faults = new OfferFaults((fields) => told.push(fields));
-  const fail = (fault: Fault, model = 'm') =>
-    faults.failed({ callId: 'c', provider: 'p', model, status: 404, fault });
+  const fail = (fault: Fault, model = 'm') => faults.failed({ ...called, model, status: 404, fault });
   return { faults, fail, told };
 }
 
@@ -23,16 +24,16 @@ describe('faults of offers (contract: routing/faults-shown)', () => {
     for (const fault of [gone, gone, empty, empty]) fail(fault);
     fail(gone, 'other');
     expect(told).toEqual([
-      { callId: 'c', provider: 'p', model: 'm', kind: 'model_gone', status: 404 },
-      { callId: 'c', provider: 'p', model: 'm', kind: 'quota', status: 404 },
-      { callId: 'c', provider: 'p', model: 'other', kind: 'model_gone', status: 404 },
+      { ...called, model: 'm', kind: 'model_gone', status: 404 },
+      { ...called, model: 'm', kind: 'quota', status: 404 },
+      { ...called, model: 'other', kind: 'model_gone', status: 404 },
     ]);
   });
 
   it('are logged again after the offer has answered', () => {
     const { faults, fail, told } = open();
     fail(gone);
-    faults.answered('p', 'm');
+    faults.answered({ provider: 'p', model: 'm', credential: 'default' });
     fail(gone);
     expect(told).toHaveLength(2);
   });
@@ -45,8 +46,12 @@ describe('faults of offers (contract: routing/faults-shown)', () => {
     const registry = new Registry();
     registerOfferFaults(registry, faults);
     const text = await registry.metrics();
-    expect(text).toContain('gateway_offer_faults_total{model="m",provider="p",kind="overload"} 2');
-    expect(text).toContain('gateway_offer_faults_total{model="m",provider="p",kind="model_gone"} 1');
+    expect(text).toContain(
+      'gateway_offer_faults_total{model="m",provider="p",credential="default",kind="overload"} 2',
+    );
+    expect(text).toContain(
+      'gateway_offer_faults_total{model="m",provider="p",credential="default",kind="model_gone"} 1',
+    );
     expect(text).not.toContain('invalid_request');
   });
 });

@@ -9,9 +9,9 @@ import { WholeRelay } from '#lib/gateway/flow/relay/whole';
 import { unconfiguredRuntime } from '#lib/gateway/flow/unconfigured';
 import { createHealth } from '#lib/gateway/routing/breaker';
 import { Exchange } from '#lib/gateway/upstream/exchange';
-import { askChat } from '#tests/unit/families/make';
+import { askChat, calledBy } from '#tests/unit/families/make';
 import { answeredCall } from '#tests/unit/gateway/make-call';
-import { modelOf, offerAt } from '#tests/unit/routing/make';
+import { aimedAt, failure, modelOf, offerAt } from '#tests/unit/routing/make';
 
 const minute = 60_000;
 const data = (payload: object) => `data: ${JSON.stringify(payload)}\n\n`;
@@ -28,11 +28,11 @@ function relayed({ stream = true, streamEnd = null }: { stream?: boolean; stream
   const health = createHealth();
   const nowMs = Date.now();
   for (let at = 0; at < 4; at += 1) {
-    const before = health.begin('o', nowMs, false);
-    before?.failed(null, nowMs);
+    const before = health.begin(aimedAt('o'), nowMs, false);
+    before?.failed(failure(), nowMs);
     before?.over();
   }
-  const running = health.begin('o', nowMs, false);
+  const running = health.begin(aimedAt('o'), nowMs, false);
   const ask = askChat({ model: 'm', stream });
   const offer = offerAt('a', 'm', { streamEnd });
   if (!offer.price || !running) throw new Error('the offer has a price and room');
@@ -41,7 +41,7 @@ function relayed({ stream = true, streamEnd = null }: { stream?: boolean; stream
     offer,
     family: 'chat' as const,
     address: new URL('https://a.test/v1'),
-    credential: 's',
+    ...calledBy('s'),
     price: offer.price,
     injectBudget: null,
   };
@@ -55,6 +55,7 @@ function relayed({ stream = true, streamEnd = null }: { stream?: boolean; stream
     startMs: 0,
     durationMs: 1,
     upstreamRequestId: null,
+    credential: 'default',
     possibleDuplicate: false,
     providerCode: null,
     providerMessage: null,

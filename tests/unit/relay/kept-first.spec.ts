@@ -11,6 +11,7 @@ import { WholeRelay } from '#lib/gateway/flow/relay/whole';
 import { unconfiguredRuntime } from '#lib/gateway/flow/unconfigured';
 import { Exchange } from '#lib/gateway/upstream/exchange';
 import { createPools } from '#lib/gateway/upstream/pools';
+import { calledBy } from '#tests/unit/families/make';
 import { askResponse } from '#tests/unit/families/responses/make';
 import { answeredCall } from '#tests/unit/gateway/make-call';
 import { createMeter } from '#tests/unit/metering/make';
@@ -45,7 +46,7 @@ function relayed(stream: boolean) {
     offer,
     family: 'responses' as const,
     address: new URL('https://keeper.test/v1'),
-    credential: 'secret',
+    ...calledBy(),
     price: offer.price,
     injectBudget: null,
   };

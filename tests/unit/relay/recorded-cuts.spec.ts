@@ -21,6 +21,7 @@ import * as exceptions from '#tests/gateway/contract/recorded/exceptions';
 import { questionOf } from '#tests/gateway/contract/recorded/question';
 import { type Exchange, readExchanges } from '#tests/gateway/contract/recorded/recording';
 import { seed } from '#tests/support/run/draws';
+import { calledBy } from '#tests/unit/families/make';
 import { plannedCall } from '#tests/unit/gateway/make-call';
 import { modelOf, offerAt, usd } from '#tests/unit/routing/make';
 import { record } from '#tools/sandbox/content/tool-call';
@@ -153,7 +154,7 @@ function targetAt(provider: string, family: FamilyId): Target {
     offer,
     family,
     address: new URL(`https://${provider}.test/v1`),
-    credential: 'secret',
+    ...calledBy(),
     price,
     injectBudget: null,
   };

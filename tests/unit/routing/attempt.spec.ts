@@ -11,8 +11,9 @@ import type { Target } from '#lib/gateway/routing/pure/target';
 import type { Exchange } from '#lib/gateway/upstream/exchange';
 import { createPools } from '#lib/gateway/upstream/pools';
 import { systemClock } from '#lib/platform/clock';
+import { calledBy } from '#tests/unit/families/make';
 import { plannedCall } from '#tests/unit/gateway/make-call';
-import { askOf, modelOf, offerAt } from '#tests/unit/routing/make';
+import { aimedAt, askOf, failure, modelOf, offerAt } from '#tests/unit/routing/make';
 
 /** What a provider that does answer has for it where another one never does, ms. */
 const patientMs = 1_500;
@@ -61,7 +62,7 @@ function targetAt(place: string, how: number | 'silent'): Target {
     offer,
     family: 'chat',
     address: new URL(`${origin}/${tests}/${place}/${how}`),
-    credential: 'secret',
+    ...calledBy(),
     price: offer.price,
     injectBudget: null,
   };
@@ -98,8 +99,8 @@ async function run(targets: readonly Target[], parts: Parts = {}) {
 
 function trip(place: string, nowMs = Date.now()): void {
   for (let at = 0; at < 5; at += 1) {
-    const running = health.begin(`m@${place}`, nowMs, false);
-    running?.failed(null, nowMs);
+    const running = health.begin(aimedAt(`m@${place}`), nowMs, false);
+    running?.failed(failure(), nowMs);
     running?.over();
   }
 }
@@ -202,16 +203,16 @@ describe('the breaker between plan and attempt', () => {
   it('only the Retry-After of a 429 is respected', async () => {
     const beforeMs = Date.now();
     await run([targetAt('a', 503), targetAt('b', 429)]);
-    expect(health.isAside('m@a', Date.now())).toBe(false);
-    expect(health.isAside('m@b', beforeMs + 59_000)).toBe(true);
+    expect(health.isAside(aimedAt('m@a'), Date.now())).toBe(false);
+    expect(health.isAside(aimedAt('m@b'), beforeMs + 59_000)).toBe(true);
   });
 });
 
 describe('the retry budget (contract: routing/further-fallbacks)', () => {
   it('the retry budget never stops a first fallback, and leaves further ones out when it is used up', async () => {
     for (let at = 0; at < 10; at += 1) {
-      health.begin('m@b', Date.now(), true);
-      health.begin('m@c', Date.now(), true);
+      health.begin(aimedAt('m@b'), Date.now(), true);
+      health.begin(aimedAt('m@c'), Date.now(), true);
     }
     const { body, records } = await run([targetAt('a', 500), targetAt('b', 503), targetAt('c', 200)]);
     expect(body).toBe('b');

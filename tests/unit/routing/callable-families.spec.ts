@@ -20,7 +20,7 @@ describe('the protocols in which a model can be called (contract: families/model
   it('are none if the offer is retired, or has no credential or price', () => {
     expect(callable(true, { ...chatOnly, servedUntilMs: 1 })).toEqual([]);
     expect(callable(true, { ...chatOnly, price: null })).toEqual([]);
-    const provider = { ...chatOnly.provider, credential: null };
+    const provider = { ...chatOnly.provider, credentials: [] };
     expect(callable(true, { ...chatOnly, provider })).toEqual([]);
   });
 });

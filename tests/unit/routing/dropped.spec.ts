@@ -10,6 +10,7 @@ import type { Health } from '#lib/gateway/routing/health';
 import type { Target } from '#lib/gateway/routing/pure/target';
 import { createPools, type Pools } from '#lib/gateway/upstream/pools';
 import { systemClock } from '#lib/platform/clock';
+import { calledBy } from '#tests/unit/families/make';
 import { plannedCall } from '#tests/unit/gateway/make-call';
 import { askOf, modelOf, offerAt } from '#tests/unit/routing/make';
 
@@ -68,7 +69,7 @@ function targetAt(place: string): Target {
   if (!offer.price) throw new Error('the offer has a price');
   const address = new URL(`${origin}/v1`);
   const model = modelOf('m', [offer]);
-  return { model, offer, family: 'chat', address, credential: 's', price: offer.price, injectBudget: null };
+  return { model, offer, family: 'chat', address, ...calledBy('s'), price: offer.price, injectBudget: null };
 }
 
 async function call(places: readonly string[] = ['a'], more: Partial<Ask> = {}) {

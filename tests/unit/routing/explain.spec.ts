@@ -22,7 +22,7 @@ describe('explaining a route (contract: routing/explain)', () => {
         offerAt('ignored'),
         offerAt('dear', 'm', { price: { id: 'p', effectiveAtMs: 0, price: usd('7', '4') } }),
         offerAt('unpriced', 'm', { price: null }),
-        { ...keyless, provider: { ...keyless.provider, credential: null, credentialEnv: 'KEYLESS' } },
+        { ...keyless, provider: { ...keyless.provider, credentials: [], credentialEnv: 'KEYLESS' } },
         offerAt('other', 'm', { families: new Set(['messages']) }),
         offerAt('open'),
         offerAt('late'),

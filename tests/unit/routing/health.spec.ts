@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { createHealth } from '#lib/gateway/routing/breaker';
 import { type Health, offerState } from '#lib/gateway/routing/health';
+import { aimedAt, failure } from '#tests/unit/routing/make';
 
 const t0 = 1_800_000_000_000;
 
 function begin(health: Health, nowMs: number, further = false) {
-  const running = health.begin('o', nowMs, further);
+  const running = health.begin(aimedAt('o'), nowMs, further);
   if (!running) throw new Error('the retry budget is used up');
   return running;
 }
@@ -13,7 +14,7 @@ function begin(health: Health, nowMs: number, further = false) {
 function fail(health: Health, times: number, nowMs: number, retryAfterMs: number | null = null): void {
   for (let at = 0; at < times; at += 1) {
     const running = begin(health, nowMs);
-    running.failed(retryAfterMs, nowMs);
+    running.failed(failure(retryAfterMs), nowMs);
     running.over();
   }
 }
@@ -30,10 +31,10 @@ describe('the breaker (contract: routing/breaker)', () => {
     fail(health, 4, t0);
     succeed(health, t0);
     fail(health, 4, t0);
-    expect(health.isAside('o', t0)).toBe(false);
+    expect(health.isAside(aimedAt('o'), t0)).toBe(false);
     fail(health, 1, t0);
-    expect(health.isAside('o', t0 + 9_999)).toBe(true);
-    expect(health.isAside('o', t0 + 10_000)).toBe(false);
+    expect(health.isAside(aimedAt('o'), t0 + 9_999)).toBe(true);
+    expect(health.isAside(aimedAt('o'), t0 + 10_000)).toBe(false);
   });
 
   it('each process has its own breakers: an offer that failed in one is still tried by another (contract: routing/health-is-local)', () => {
@@ -46,10 +47,10 @@ describe('the breaker (contract: routing/breaker)', () => {
     const health = createHealth();
     fail(health, 5, t0);
     const probe = begin(health, t0 + 10_000);
-    expect(health.isAside('o', t0 + 10_000)).toBe(true);
+    expect(health.isAside(aimedAt('o'), t0 + 10_000)).toBe(true);
     probe.succeeded(100, true, t0 + 10_050);
     probe.over();
-    expect(health.isAside('o', t0 + 10_050)).toBe(false);
+    expect(health.isAside(aimedAt('o'), t0 + 10_050)).toBe(false);
     expect(health.of('o')).toMatchObject({ failures: 0, openUntilMs: 0, running: 0 });
   });
 
@@ -70,7 +71,7 @@ describe('the breaker (contract: routing/breaker)', () => {
   it('a burst of failures that started before the breaker opened counts once', () => {
     const health = createHealth();
     const burst = Array.from({ length: 50 }, () => begin(health, t0));
-    for (const running of burst) running.failed(null, t0 + 100);
+    for (const running of burst) running.failed(failure(), t0 + 100);
     expect(health.of('o').openUntilMs).toBe(t0 + 10_100);
   });
 
@@ -78,27 +79,27 @@ describe('the breaker (contract: routing/breaker)', () => {
     const health = createHealth();
     fail(health, 5, t0);
     begin(health, t0 + 10_000).abandoned(t0 + 10_500);
-    expect(health.isAside('o', t0 + 10_500)).toBe(false);
+    expect(health.isAside(aimedAt('o'), t0 + 10_500)).toBe(false);
   });
 
   it('another probe follows one that hangs for as long as the offer was set aside', () => {
     const health = createHealth();
     fail(health, 5, t0);
     begin(health, t0 + 10_000);
-    expect(health.isAside('o', t0 + 19_999)).toBe(true);
-    expect(health.isAside('o', t0 + 20_000)).toBe(false);
+    expect(health.isAside(aimedAt('o'), t0 + 19_999)).toBe(true);
+    expect(health.isAside(aimedAt('o'), t0 + 20_000)).toBe(false);
   });
 
   it('the first word of a probe puts its offer back in service, however long that answer takes', () => {
     const health = createHealth();
     fail(health, 5, t0);
     const probe = begin(health, t0 + 10_000);
-    expect(health.isAside('o', t0 + 10_100)).toBe(true);
+    expect(health.isAside(aimedAt('o'), t0 + 10_100)).toBe(true);
     probe.spoke();
     expect(health.of('o')).toMatchObject({ tripped: false, openUntilMs: 0, failures: 5, running: 1 });
     probe.succeeded(100, true, t0 + 600_000);
     fail(health, 4, t0 + 600_000);
-    expect(health.isAside('o', t0 + 600_000)).toBe(false);
+    expect(health.isAside(aimedAt('o'), t0 + 600_000)).toBe(false);
   });
 
   it('an offer is set aside again, for double the time, when its probe breaks after its first word', () => {
@@ -108,8 +109,8 @@ describe('the breaker (contract: routing/breaker)', () => {
     for (const seconds of [20, 40, 80, 160, 300, 300]) {
       const probe = begin(health, nowMs);
       probe.spoke();
-      expect(health.isAside('o', nowMs)).toBe(false);
-      probe.failed(null, nowMs + 50);
+      expect(health.isAside(aimedAt('o'), nowMs)).toBe(false);
+      probe.failed(failure(), nowMs + 50);
       probe.over();
       expect(health.of('o')).toMatchObject({ tripped: true, openUntilMs: nowMs + 50 + seconds * 1_000 });
       nowMs += 50 + seconds * 1_000;
@@ -124,11 +125,11 @@ describe('the breaker (contract: routing/breaker)', () => {
     expect(health.of('o')).toMatchObject({ tripped: true, openUntilMs: t0 + 10_000 });
     const probe = begin(health, t0 + 10_000);
     earlier.spoke();
-    expect(health.isAside('o', t0 + 10_000)).toBe(true);
-    probe.failed(null, t0 + 10_000);
+    expect(health.isAside(aimedAt('o'), t0 + 10_000)).toBe(true);
+    probe.failed(failure(), t0 + 10_000);
     probe.spoke();
     earlier.succeeded(100, true, t0 + 10_001);
-    expect(health.isAside('o', t0 + 10_001)).toBe(false);
+    expect(health.isAside(aimedAt('o'), t0 + 10_001)).toBe(false);
   });
 
   it('five answers in a row that broke after their beginning set an offer aside', () => {
@@ -137,8 +138,8 @@ describe('the breaker (contract: routing/breaker)', () => {
     for (const running of broken) running.spoke();
     expect(health.of('o')).toMatchObject({ failures: 0, errorRate: 0 });
     broken.forEach((running, at) => {
-      expect(health.isAside('o', t0 + at)).toBe(false);
-      running.failed(null, t0 + at);
+      expect(health.isAside(aimedAt('o'), t0 + at)).toBe(false);
+      running.failed(failure(), t0 + at);
       running.over();
     });
     expect(health.of('o')).toMatchObject({ failures: 5, openUntilMs: t0 + 10_004, running: 0 });
@@ -153,7 +154,7 @@ describe('the breaker (contract: routing/breaker)', () => {
     left.over();
     expect(health.of('o')).toMatchObject({ failures: 4, openUntilMs: 0 });
     fail(health, 1, t0 + 20);
-    expect(health.isAside('o', t0 + 20)).toBe(true);
+    expect(health.isAside(aimedAt('o'), t0 + 20)).toBe(true);
   });
 
   it('the state of an offer is shown from the time aside to the attempt that decides', () => {
@@ -164,7 +165,7 @@ describe('the breaker (contract: routing/breaker)', () => {
     expect([stateAt(t0 + 9_999), stateAt(t0 + 10_000)]).toEqual(['set aside', 'probing']);
     const failing = begin(health, t0 + 10_000);
     expect(stateAt(t0 + 10_100)).toBe('probing');
-    failing.failed(null, t0 + 10_100);
+    failing.failed(failure(), t0 + 10_100);
     failing.over();
     expect([stateAt(t0 + 10_101), stateAt(t0 + 30_100)]).toEqual(['set aside', 'probing']);
     const healing = begin(health, t0 + 30_100);
@@ -179,8 +180,8 @@ describe('the breaker (contract: routing/breaker)', () => {
     const health = createHealth();
     fail(health, 1, t0, 7_000);
     succeed(health, t0 + 10);
-    expect(health.isAside('o', t0 + 6_999)).toBe(true);
-    expect(health.isAside('o', t0 + 7_000)).toBe(false);
+    expect(health.isAside(aimedAt('o'), t0 + 6_999)).toBe(true);
+    expect(health.isAside(aimedAt('o'), t0 + 7_000)).toBe(false);
   });
 
   it('a Retry-After is respected up to a day', () => {
@@ -194,19 +195,19 @@ describe('the retry budget (contract: routing/further-fallbacks)', () => {
   it('the retry budget allows ten further fallbacks at once, and one more as soon as one is over', () => {
     const health = createHealth();
     const running = Array.from({ length: 10 }, () => begin(health, t0, true));
-    expect(health.begin('o', t0, true)).toBeNull();
-    expect(health.begin('o', t0, false)).not.toBeNull();
+    expect(health.begin(aimedAt('o'), t0, true)).toBeNull();
+    expect(health.begin(aimedAt('o'), t0, false)).not.toBeNull();
     running[0]?.over();
     running[0]?.over();
-    expect(health.begin('o', t0, true)).not.toBeNull();
-    expect(health.begin('o', t0, true)).toBeNull();
+    expect(health.begin(aimedAt('o'), t0, true)).not.toBeNull();
+    expect(health.begin(aimedAt('o'), t0, true)).toBeNull();
   });
 
   it('the retry budget grows with the running attempts: it is a fifth of them', () => {
     const health = createHealth();
     for (let at = 0; at < 100; at += 1) begin(health, t0);
     let further = 0;
-    while (health.begin('o', t0, true)) further += 1;
+    while (health.begin(aimedAt('o'), t0, true)) further += 1;
     // A fifth of the 124 that run then, further ones included, is 24.8.
     expect(further).toBe(24);
   });
@@ -245,7 +246,7 @@ describe('figures', () => {
     const health = createHealth();
     fail(health, 1, t0);
     begin(health, t0);
-    health.begin('other', t0, false);
+    health.begin(aimedAt('other'), t0, false);
     expect(health.list()).toEqual([
       expect.objectContaining({ offerId: 'o', failures: 1, running: 1, errorRate: 0.2, openUntilMs: 0 }),
       expect.objectContaining({ offerId: 'other', running: 1 }),

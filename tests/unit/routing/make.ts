@@ -1,10 +1,11 @@
+import type { Keeper } from '#lib/core/facts/credential';
 import type { Catalogue, KeySnapshot, ModelFacts, OfferFacts, Policy } from '#lib/core/facts/snapshot';
 import type { Ask } from '#lib/core/families/family';
 import type { Price } from '#lib/core/metering/price-list';
 import { parseUsd } from '#lib/core/money';
-import type { OfferHealth, Smoothed } from '#lib/gateway/routing/health';
+import type { Aimed, AttemptFailure, OfferHealth, Smoothed } from '#lib/gateway/routing/health';
 import type { PlanInput } from '#lib/gateway/routing/pure/plan';
-import { askChat, makeModel, makeOffer, makeProvider } from '#tests/unit/families/make';
+import { askChat, makeCredential, makeModel, makeOffer, makeProvider } from '#tests/unit/families/make';
 
 export const nowMs = 1_800_000_000_000;
 
@@ -87,8 +88,24 @@ export function healthOf(part: Partial<OfferHealth> = {}): OfferHealth {
     openUntilMs: 0,
     tripped: false,
     probing: false,
+    credentials: {},
     ...part,
   };
+}
+
+/** The only credential of an offer, as attempts are reported by it. */
+export function aimedAt(offerId: string): Aimed {
+  return { offer: makeOffer({ id: offerId }), credential: makeCredential() };
+}
+
+/** Who keeps or holds something. */
+export function keeper(providerId: string, credential = 'default'): Keeper {
+  return { providerId, credential };
+}
+
+/** A failure of an attempt that says nothing about the credential. */
+export function failure(retryAfterMs: number | null = null): AttemptFailure {
+  return { status: 500, what: 'server', credential: null, retryAfterMs };
 }
 
 export function seen(value: number, agoMs = 1_000): Smoothed {

@@ -23,6 +23,7 @@ const kept: Resource = {
   id: 'video_1',
   workspaceId: 'w',
   providerId: 'keeper',
+  credential: 'default',
   family: 'videos',
   modelId: 'film',
   upstreamModel: 'film-1',
@@ -68,7 +69,7 @@ describe('a call on what a provider keeps (contract: routing/pinned)', () => {
       offer: { id: 'film@keeper', modelId: 'film', upstreamModel: 'film-1', provider: { id: 'keeper' } },
       family: 'videos',
       address: ready.state === 'ready' ? ready.url : null,
-      credential: 'secret',
+      credential: { name: 'default', secret: 'secret' },
       injectBudget: null,
     });
   });
@@ -124,7 +125,7 @@ describe('a call on what a provider keeps (contract: routing/pinned)', () => {
 
   it.each([
     ['is gone', null, 'missing_upstream_base_url', 'keeper'],
-    ['lacks its credential', keeper({ credential: null }), 'missing_upstream_base_url', 'a credential'],
+    ['lacks its credential', keeper({ credentials: [] }), 'missing_upstream_base_url', 'a credential'],
     ['has no address for the family', keeper({}, null), 'missing_upstream_base_url', 'the videos family'],
     [
       'has an address that is not set',

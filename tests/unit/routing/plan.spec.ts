@@ -7,6 +7,7 @@ import {
   catalogueOf,
   healthOf,
   inputOf,
+  keeper,
   modelOf,
   nowMs,
   offerAt,
@@ -58,14 +59,14 @@ describe('without a policy (contract: routing/plan)', () => {
 
   it('an offer without a price next to one without its credential is a fault of the operator’s configuration', () => {
     const bare = offerAt('b');
-    const unkeyed = { ...bare, provider: { ...bare.provider, credential: null, credentialEnv: 'B_KEY' } };
+    const unkeyed = { ...bare, provider: { ...bare.provider, credentials: [], credentialEnv: 'B_KEY' } };
     const catalogue = catalogueOf(modelOf('m', [offerAt('a', 'm', { price: null }), unkeyed]));
     expect(plan(inputOf({ catalogue })).failure).toMatchObject({ code: 'missing_upstream_base_url' });
   });
 
   it('an offer without its credential is left out, and the failure names the variable', () => {
     const bare = offerAt('a');
-    const provider = { ...bare.provider, credential: null, credentialEnv: 'A_KEY' };
+    const provider = { ...bare.provider, credentials: [], credentialEnv: 'A_KEY' };
     const { failure } = plan(inputOf({ catalogue: catalogueOf(modelOf('m', [{ ...bare, provider }])) }));
     expect(failure).toMatchObject({
       code: 'missing_upstream_base_url',
@@ -302,12 +303,12 @@ describe('a call with a past (contract: routing/prompt-cache)', () => {
       modelOf('m', [offerAt('a'), offerAt('b')]),
       modelOf('n', [offerAt('b', 'n')]),
     );
-    expect(order(inputOf({ pinned: 'b', health, policy, catalogue }))).toEqual(['m@b']);
+    expect(order(inputOf({ pinned: keeper('b'), health, policy, catalogue }))).toEqual(['m@b']);
   });
 
   it('a call that continues stored state is refused if its model has no offer at that provider', () => {
-    expect(plan(inputOf({ pinned: 'z' })).failure?.code).toBe('model_not_allowed');
-    expect(plan(inputOf({ pinned: 'b', policy: { ignore: ['b'] } })).failure?.code).toBe(
+    expect(plan(inputOf({ pinned: keeper('z') })).failure?.code).toBe('model_not_allowed');
+    expect(plan(inputOf({ pinned: keeper('b'), policy: { ignore: ['b'] } })).failure?.code).toBe(
       'missing_upstream_base_url',
     );
   });
@@ -318,12 +319,12 @@ describe('a call with a past (contract: routing/prompt-cache)', () => {
     ['behind what `order` names', { order: ['b'] }, ['m@b', 'm@c', 'm@a']],
     ['not where the policy leaves it out', { ignore: ['c'] }, ['m@a', 'm@b']],
   ])('whose prompt a provider has cached prefers it: %s', (_, policy, expected) => {
-    expect(order(inputOf({ holder: 'c', policy }))).toEqual(expected);
+    expect(order(inputOf({ holder: keeper('c'), policy }))).toEqual(expected);
   });
 
   it('the provider that holds the prompt cache is not preferred while it is set aside', () => {
     const health = { 'm@c': healthOf({ openUntilMs: nowMs + 1 }) };
-    expect(order(inputOf({ holder: 'c', health }))).toEqual(['m@a', 'm@b', 'm@c']);
+    expect(order(inputOf({ holder: keeper('c'), health }))).toEqual(['m@a', 'm@b', 'm@c']);
   });
 });
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
+import type { CredentialFacts } from '#lib/core/facts/credential';
 import { chat } from '#lib/core/families/chat';
 import type { Ask, Family } from '#lib/core/families/family';
 import { generateContent } from '#lib/core/families/generate-content';
@@ -15,11 +16,11 @@ import type { Answer } from '#lib/gateway/upstream/attempt';
 import { createPools } from '#lib/gateway/upstream/pools';
 import { systemClock } from '#lib/platform/clock';
 import { askContent } from '#tests/unit/families/content/make';
-import { askChat } from '#tests/unit/families/make';
+import { askChat, calledBy, makeCredential, makeProvider } from '#tests/unit/families/make';
 import { askMessages } from '#tests/unit/families/messages/make';
 import { askResponse } from '#tests/unit/families/responses/make';
 import { plannedCall } from '#tests/unit/gateway/make-call';
-import { modelOf, offerAt } from '#tests/unit/routing/make';
+import { aimedAt, failure, modelOf, offerAt } from '#tests/unit/routing/make';
 
 /** What a provider does with a request. */
 export type Manner = (response: ServerResponse) => void;
@@ -43,7 +44,9 @@ export function playProviders() {
   };
   beforeAll(async () => {
     server = createServer((request, response) => {
-      const [, test = '', place = ''] = (request.url ?? '').split('/');
+      const [, test = '', path = ''] = (request.url ?? '').split('/');
+      // In a pool, the credential says who answers.
+      const place = path === 'pool' ? (request.headers.authorization ?? '').slice('Bearer '.length) : path;
       if (test !== `${state.number}`) return;
       state.arrived.push(place);
       request.resume();
@@ -72,17 +75,52 @@ export function playProviders() {
     limits: { readonly holdMs?: number; readonly firstWordMs?: number; readonly firstByteMs?: number } = {},
   ) {
     state.manners = tried;
-    const targets = Object.keys(tried).map((place): Target => {
-      const offer = offerAt(place);
-      if (!offer.price) throw new Error('the offer has a price');
-      const address = new URL(`${origin}/${state.number}/${place}`);
-      const { id } = family;
-      const model = modelOf('m', [offer]);
-      return { model, offer, family: id, address, credential: 's', price: offer.price, injectBudget: null };
-    });
+    const targets = Object.keys(tried).map((place) => targetAt(place, place, calledBy('s').pool, family));
+    return attempt({ family, ask }, targets, 4, limits);
+  }
+
+  function targetAt(
+    provider: string,
+    place: string,
+    pool: readonly CredentialFacts[],
+    { id }: Family,
+  ): Target {
+    const facts = makeProvider({ id: provider, credentials: pool });
+    const offer = offerAt(provider, 'm', { provider: facts });
+    const [credential] = pool;
+    if (!offer.price || !credential) throw new Error('the offer has a price, and its pool a credential');
+    const address = new URL(`${origin}/${state.number}/${place}`);
+    const model = modelOf('m', [offer]);
+    return { model, offer, family: id, address, credential, pool, price: offer.price, injectBudget: null };
+  }
+
+  /** Chat calls of providers with pools, in the order of the names. @param most attempts. */
+  function runPools(
+    pools: Readonly<Record<string, Readonly<Record<string, Manner>>>>,
+    most = 4,
+    limits: { readonly firstByteMs?: number } = {},
+  ) {
+    state.manners = Object.assign({}, ...Object.values(pools));
+    const targets = Object.entries(pools).map(([provider, pool]) =>
+      targetAt(
+        provider,
+        'pool',
+        Object.keys(pool).map((name) => makeCredential({ name, secret: name })),
+        chat,
+      ),
+    );
+    return attempt({ family: chat, ask: askChat({ model: 'm' }) }, targets, most, limits);
+  }
+
+  async function attempt(
+    { family, ask }: { readonly family: Family; readonly ask: Ask },
+    targets: readonly Target[],
+    attempts: number,
+    limits: object,
+  ) {
     const planned = plannedCall(family, ask, targets);
     const timeLimits = { ...planned.plan.timeLimits, ...limits };
-    const call = extendCall(planned, { plan: { ...planned.plan, timeLimits } });
+    const call = extendCall(planned, { plan: { ...planned.plan, attempts, timeLimits } });
     const { answer } = await tryTargets(
       { clock: systemClock, pools, health: state.health, offerFaults },
       call,
@@ -90,19 +128,19 @@ export function playProviders() {
         underway: () => {},
       },
     );
-    const attempts = call.outcome.attempts.map(({ provider, status, error }) => [provider, status, error]);
-    return { answer, attempts, place: answer?.target.offer.provider.id ?? null };
+    const made = call.outcome.attempts.map(({ provider, status, error }) => [provider, status, error]);
+    return { answer, attempts: made, place: answer?.target.offer.provider.id ?? null };
   }
 
   function trip(place: string, nowMs: number): void {
     for (let at = 0; at < 5; at += 1) {
-      const running = state.health.begin(`m@${place}`, nowMs, false);
-      running?.failed(null, nowMs);
+      const running = state.health.begin(aimedAt(`m@${place}`), nowMs, false);
+      running?.failed(failure(), nowMs);
       running?.over();
     }
   }
 
-  return { state, run, trip };
+  return { state, run, runPools, trip };
 }
 
 /** All that the client would get of an answer, and how it ends. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { aimedAt, failure } from '#tests/unit/routing/make';
 import { open, playProviders, stream, streams, whole, wholes } from '#tests/unit/routing/play-providers';
 
 const { state, run, trip } = playProviders();
@@ -11,7 +12,7 @@ describe('a probe (contract: routing/breaker)', () => {
     const { answer } = await run(one, { a: open(one.silent + one.word), b: stream(one.word + one.end) });
     expect(state.health.of('m@a')).toMatchObject({ tripped: false, failures: 5, openUntilMs: 0 });
     const nowMs = Date.now();
-    answer?.running?.failed(null, nowMs);
+    answer?.running?.failed(failure(), nowMs);
     expect(state.health.of('m@a')).toMatchObject({ tripped: true, openUntilMs: nowMs + 20_000 });
     answer?.exchange.abort(new Error('the test is over'));
   });
@@ -37,7 +38,7 @@ describe('a probe (contract: routing/breaker)', () => {
       await run(one, { a: stream(one.silent), b: stream(one.word + one.end) });
       state.number += 1;
     }
-    expect(state.health.isAside('m@a', Date.now())).toBe(true);
+    expect(state.health.isAside(aimedAt('m@a'), Date.now())).toBe(true);
     state.arrived = [];
     const { place } = await run(one, { a: stream(one.silent), b: stream(one.word + one.end) });
     expect([place, state.arrived]).toEqual(['b', ['b']]);

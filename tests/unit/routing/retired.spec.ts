@@ -6,7 +6,7 @@ import { explain } from '#lib/gateway/routing/explain';
 import { isAvailable, listRoutable } from '#lib/gateway/routing/pure/exclude';
 import { checkNested } from '#lib/gateway/routing/pure/nested';
 import { plan } from '#lib/gateway/routing/pure/plan';
-import { askOf, catalogueOf, inputOf, modelOf, offerAt } from '#tests/unit/routing/make';
+import { aimedAt, askOf, catalogueOf, inputOf, keeper, modelOf, offerAt } from '#tests/unit/routing/make';
 
 const midnightMs = Date.UTC(2026, 9, 24);
 const gone = { servedUntilMs: endOfDay('2026-10-23') };
@@ -32,8 +32,8 @@ describe('an offer that its provider stops serving (contract: routing/retired)',
 
   it('a retired offer is not in the health lists, even if it was tried', () => {
     const health = createHealth();
-    health.begin('m@a', midnightMs - 1, false);
-    health.begin('m@b', midnightMs - 1, false);
+    health.begin(aimedAt('m@a'), midnightMs - 1, false);
+    health.begin(aimedAt('m@b'), midnightMs - 1, false);
     const shownAt = (nowMs: number) => listOffers(two, health, nowMs).map(({ provider }) => provider);
     expect(shownAt(midnightMs - 1)).toEqual(['a', 'b']);
     expect(shownAt(midnightMs)).toEqual(['b']);
@@ -61,7 +61,7 @@ describe('an offer that its provider stops serving (contract: routing/retired)',
   it('retirement is named also if the call is bound to the provider, or if other offers have another family', () => {
     const other = offerAt('b', 'm', { families: new Set(['messages']) });
     const catalogue = catalogueOf(modelOf('m', [offerAt('a', 'm', gone), other]));
-    for (const pinned of [null, 'a']) {
+    for (const pinned of [null, keeper('a')]) {
       const { failure } = plan(inputOf({ catalogue, nowMs: midnightMs, pinned }));
       expect(failure?.code).toBe('model_not_allowed');
       expect(failure?.message).toContain('a retired on 2026-10-23');
@@ -70,7 +70,7 @@ describe('an offer that its provider stops serving (contract: routing/retired)',
 
   it('it stays the operator’s fault if another offer only lacks its credential', () => {
     const b = offerAt('b');
-    const keyless = { ...b, provider: { ...b.provider, credential: null } };
+    const keyless = { ...b, provider: { ...b.provider, credentials: [] } };
     const catalogue = catalogueOf(modelOf('m', [offerAt('a', 'm', gone), keyless]));
     expect(plan(inputOf({ catalogue, nowMs: midnightMs })).failure?.code).toBe('missing_upstream_base_url');
   });

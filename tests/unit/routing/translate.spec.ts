@@ -5,7 +5,7 @@ import { estimate } from '#lib/gateway/admission/pure/estimate';
 import { explain } from '#lib/gateway/routing/explain';
 import { type PlanInput, plan } from '#lib/gateway/routing/pure/plan';
 import { makeProvider } from '#tests/unit/families/make';
-import { askOf, catalogueOf, inputOf, modelOf, offerAt, snapshotOf } from '#tests/unit/routing/make';
+import { askOf, catalogueOf, inputOf, keeper, modelOf, offerAt, snapshotOf } from '#tests/unit/routing/make';
 
 /** An offer that speaks these protocols. */
 function speaking(provider: string, families: readonly FamilyId[], model = 'm'): OfferFacts {
@@ -72,7 +72,7 @@ describe('offers of other protocols (contract: translation/when, translation/pol
   });
 
   it('are not candidates for a call that is bound to its provider', () => {
-    expect(targetsOf(inputOf({ catalogue, pinned: 'a' }))).toEqual([]);
+    expect(targetsOf(inputOf({ catalogue, pinned: keeper('a') }))).toEqual([]);
   });
 });
 

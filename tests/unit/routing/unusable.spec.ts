@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { chat } from '#lib/core/families/chat';
 import { askChat } from '#tests/unit/families/make';
+import { aimedAt } from '#tests/unit/routing/make';
 import {
   bodyOf,
   breaking,
@@ -130,9 +131,9 @@ describe('an error in a 200', () => {
       c: whole(good),
     });
     const nowMs = Date.now();
-    expect([state.health.isAside('m@a', nowMs + 50_000), state.health.isAside('m@b', nowMs)]).toEqual([
-      true,
-      false,
-    ]);
+    expect([
+      state.health.isAside(aimedAt('m@a'), nowMs + 50_000),
+      state.health.isAside(aimedAt('m@b'), nowMs),
+    ]).toEqual([true, false]);
   });
 });

@@ -43,6 +43,7 @@ export function strangeCalls(customer: Customer): fc.Arbitrary<CallRecord> {
       startMs: milliseconds,
       durationMs: milliseconds,
       upstreamRequestId: maybe,
+      credential: fc.oneof(fc.constant('default'), text),
       possibleDuplicate: fc.boolean(),
       providerCode: maybe,
       providerMessage: maybe,

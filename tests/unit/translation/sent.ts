@@ -9,7 +9,7 @@ import { extendCall } from '#lib/gateway/flow/call/call';
 import type { Target } from '#lib/gateway/routing/pure/target';
 import { translatedBudget } from '#lib/gateway/routing/pure/translate';
 import { ClientRequest } from '#lib/gateway/translation/pure/client-request';
-import { makeModel, makeOffer } from '#tests/unit/families/make';
+import { calledBy, makeModel, makeOffer } from '#tests/unit/families/make';
 import { plannedCall } from '#tests/unit/gateway/make-call';
 
 /** What a provider gets of a translated request. */
@@ -59,7 +59,7 @@ export async function sendAs(
     offer,
     family: to,
     address: new URL('https://provider.test/v1'),
-    credential: 'secret',
+    ...calledBy(),
     price: {
       id: 'p',
       effectiveAtMs: 0,

@@ -111,6 +111,7 @@ function attemptOf(provider: string, model: string, status: number, error: strin
     startMs: 1,
     durationMs: 780,
     upstreamRequestId: `req_${randomBytes(16).toString('hex')}`,
+    credential: 'default',
     possibleDuplicate: false,
     providerCode: null,
     providerMessage: null,

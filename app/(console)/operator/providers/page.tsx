@@ -6,6 +6,7 @@ import { PageHead } from '#components/page-head';
 import { EmptyState } from '#components/ui/empty-state';
 import { formOf } from '#lib/console/form';
 import { providerRowOf } from '#lib/console/gateway/provider';
+import { readModels } from '#lib/console/models/list';
 import { readForOperator } from '#lib/console/operator';
 import { setCredential } from '#lib/control/operations/provider/credential';
 import { listProviders } from '#lib/control/operations/provider/list';
@@ -14,18 +15,20 @@ import { rotateSecretsAction, setCredentialAction, testProviderAction } from './
 
 export const metadata: Metadata = { title: 'Providers' };
 
-const { value, env } = setCredential.fields;
+const { name, value, env, weight, priority, models } = setCredential.fields;
 
 export default async function ProvidersPage() {
-  const [{ data }, secrets] = await Promise.all([
+  const [{ data }, catalogue, secrets] = await Promise.all([
     readForOperator(listProviders),
+    readModels(),
     readForOperator(showSecrets),
   ]);
   return (
     <>
       <PageHead title="Providers">
         Providers that calls are sent to. A provider without a credential gets no calls: set its variable in
-        the gateway’s environment, or store a credential here. A stored credential is never shown again.
+        the gateway’s environment, or store a credential here. A stored credential is never shown again. Calls
+        are spread over several credentials by priority and weight.
       </PageHead>
       {data.length === 0 ? (
         <EmptyState icon={<Plug />} title="No providers yet">
@@ -33,8 +36,15 @@ export default async function ProvidersPage() {
         </EmptyState>
       ) : (
         <ProviderTable
-          providers={data.map(providerRowOf)}
-          fields={formOf({ value, env: { ...env, label: 'Or an environment variable' } })}
+          providers={data.map((provider) => providerRowOf(provider, modelsAt(provider.id, catalogue)))}
+          fields={formOf({
+            name: { ...name, required: true },
+            value,
+            env: { ...env, label: 'Or an environment variable' },
+            weight,
+            priority,
+            models,
+          })}
           setCredential={setCredentialAction}
           test={testProviderAction}
         />
@@ -42,4 +52,10 @@ export default async function ProvidersPage() {
       <SecretsSection {...secrets} rotate={rotateSecretsAction} />
     </>
   );
+}
+
+function modelsAt(provider: string, models: Awaited<ReturnType<typeof readModels>>): string[] {
+  return models
+    .filter(({ offers }) => offers.some((offer) => offer.provider === provider))
+    .map(({ id }) => id);
 }

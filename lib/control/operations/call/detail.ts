@@ -12,6 +12,10 @@ const moment = z.iso.datetime();
 const shownAttempt = z.object({
   provider: z.string(),
   model: z.string(),
+  credential: z
+    .string()
+    .nullable()
+    .describe('The name of the credential by which the provider was called; null: only operators see it.'),
   status: z.int().nullable(),
   error: z.string().nullable(),
   startMs: z.number(),
@@ -80,6 +84,8 @@ export interface CallNames {
   readonly workspaceSlug: string | null;
   readonly keyName: string | null;
   readonly playground: boolean;
+  /** Whether it is shown to an operator. */
+  readonly toOperator: boolean;
 }
 
 /**
@@ -132,6 +138,7 @@ export function callDetail(
         : null,
     attempts: storedAttempts(call.attempts, call).map(({ translatedTo = null, lost = [], ...one }) => ({
       ...one,
+      credential: names.toOperator ? one.credential : null,
       translatedTo,
       lost: [...lost],
     })),

@@ -1,4 +1,5 @@
 import type { Call } from '#generated/client';
+import { type Actor, isOperator } from '#lib/control/operations/actor';
 import { type CallDetail, callDetail } from '#lib/control/operations/call/detail';
 import { findIds, type Search } from '#lib/control/operations/call/search';
 import type { Context } from '#lib/control/operations/declare';
@@ -10,10 +11,10 @@ import { keptFromId } from '#lib/control/retention/weeks';
 
 /** One call of the scope by its request id (contract: call-log/row). @throws ControlRefused not_found. */
 export async function getCall(
-  { store, scope, nowMs }: Pick<Context<'subject'>, 'store' | 'scope' | 'nowMs'>,
+  context: Pick<Context<'subject'>, 'store' | 'scope' | 'actor' | 'nowMs'>,
   id: string,
 ): Promise<CallDetail> {
-  const [found] = isUuid(id) ? await readCalls(store, scope, [id], nowMs) : [];
+  const [found] = isUuid(id) ? await readCalls(context, [id]) : [];
   if (found) return found;
   const advice = 'use the X-Request-Id of the answer (a call appears within 2 seconds)';
   throw notFound(`there is no call ${quoted(id)}; ${advice}`, 'id');
@@ -24,12 +25,13 @@ export async function getCall(
  * arrive. A page of a search that looked at many calls may have fewer rows than requested and still have a next page.
  */
 export async function pageOfCalls(
-  { store, scope, nowMs }: Context<'workspace'>,
+  context: Context<'workspace'>,
   search: Search,
   limit: number,
 ): Promise<{ data: CallDetail[]; next: string | null }> {
+  const { store, scope, nowMs } = context;
   const { ids, next } = await findIds(store, scope, nowMs, { ...search, limit });
-  return { data: await readCalls(store, scope, ids, nowMs), next };
+  return { data: await readCalls(context, ids), next };
 }
 
 /**
@@ -37,10 +39,8 @@ export async function pageOfCalls(
  * workspace no longer keeps, though they may not be deleted yet.
  */
 async function readCalls(
-  store: Store,
-  scope: Scope,
+  { store, scope, actor, nowMs }: { store: Store; scope: Scope; actor: Actor; nowMs: number },
   ids: readonly string[],
-  nowMs: number,
 ): Promise<CallDetail[]> {
   if (ids.length === 0) return [];
   const where = { callId: { in: [...ids] } };
@@ -63,6 +63,7 @@ async function readCalls(
     const names = {
       workspaceSlug: workspace?.slug ?? null,
       keyName: keys.get(call.keyId)?.name ?? null,
+      toOperator: isOperator(actor),
       playground: (keys.get(call.keyId)?.sessionId ?? null) !== null,
     };
     const [job, adjustment] = [jobOf.get(id) ?? null, adjustmentOf.get(id) ?? null];

@@ -27,7 +27,7 @@ import {
   stateOfShown,
 } from '#lib/control/operations/key/settings';
 import { showKeyUse } from '#lib/control/operations/key/use';
-import { badInput, quoted } from '#lib/control/operations/refusal';
+import { refuseUnknownModels } from '#lib/control/operations/known-models';
 import { within } from '#lib/control/operations/scope';
 import { newRowId } from '#lib/platform/data/row-id';
 
@@ -227,17 +227,4 @@ async function makerOf({ store, actor, scope }: Context<'workspace'>): Promise<s
   if (userId === null) return null;
   const where = { workspaceId_userId: { workspaceId: scope.workspaceId, userId } };
   return (await store.prisma.member.findUnique({ where }))?.userId ?? null;
-}
-
-/** Slugs that are not in the catalogue would silently lock the key out. */
-async function refuseUnknownModels({ store }: Context, models: string[] | null | undefined): Promise<void> {
-  if (!models) return;
-  const known = await store.prisma.model.findMany({ where: { id: { in: models } }, select: { id: true } });
-  const unknown = models.filter((slug) => !known.some((model) => model.id === slug));
-  if (unknown.length === 0) return;
-  const names = unknown.slice(0, 10).map(quoted).join(', ');
-  throw badInput(
-    'models',
-    `the catalogue has no ${names}; "gateway catalogue list" and GET /api/v1/models list all models`,
-  );
 }

@@ -2,28 +2,45 @@ import { z } from 'zod';
 import { Prisma } from '#generated/client';
 import { type Context, change } from '#lib/control/operations/declare';
 import { type Field, type FieldFacts, optional } from '#lib/control/operations/field/field';
-import { pattern, toggle, words } from '#lib/control/operations/field/kinds';
-import { badInput, ControlRefused, notFound, quoted } from '#lib/control/operations/refusal';
+import { count, models as modelsField, pattern, toggle, words } from '#lib/control/operations/field/kinds';
+import { refuseUnknownModels } from '#lib/control/operations/known-models';
+import { badInput, ControlRefused, conflict, notFound, quoted } from '#lib/control/operations/refusal';
 import { commonKey } from '#lib/control/operations/secret/common-key';
+import { defaultCredential } from '#lib/core/facts/credential';
 import { storedCredentialShape } from '#lib/core/schemas/catalogue';
 import { credentialContext, open, type SealingKey, seal } from '#lib/platform/sealing';
+
+/** Credentials of a provider, withdrawn ones included. */
+const mostCredentials = 100;
 
 export const providerField = words(
   { label: 'Provider', help: 'Id of the provider.', placeholder: 'ID', example: 'openai' },
   64,
 );
 
+export const nameField = pattern(
+  {
+    label: 'Name',
+    help: `Which of the provider's credentials; "${defaultCredential}" if it is left out. The call log shows it.`,
+    placeholder: 'NAME',
+    example: 'team-2',
+  },
+  /^[a-z0-9][a-z0-9._-]{0,39}$/,
+  'must have at most 40 lower-case letters, digits, ".", "_" or "-", and begin with a letter or digit',
+);
+
 type Stored = z.output<typeof storedCredentialShape>;
 
-/** The value is sealed for this row only, and no answer, audit row or message ever contains it. */
+/** The value is sealed for this credential only, and no answer, audit row or message ever contains it. */
 export const setCredential = change({
   name: 'provider.set-credential',
   summary:
-    'Sets the credential of a provider: a value, which is stored sealed, or the variable that contains it.',
+    'Adds or changes a credential of a provider: a value, which is stored sealed, or the variable that contains it.',
   reach: 'gateway',
   permission: 'gateway:write',
   fields: {
     provider: providerField,
+    name: optional(nameField),
     value: optional(
       credentialField({
         label: 'Credential',
@@ -41,35 +58,112 @@ export const setCredential = change({
         'must be the name of an environment variable, such as OPENAI_API_KEY',
       ),
     ),
-    remove: optional(toggle({ label: 'Remove', help: 'Removes the credential.', example: true })),
+    weight: optional(
+      count(
+        {
+          label: 'Weight',
+          unit: 'shares',
+          help: 'Its share of the calls among credentials of its priority; 1 if not set.',
+          example: 2,
+        },
+        { min: 1, max: 1000 },
+      ),
+    ),
+    priority: optional(
+      count(
+        {
+          label: 'Priority',
+          unit: 'rank',
+          help: 'Credentials with the lowest number are used first, others only if none of those can serve; 1 if not set.',
+          example: 2,
+        },
+        { min: 1, max: 100 },
+      ),
+    ),
+    models: optional(modelsField({ label: 'Models', help: 'The models that it may serve.' })),
+    withdrawn: optional(
+      toggle({
+        label: 'Withdrawn',
+        help: 'It gets no new calls; jobs, files and stored responses that it made are still reached with it.',
+        example: true,
+      }),
+    ),
+    remove: optional(
+      toggle({
+        label: 'Remove',
+        help: 'Deletes the credential; what it made is then looked for with the others.',
+        example: true,
+      }),
+    ),
   },
-  output: z.object({ provider: z.string(), credential: z.enum(['none', 'variable', 'sealed']) }),
+  output: z.object({
+    provider: z.string(),
+    name: z.string(),
+    credential: z.enum(['none', 'variable', 'sealed']),
+  }),
   http: [{ method: 'POST', path: '/providers/{provider}/credential' }],
   line: { arguments: ['provider'] },
-  text: ({ provider, credential }) =>
-    credential === 'none' ? `${provider} has no credential` : `${provider} has a credential (${credential})`,
-  run: async (context, { provider, value, env, remove = false }) => {
-    if ([value !== undefined, env !== undefined, remove].filter(Boolean).length !== 1)
-      throw badInput('value', 'give either the credential or the variable that contains it');
-    const { store } = context;
-    const was = await lockCredential(context, provider);
-    const wanted =
-      value === undefined ? (env === undefined ? null : { env }) : await sealedFor(context, provider, value);
-    const same = value !== undefined && opened(was, context.sealingKey, provider) === value;
-    if (!same) {
-      const data = { credential: wanted ?? Prisma.DbNull };
-      await store.prisma.provider.update({ where: { id: provider }, data });
+  text: ({ provider, name, credential }) =>
+    credential === 'none'
+      ? `${provider} has no credential ${name}`
+      : `${provider} has the credential ${name} (${credential})`,
+  run: async (context, { provider, name = defaultCredential, value, env, remove = false, ...settings }) => {
+    const given = [value !== undefined, env !== undefined, remove].filter(Boolean).length;
+    const sets = Object.values(settings).some((setting) => setting !== undefined);
+    if (given > 1 || (given === 0 && !sets) || (remove && sets))
+      throw badInput('value', 'give the credential, the variable that contains it, or a setting to change');
+    const { store, sealingKey, nowMs } = context;
+    const was = await lockCredential(context, provider, name);
+    if (was.secret === null && given === 0)
+      throw badInput(
+        'value',
+        'this credential does not exist yet: give its value, or the variable that contains it',
+      );
+    await refuseUnknownModels(context, settings.models);
+    const id = { providerId_name: { providerId: provider, name } };
+    const same = value !== undefined && opened(was.secret, sealingKey, provider, name) === value;
+    let secret = was.secret;
+    if (remove) secret = null;
+    else if (env !== undefined) secret = { env };
+    else if (value !== undefined && !same) secret = await sealedFor(context, { provider, name, value });
+    const before = { ...was.settings, credential: shown(was.secret, 'sealed') };
+    const { models, withdrawn, ...numbers } = settings;
+    const wanted = {
+      ...was.settings,
+      ...Object.fromEntries(Object.entries(numbers).filter(([, number]) => number !== undefined)),
+      ...(models === undefined ? {} : { models }),
+      ...(withdrawn === undefined ? {} : { withdrawn }),
+    };
+    const anew = value !== undefined && !same && was.secret !== null && 'sealed' in was.secret;
+    const after = { ...wanted, credential: shown(secret, anew ? 'sealed anew' : 'sealed') };
+    const data = {
+      weight: wanted.weight,
+      priority: wanted.priority,
+      models: wanted.models ?? [],
+      ...(wanted.withdrawn === was.settings.withdrawn
+        ? {}
+        : { withdrawnAt: wanted.withdrawn ? new Date(nowMs) : null }),
+    };
+    const stored = secret ?? Prisma.DbNull;
+    if (name === defaultCredential && secret !== was.secret)
+      await store.prisma.provider.update({ where: { id: provider }, data: { credential: stored } });
+    if (remove) await store.prisma.credential.deleteMany({ where: { providerId: provider, name } });
+    else if (sets || name !== defaultCredential) {
+      const row = name === defaultCredential ? data : { ...data, secret: stored };
+      await store.prisma.credential.upsert({
+        where: id,
+        create: { providerId: provider, name, ...row },
+        update: row,
+      });
     }
-    const credential =
-      wanted === null ? ('none' as const) : 'env' in wanted ? ('variable' as const) : ('sealed' as const);
+    const changed = JSON.stringify(before) !== JSON.stringify(after);
     return {
-      result: { provider, credential },
+      result: { provider, name, credential: kindOf(secret) },
       subject: `provider ${provider}`,
-      before: { credential: shown(was, 'sealed') },
-      after: {
-        credential: same ? 'sealed' : shown(wanted, was && 'sealed' in was ? 'sealed anew' : 'sealed'),
-      },
-      changes: same ? [] : [{ kind: 'catalogue', subject: '' }],
+      before,
+      after: remove ? { ...before, credential: null } : after,
+      ...(changed && name !== defaultCredential ? { detail: { name } } : {}),
+      changes: changed ? [{ kind: 'catalogue', subject: '' }] : [],
     };
   },
 });
@@ -84,14 +178,31 @@ function credentialField(facts: FieldFacts): Field<string, true> {
   return { ...shape, required: true, clearable: false, schema, fromText: (text) => text };
 }
 
-/** @throws ControlRefused not_found. */
-async function lockCredential({ store }: Context<'gateway'>, id: string): Promise<Stored | null> {
-  const [row] = await store.query<{ credential: unknown }>(
+/**
+ * Locks the whole pool, so that no two changes of it run at once.
+ * @returns a credential that does not exist: without a secret, with the settings that a new one gets.
+ * @throws ControlRefused not_found: there is no such provider; conflict: its pool is full.
+ */
+async function lockCredential({ store }: Context<'gateway'>, providerId: string, name: string) {
+  const [provider] = await store.query<{ credential: unknown }>(
     'SELECT credential FROM provider WHERE id = $1 FOR UPDATE',
-    [id],
+    [providerId],
   );
-  if (row === undefined) throw noProvider(id);
-  return storedCredentialShape.safeParse(row.credential).data ?? null;
+  if (provider === undefined) throw noProvider(providerId);
+  const pool = await store.prisma.credential.findMany({ where: { providerId } });
+  const row = pool.find((one) => one.name === name);
+  if (!row && pool.length >= mostCredentials)
+    throw conflict(`a provider may have at most ${mostCredentials} credentials; remove one first`, 'name');
+  const json = name === defaultCredential ? provider.credential : row?.secret;
+  const secret: Stored | null = storedCredentialShape.safeParse(json).data ?? null;
+  const { weight = 1, priority = 1, models = [], withdrawnAt = null } = row ?? {};
+  const settings = {
+    weight,
+    priority,
+    models: models.length > 0 ? models : null,
+    withdrawn: withdrawnAt !== null,
+  };
+  return { secret, settings };
 }
 
 export function noProvider(id: string): ControlRefused {
@@ -101,9 +212,12 @@ export function noProvider(id: string): ControlRefused {
   );
 }
 
-async function sealedFor({ store, sealingKey }: Context<'gateway'>, id: string, value: string) {
+async function sealedFor(
+  { store, sealingKey }: Context<'gateway'>,
+  { provider, name, value }: { readonly provider: string; readonly name: string; readonly value: string },
+) {
   if (sealingKey !== null)
-    return { sealed: seal(value, await commonKey(store, sealingKey), credentialContext(id)) };
+    return { sealed: seal(value, await commonKey(store, sealingKey), credentialContext(provider, name)) };
   throw new ControlRefused(
     'conflict',
     'this process has no ENCRYPTION_KEY to seal the credential with; set ENCRYPTION_KEY',
@@ -111,13 +225,23 @@ async function sealedFor({ store, sealingKey }: Context<'gateway'>, id: string, 
 }
 
 /** null: it is not sealed, or cannot be opened. */
-function opened(stored: Stored | null, key: SealingKey | null, id: string): string | null {
+function opened(
+  stored: Stored | null,
+  key: SealingKey | null,
+  provider: string,
+  name: string,
+): string | null {
   if (stored === null || 'env' in stored || key === null) return null;
   try {
-    return open(stored.sealed, key, credentialContext(id));
+    return open(stored.sealed, key, credentialContext(provider, name));
   } catch {
     return null;
   }
+}
+
+function kindOf(stored: Stored | null): 'none' | 'variable' | 'sealed' {
+  if (stored === null) return 'none';
+  return 'env' in stored ? 'variable' : 'sealed';
 }
 
 function shown(stored: Stored | null, word: string): unknown {

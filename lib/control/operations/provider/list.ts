@@ -1,7 +1,13 @@
 import { z } from 'zod';
-import { read } from '#lib/control/operations/declare';
-import type { Address, ProviderFacts } from '#lib/core/facts/snapshot';
+import { type ReadContext, read } from '#lib/control/operations/declare';
+import { defaultCredential } from '#lib/core/facts/credential';
+import type { Address, Catalogue, ProviderFacts } from '#lib/core/facts/snapshot';
+import { formatUsd } from '#lib/core/money';
 import { storedCredentialShape, storedFamiliesShape } from '#lib/core/schemas/catalogue';
+import { type CredentialHealth, offerState } from '#lib/gateway/routing/health';
+import type { LiveHealth } from '#lib/gateway/routing/live-health';
+import { credentialAt } from '#lib/gateway/settlement/pure/record/stored-attempts';
+import { idFloor } from '#lib/platform/ids';
 
 const family = z.object({
   family: z.string(),
@@ -13,17 +19,37 @@ const family = z.object({
 });
 
 const credential = z.object({
+  name: z.string(),
   kind: z.enum(['none', 'variable', 'sealed']).describe('Where the credential is stored.'),
   variable: z.string().nullable().describe('The environment variable that contains it.'),
   usable: z.boolean().describe('Whether this process has it; its value is never shown.'),
   why: z.string().nullable().describe('Why not, and what to do; null: it is usable.'),
+  weight: z.int().describe('Its share of the calls among credentials of its priority.'),
+  priority: z.int().describe('The lowest is used first.'),
+  models: z.array(z.string()).nullable().describe('The models that it may serve; null: all.'),
+  withdrawn: z.boolean().describe('Whether it gets no new calls.'),
+  state: z
+    .enum(['in service', 'set aside', 'refused', 'probing', 'untried'])
+    .describe('As processes of this machine see it: the worst of its states at the models that were called.'),
+  until: z.iso.datetime().nullable().describe('Set aside until then.'),
+  lastError: z
+    .object({ status: z.int().nullable(), what: z.string(), at: z.iso.datetime() })
+    .nullable()
+    .describe('The newest failed attempt in the memory of these processes.'),
+  spend: z
+    .string()
+    .nullable()
+    .describe(
+      'What calls and jobs of the last 24 hours that it served were charged, in dollars; null: it is the only one of its provider.',
+    ),
 });
+export type ShownCredential = z.output<typeof credential>;
 
 export const shownProvider = z.object({
   id: z.string(),
   name: z.string(),
   families: z.array(family),
-  credential,
+  credentials: z.array(credential),
   onDisconnect: z.enum(['abort', 'drain']),
   pricesFrom: z.string().nullable().describe('The page where the provider publishes its prices.'),
   offers: z.int().describe('Number of offers that are not withdrawn.'),
@@ -33,19 +59,32 @@ export type ShownProvider = z.output<typeof shownProvider>;
 export const listProviders = read({
   name: 'provider.list',
   summary:
-    'Lists the providers with their addresses, and whether each has its credential; never the credential itself.',
+    'Lists the providers with their addresses and the state of their credentials; never a credential itself.',
   reach: 'gateway',
   permission: 'gateway:read',
   output: z.object({ data: z.array(shownProvider) }),
   http: [{ method: 'GET', path: '/providers' }],
-  line: { columns: ['id', 'name', 'offers', 'credential'] },
+  line: { columns: ['id', 'name', 'offers', 'credentials'] },
   run: async (context) => {
     const rows = await context.store.prisma.provider.findMany({
       orderBy: { id: 'asc' },
-      include: { _count: { select: { offers: { where: { withdrawnAt: null } } } } },
+      include: {
+        _count: { select: { offers: { where: { withdrawnAt: null } } } },
+        credentials: { orderBy: [{ createdAt: 'asc' }, { name: 'asc' }] },
+      },
     });
-    const { providers } = await context.catalogue();
-    return { data: rows.map((row) => shown(row, row._count.offers, providers.get(row.id))) };
+    const catalogue = await context.catalogue();
+    const pooled = rows.filter(({ credentials }) => credentials.some(({ secret }) => secret !== null));
+    const known = {
+      spend: await readSpend(
+        context,
+        pooled.map(({ id }) => id),
+      ),
+      standings: standingsOf(catalogue, await context.health(), context.nowMs),
+    };
+    return {
+      data: rows.map((row) => shown(row, catalogue.providers.get(row.id), known)),
+    };
   },
 });
 
@@ -54,22 +93,132 @@ interface Row {
   readonly name: string;
   readonly families: unknown;
   readonly credential: unknown;
+  readonly credentials: readonly CredentialRow[];
   readonly onDisconnect: string;
   readonly pricesFrom: string | null;
+  readonly _count: { readonly offers: number };
+}
+
+/** The settings of a row; that of the default credential may be missing, and never has the secret. */
+interface CredentialRow {
+  readonly name: string;
+  readonly secret: unknown;
+  readonly weight: number;
+  readonly priority: number;
+  readonly models: readonly string[];
+  readonly withdrawnAt: Date | null;
+}
+
+const plain = { weight: 1, priority: 1, models: [], withdrawnAt: null };
+
+/** What is known of credentials by use; the keys are provider and name. */
+interface Known {
+  readonly spend: ReadonlyMap<string, string>;
+  readonly standings: ReadonlyMap<string, Standing>;
 }
 
 /** @param facts as read by this process; undefined: not read yet. */
-function shown(row: Row, offers: number, facts: ProviderFacts | undefined): ShownProvider {
+function shown(row: Row, facts: ProviderFacts | undefined, known: Known): ShownProvider {
   const { id, name, pricesFrom } = row;
   return {
     id,
     name,
     pricesFrom,
-    offers,
+    offers: row._count.offers,
     families: familiesOf(row.families, facts),
-    credential: credentialOf(row.credential, facts?.credential != null),
+    credentials: credentialsOf(row, facts, known),
     onDisconnect: row.onDisconnect === 'abort' ? 'abort' : 'drain',
   };
+}
+
+function credentialsOf(row: Row, facts: ProviderFacts | undefined, known: Known): ShownCredential[] {
+  const own = row.credentials.find(({ name }) => name === defaultCredential);
+  const others = row.credentials.filter(({ name }) => name !== defaultCredential);
+  const first = { ...plain, ...own, name: defaultCredential, secret: row.credential };
+  // A pool that has been given others and lost the default one does not lack it.
+  const pool = row.credential === null && others.length > 0 ? others : [first, ...others];
+  const usable = new Set(
+    [...(facts?.credentials ?? []), ...(facts?.withdrawn ?? [])].map(({ name }) => name),
+  );
+  return pool.map(({ name, secret, weight, priority, models, withdrawnAt }) => {
+    const key = keyOf(row.id, name);
+    return {
+      name,
+      ...placeOf(secret, usable.has(name)),
+      weight,
+      priority,
+      models: models.length > 0 ? [...models] : null,
+      withdrawn: withdrawnAt !== null,
+      ...(known.standings.get(key) ?? untried),
+      spend: others.length > 0 ? (known.spend.get(key) ?? '0') : null,
+    };
+  });
+}
+
+type Standing = Pick<ShownCredential, 'state' | 'until' | 'lastError'>;
+
+const untried: Standing = { state: 'untried', until: null, lastError: null };
+const ranks: readonly Standing['state'][] = ['untried', 'in service', 'probing', 'set aside', 'refused'];
+
+function keyOf(provider: string, name: string): string {
+  return `${provider}/${name}`;
+}
+
+/** The worst state of each credential over all offers, its latest end and its newest error. Pure. */
+function standingsOf({ models }: Catalogue, health: LiveHealth, nowMs: number): Map<string, Standing> {
+  const standings = new Map<string, Standing>();
+  for (const { offers } of models.values()) {
+    for (const { id, provider } of offers) {
+      for (const [name, one] of Object.entries(health.of(id).credentials)) {
+        const key = keyOf(provider.id, name);
+        standings.set(key, worse(standings.get(key) ?? untried, standingOf(one, nowMs)));
+      }
+    }
+  }
+  return standings;
+}
+
+function standingOf(one: CredentialHealth, nowMs: number): Standing {
+  const { openUntilMs, refused, lastError } = one;
+  return {
+    state: refused ? 'refused' : offerState(one, nowMs),
+    until: openUntilMs > nowMs ? new Date(openUntilMs).toISOString() : null,
+    lastError: lastError && {
+      status: lastError.status,
+      what: lastError.what,
+      at: new Date(lastError.atMs).toISOString(),
+    },
+  };
+}
+
+function worse(one: Standing, other: Standing): Standing {
+  const later = (one.lastError?.at ?? '') > (other.lastError?.at ?? '') ? one : other;
+  return {
+    state: ranks.indexOf(one.state) > ranks.indexOf(other.state) ? one.state : other.state,
+    until: (one.until ?? '') > (other.until ?? '') ? one.until : other.until,
+    lastError: later.lastError,
+  };
+}
+
+const dayMs = 86_400_000;
+
+/** Charges of the last 24 hours by credential, in dollars. Made-up calls are left out. */
+async function readSpend(
+  { store, nowMs }: ReadContext<'gateway'>,
+  providers: readonly string[],
+): Promise<Map<string, string>> {
+  if (providers.length === 0) return new Map();
+  const rows = await store.query<{ key: string; cost: string }>(
+    `SELECT key, sum(cost)::text AS cost FROM (
+       SELECT c.provider || '/' || coalesce(c.attempts->-1->>${credentialAt}, '${defaultCredential}') AS key, c.cost_nano AS cost
+       FROM call c JOIN workspace w ON w.id = c.workspace_id AND NOT w.demo
+       WHERE c.id >= $1::uuid AND c.provider = ANY ($2::text[]) AND c.cost_nano <> 0
+       UNION ALL
+       SELECT provider_id || '/' || coalesce(credential, '${defaultCredential}'), cost_nano
+       FROM job WHERE settled_at >= $3 AND provider_id = ANY ($2::text[])) AS charge GROUP BY key`,
+    [idFloor(nowMs - dayMs), providers, new Date(nowMs - dayMs)],
+  );
+  return new Map(rows.map(({ key, cost }) => [key, formatUsd(BigInt(cost))]));
 }
 
 function familiesOf(stored: unknown, facts: ProviderFacts | undefined): ShownProvider['families'] {
@@ -91,7 +240,11 @@ function whyNot(address: Address | undefined): string | null {
   return address.state === 'ready' ? null : address.why;
 }
 
-function credentialOf(stored: unknown, usable: boolean): ShownProvider['credential'] {
+/** Where a secret is stored, and what keeps it from being used. */
+function placeOf(
+  stored: unknown,
+  usable: boolean,
+): Pick<ShownCredential, 'kind' | 'variable' | 'usable' | 'why'> {
   const none = { kind: 'none' as const, variable: null, usable: false };
   if (stored === null) return { ...none, why: 'set its credential' };
   const read = storedCredentialShape.safeParse(stored).data;

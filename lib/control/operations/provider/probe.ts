@@ -2,6 +2,7 @@ import { request } from 'undici';
 import { z } from 'zod';
 import { readAsk } from '#lib/control/operations/route/ask';
 import { messageOf } from '#lib/core/errors';
+import type { CredentialFacts } from '#lib/core/facts/credential';
 import { isRetired } from '#lib/core/facts/retired';
 import type { Catalogue, OfferFacts } from '#lib/core/facts/snapshot';
 import { credentialHeaderOf } from '#lib/core/families/credential-header';
@@ -10,6 +11,7 @@ import { families } from '#lib/core/families/index';
 import { price } from '#lib/core/metering/price';
 import { formatUsd } from '#lib/core/money';
 import { maskCredential } from '#lib/core/relay/credential-mask';
+import { poolOf } from '#lib/gateway/routing/pure/pool';
 import { providerRequestId } from '#lib/gateway/upstream/headers';
 import type { Pools } from '#lib/gateway/upstream/pools';
 
@@ -25,7 +27,7 @@ export interface Probe {
   readonly family: Family;
   readonly offer: OfferFacts;
   readonly url: URL;
-  readonly credential: string;
+  readonly credential: CredentialFacts;
 }
 
 const tokens = z.number().nullable().describe('Tokens according to the answer; null: not reported.');
@@ -43,8 +45,16 @@ export const probed = z.object({
 });
 export type Probed = z.output<typeof probed>;
 
-/** The cheapest offer of a provider that can be called and generates text; null: there is none. Pure. */
-export function cheapestProbe(catalogue: Catalogue, providerId: string, nowMs: number): Probe | null {
+/**
+ * The cheapest offer of a provider that can be called by a credential and generates text; null: there is none. Pure.
+ * @param name of the credential, also a withdrawn one; null: the first that can be used.
+ */
+export function cheapestProbe(
+  catalogue: Catalogue,
+  providerId: string,
+  name: string | null,
+  nowMs: number,
+): Probe | null {
   const offers = [...catalogue.models.values()]
     .filter(({ output }) => output.includes('text'))
     .flatMap((model) => model.offers.filter(({ provider }) => provider.id === providerId))
@@ -54,12 +64,19 @@ export function cheapestProbe(catalogue: Catalogue, providerId: string, nowMs: n
     for (const id of textFamilies) {
       const family = families.find((one) => one.id === id && offer.families.has(id));
       const address = offer.provider.families.get(id);
-      const { credential } = offer.provider;
-      if (!family || address?.state !== 'ready' || credential === null) continue;
+      const credential = credentialFor(offer, name);
+      if (!family || address?.state !== 'ready' || !credential) continue;
       return { family, offer, url: address.url, credential };
     }
   }
   return null;
+}
+
+function credentialFor(offer: OfferFacts, name: string | null): CredentialFacts | undefined {
+  if (name === null) return poolOf(offer)[0];
+  const { credentials, withdrawn } = offer.provider;
+  const known = [...credentials, ...withdrawn].find((one) => one.name === name);
+  return known?.models?.has(offer.modelId) === false ? undefined : known;
 }
 
 /** Price of a million input tokens plus a million output tokens, nano-dollars. */
@@ -69,7 +86,10 @@ function rateOf({ price }: OfferFacts): bigint {
 }
 
 /** Makes the call. Never rejects: errors are part of the result. @param pools null: without a proxy. */
-export async function probe({ family, offer, url, credential }: Probe, pools: Pools | null): Promise<Probed> {
+export async function probe(
+  { family, offer, url, credential: { secret: credential } }: Probe,
+  pools: Pools | null,
+): Promise<Probed> {
   const began = performance.now();
   const body = { ...family.leastBody, ...budgetOf(family, offer) };
   const ask = readAsk(family, offer.upstreamModel, body);

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { type Context, change } from '#lib/control/operations/declare';
-import { noProvider, providerField } from '#lib/control/operations/provider/credential';
+import { optional } from '#lib/control/operations/field/field';
+import { nameField, noProvider, providerField } from '#lib/control/operations/provider/credential';
 import { cheapestProbe, type Probe, probe, probed } from '#lib/control/operations/provider/probe';
-import { conflict } from '#lib/control/operations/refusal';
+import { conflict, quoted } from '#lib/control/operations/refusal';
 
 /** A mutation, although it changes nothing: it spends the operator's money, so the audit log has to say who did it. */
 export const testProvider = change({
@@ -10,40 +11,50 @@ export const testProvider = change({
   summary: 'Makes the cheapest real call to a provider and reports the result; no workspace pays for it.',
   reach: 'gateway',
   permission: 'gateway:write',
-  fields: { provider: providerField },
+  fields: {
+    provider: providerField,
+    name: optional({
+      ...nameField,
+      help: 'The credential to call it by; if it is left out, the first that can be used.',
+    }),
+  },
   output: z.object({
     provider: z.string(),
     model: z.string(),
     family: z.string(),
+    name: z.string().describe('The credential by which it was called.'),
     outcome: probed.nullable(),
   }),
   http: [{ method: 'POST', path: '/providers/{provider}/test' }],
   line: { arguments: ['provider'] },
   failed: ({ outcome }) => (outcome?.ok ? null : `the call failed: ${outcome?.message}`),
-  run: async (context, { provider }) => {
-    const { offer, family } = await probeOf(context, provider);
-    const asked = { model: offer.modelId, family: family.id };
+  run: async (context, { provider, name = null }) => {
+    const { offer, family, credential } = await probeOf(context, provider, name);
+    const asked = { model: offer.modelId, family: family.id, name: credential.name };
     return {
       result: { provider, ...asked, outcome: null },
       subject: `provider ${provider}`,
-      before: { model: null, family: null },
+      before: { model: null, family: null, name: null },
       after: asked,
     };
   },
   follow: async (context, result) => ({
     ...result,
-    outcome: await probe(await probeOf(context, result.provider), context.pools),
+    outcome: await probe(await probeOf(context, result.provider, result.name), context.pools),
   }),
 });
 
 /** @throws ControlRefused not_found; conflict if none of its offers can be called. */
-async function probeOf(context: Context<'gateway'>, id: string): Promise<Probe> {
+async function probeOf(context: Context<'gateway'>, id: string, name: string | null): Promise<Probe> {
   const catalogue = await context.catalogue();
   const provider = catalogue.providers.get(id);
   if (provider === undefined) throw noProvider(id);
-  if (provider.credential === null)
+  const { credentials, withdrawn } = provider;
+  if (name === null && credentials.length === 0)
     throw conflict('this provider has no credential; set one first', 'provider');
-  const found = cheapestProbe(catalogue, id, context.nowMs);
+  if (name !== null && ![...credentials, ...withdrawn].some((one) => one.name === name))
+    throw conflict(`this provider has no credential ${quoted(name)} that can be used; set it first`, 'name');
+  const found = cheapestProbe(catalogue, id, name, context.nowMs);
   if (found) return found;
   throw conflict(
     'this provider has no priced offer that generates text, so there is no cheap call to make',

@@ -24,6 +24,14 @@ const sealedColumns: readonly SealedColumn[] = [
     context: credentialContext,
   },
   {
+    what: 'provider credential',
+    rows: `SELECT provider_id || '/' || name AS id, secret->>'sealed' AS sealed FROM credential
+      WHERE provider_id || '/' || name > $1 AND secret->>'sealed' IS NOT NULL ORDER BY id LIMIT $2::int`,
+    replace: `UPDATE credential SET secret = jsonb_build_object('sealed', $3::text)
+      WHERE provider_id || '/' || name = $1 AND secret->>'sealed' = $2`,
+    context: (id) => credentialContext(id),
+  },
+  {
     what: 'webhook secret',
     rows: `SELECT id::text AS id, secret AS sealed FROM webhook
       WHERE $1 = '' OR id > NULLIF($1, '')::uuid ORDER BY webhook.id LIMIT $2::int`,

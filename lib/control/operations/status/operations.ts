@@ -104,7 +104,7 @@ export const statusOperations = [showStatus];
 function namesOf({ models, providers }: Catalogue): ReadonlyMap<string, string> {
   const used = new Set(
     [...models.values()].flatMap(({ offers }) =>
-      offers.filter(({ provider }) => provider.credential !== null).map(({ provider }) => provider.id),
+      offers.filter(({ provider }) => provider.credentials.length > 0).map(({ provider }) => provider.id),
     ),
   );
   const found = [...providers.values()].filter(({ id }) => used.has(id));

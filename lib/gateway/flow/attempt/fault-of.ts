@@ -16,7 +16,8 @@ export function faultOf(
 ): Fault {
   const said = family.faultOf(status, body);
   const request = ask.scan.body;
-  const message = said.message === null ? null : maskedMessage(said.message, { credential, request });
+  const message =
+    said.message === null ? null : maskedMessage(said.message, { credential: credential.secret, request });
   const fault = { ...said, message };
   if (fault.whose === 'client' || (status !== 404 && status !== 410)) return fault;
   const passes =

@@ -17,7 +17,7 @@ export function outgoing(call: SentCall, target: Target): Outgoing {
   const query = queryToProvider(call.query, ask.operation.query);
   const path = family.upstreamPath(ask, target.offer);
   const headers = headersToProvider(call.arrival.headers, {
-    credential: credentialHeaderOf(family, target.offer.provider, target.credential),
+    credential: credentialHeaderOf(family, target.offer.provider, target.credential.secret),
     body: bodyOf(ask),
     denyBetas: target.offer.denyBetas,
     workspaceId: call.snapshot.workspace.id,

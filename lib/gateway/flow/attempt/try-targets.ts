@@ -7,6 +7,7 @@ import { type SentCall, type TranslatedCall, translateCall } from '#lib/gateway/
 import type { PlannedCall } from '#lib/gateway/flow/call/call';
 import type { GoneWatch } from '#lib/gateway/flow/steps/client-gone';
 import type { OfferFaults } from '#lib/gateway/metrics/offer-faults';
+import type { CredentialFault } from '#lib/gateway/routing/health';
 import type { Target } from '#lib/gateway/routing/pure/target';
 import { limitsOfModel } from '#lib/gateway/routing/pure/time-limits';
 import type { AttemptRecord } from '#lib/gateway/settlement/pure/entry';
@@ -14,6 +15,7 @@ import { type Answer, type AttemptDeps, openAttempt } from '#lib/gateway/upstrea
 import { codingOf } from '#lib/gateway/upstream/decode';
 import type { Exchange } from '#lib/gateway/upstream/exchange';
 import { headerText } from '#lib/gateway/upstream/headers';
+import { isUnreachable } from '#lib/gateway/upstream/pure/classify';
 
 /** What attempts need, and where faults of offers are reported to the operator. */
 export interface TryDeps extends AttemptDeps {
@@ -35,11 +37,23 @@ export interface Tries {
   readonly shortage: Error | null;
 }
 
+/** An attempt that may be made. */
+interface Step {
+  readonly target: Target;
+  /** A target of the plan, which waits if it was set aside since, and whose credential is chosen when it is tried. */
+  readonly planned: boolean;
+  /** As one of the attempts of the call, and as a fallback; if not, it follows one that does. */
+  readonly counts: boolean;
+  /** The same request once more on a fresh connection (contract: routing/pooled-connections). */
+  readonly fresh: boolean;
+}
+
 /**
  * Tries the targets in order until one gives an answer that the client should get (contract: routing/next-target);
  * each attempt goes into `call.outcome.attempts`. A target that the breaker has set aside since the plan was made waits
- * until the others were tried; one whose retry budget is used up is left out. When the chain is used up, the last
- * attempt that got an HTTP answer is the answer (contract: routing/chain-used-up, routing/not-after-first-byte). A
+ * until the others were tried; one whose retry budget is used up is left out. After a failure, another credential of
+ * the same provider comes before the next target (contract: routing/next-credential). When the chain is used up, the
+ * last attempt that got an HTTP answer is the answer (contract: routing/chain-used-up, routing/not-after-first-byte). A
  * fault of this machine ends it: another target would meet the same (contract: call-log/machine-faults).
  */
 export async function tryTargets(
@@ -47,49 +61,42 @@ export async function tryTargets(
   call: PlannedCall,
   client: Pick<GoneWatch, 'underway'>,
 ): Promise<Tries> {
-  const { targets, timeLimits } = call.plan;
+  const { targets, attempts, timeLimits } = call.plan;
   const { operation, ask, startMono } = call;
   const generates = operation.steps === 'generate';
   const repeatable = isRepeatable(call);
-  let queue = targets;
-  let made = 0;
+  const queue: Step[] = targets.map((target) => ({ target, planned: true, counts: true, fresh: false }));
+  const chain = new Chain(attempts);
   let failedMs = 0;
   let answer: GivenAnswer | null = null;
   let last: Tries['last'] = null;
-  /** The target that is tried once more (contract: routing/pooled-connections). */
-  let again: Target | null = null;
   for (let at = 0; at < queue.length && !call.outcome.gone; at += 1) {
-    const target = queue[at];
-    if (!target) break;
+    const step = queue[at];
+    if (!step || (step.counts && chain.isUsedUp)) continue;
     const nowMs = deps.clock.now();
-    const fresh = again === target;
-    if (
-      !fresh &&
-      at < targets.length - 1 &&
-      isAside(deps, target, nowMs) &&
-      othersLeft(deps, targets, at, nowMs)
-    ) {
-      queue = [...queue, target];
+    if (step.planned && isAside(deps, step.target, nowMs) && othersLeft(deps, queue, at, nowMs)) {
+      queue.push({ ...step, planned: false });
       continue;
     }
+    const target = step.fresh ? step.target : aimed(deps, step.target, nowMs);
     const translated = target.family === call.family.id ? null : await translateCall(call, target);
     // It stood behind others, so it is found out only now that it cannot be translated.
     if (translated !== null && 'message' in translated) continue;
     const sent: SentCall = translated?.sent ?? call;
-    const running = deps.health.begin(target.offer.id, nowMs, (fresh ? made - 1 : made) > 1);
+    const running = deps.health.begin(target, nowMs, chain.isFurther(step));
     if (!running) {
       translated?.abandon();
       continue;
     }
-    if (!fresh) made += 1;
+    if (step.counts) chain.made += 1;
     const { exchange, beganMono, tried } = openAttempt(deps, {
       target,
       running,
       timeLimits: limitsOfModel(timeLimits, target.model),
-      further: at < queue.length - 1,
+      further: at < queue.length - 1 || target.pool.length > 1,
       startMono,
-      fresh,
-      repeatable: !fresh && repeatable,
+      fresh: step.fresh,
+      repeatable: !step.fresh && repeatable,
       generates,
       stream: ask.stream,
       outgoing: () => outgoing(sent, target),
@@ -98,7 +105,8 @@ export async function tryTargets(
     });
     last = { target, exchange };
     client.underway(exchange, target.offer.provider.onDisconnect);
-    const { record, tookMs, verdict, passes, reading, unreported, fault, shortage } = await tried;
+    const { record, tookMs, verdict, passes, reading, unreported, fault, credentialFault, shortage } =
+      await tried;
     call.outcome.attempts.push(
       translated === null ? record : { ...record, translatedTo: translated.to, lost: translated.lost },
     );
@@ -130,11 +138,76 @@ export async function tryTargets(
     if (shortage !== null) return { answer, last, shortage };
     failedMs += tookMs;
     if (verdict === 'again') {
-      again = target;
-      at -= 1;
+      queue.splice(at + 1, 0, { target, planned: false, counts: false, fresh: true });
+      continue;
     }
+    const rest = target.pool.filter(({ name }) => name !== target.credential.name);
+    const goesOn = chain.goesOn({
+      target,
+      error: record.error,
+      credentialFault,
+      others: queue.length - at - 1,
+    });
+    if (rest.length === 0 || !goesOn) continue;
+    const next = aimed(deps, { ...target, pool: rest }, deps.clock.now());
+    const free = { target: next, planned: false, counts: credentialFault === null, fresh: false };
+    // One that is set aside would most likely fail: other providers come first.
+    if (isAside(deps, next, deps.clock.now())) queue.push(free);
+    else queue.splice(at + 1, 0, free);
   }
   return { answer, last, shortage: null };
+}
+
+/** What the attempts of a call have used up. */
+class Chain {
+  /** Attempts that count. */
+  made = 0;
+  readonly #most: number;
+  /** Offers at which another credential was tried after a failure that was not the credential's. */
+  readonly #repeated = new Set<string>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  get isUsedUp(): boolean {
+    return this.made >= this.#most;
+  }
+
+  /** Whether an attempt is a fallback after the first one (contract: routing/further-fallbacks). */
+  isFurther({ counts, fresh }: Step): boolean {
+    return counts ? this.made > 1 : fresh && this.made > 2;
+  }
+
+  /**
+   * Whether another credential of the provider is tried next. After a failure that is not the credential's it is one
+   * more, and only if that leaves an attempt for the targets after it.
+   * @param failed `others`: steps that are left.
+   */
+  goesOn(failed: {
+    readonly target: Target;
+    readonly error: string | null;
+    readonly credentialFault: CredentialFault | null;
+    readonly others: number;
+  }): boolean {
+    if (failed.credentialFault !== null) return true;
+    if (isUnreachable(failed.error) || this.isUsedUp) return false;
+    if (failed.others === 0) return true;
+    const { id } = failed.target.offer;
+    if (this.#repeated.has(id) || this.#most - this.made < 2) return false;
+    this.#repeated.add(id);
+    return true;
+  }
+}
+
+/** A target with the first credential that is not set aside, else the first of all. */
+function aimed(deps: AttemptDeps, target: Target, nowMs: number): Target {
+  const { offer, pool } = target;
+  const credential =
+    pool.find((one) => !deps.health.isAside({ offer, credential: one }, nowMs)) ??
+    pool[0] ??
+    target.credential;
+  return credential === target.credential && pool === target.pool ? target : { ...target, credential };
 }
 
 function giveUp(answer: GivenAnswer | null, why: string): void {
@@ -149,19 +222,20 @@ function informOperator(
   record: AttemptRecord,
   fault: Fault | null,
 ): void {
-  const { provider, model, status } = record;
+  const { provider, model, credential, status } = record;
   if (status === null) return;
-  if (fault !== null) offerFaults.failed({ callId, provider, model, status, fault });
-  else offerFaults.answered(provider, model);
+  if (fault !== null) offerFaults.failed({ callId, provider, model, credential, status, fault });
+  else offerFaults.answered({ provider, model, credential });
 }
 
-function isAside({ health }: AttemptDeps, { offer }: Target, nowMs: number): boolean {
-  return health.isAside(offer.id, nowMs);
+/** Whether all credentials of a target are set aside. */
+function isAside({ health }: AttemptDeps, { offer, pool }: Target, nowMs: number): boolean {
+  return pool.every((credential) => health.isAside({ offer, credential }, nowMs));
 }
 
-/** Whether a later target is not set aside. */
-function othersLeft(deps: AttemptDeps, targets: readonly Target[], at: number, nowMs: number): boolean {
-  return targets.some((one, later) => later > at && !isAside(deps, one, nowMs));
+/** Whether a later target of the plan is not set aside. */
+function othersLeft(deps: AttemptDeps, queue: readonly Step[], at: number, nowMs: number): boolean {
+  return queue.some(({ planned, target }, later) => later > at && planned && !isAside(deps, target, nowMs));
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Keeper } from '#lib/core/facts/credential';
 import type { JobState } from '#lib/core/facts/job';
 import type { Resource } from '#lib/core/facts/resource';
 import type { Catalogue, KeySnapshot } from '#lib/core/facts/snapshot';
@@ -39,8 +40,8 @@ export interface Call {
   readonly placed: boolean;
   /** What the path names; the call is about it. */
   readonly resource: Resource | null;
-  /** The provider that keeps what the call is about or continues: its one target. */
-  readonly pinned: string | null;
+  /** Who keeps what the call is about or continues: its one target. */
+  readonly pinned: Keeper | null;
   /** Metered total of the call that this one continues, tokens. */
   readonly previousTokens: number;
 

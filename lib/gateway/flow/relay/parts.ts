@@ -10,7 +10,13 @@ import type { HeaderList, Reply } from '#lib/gateway/flow/lane';
 import { observeAnswer } from '#lib/gateway/flow/observe-answer';
 import { NotKept, type Recorder } from '#lib/gateway/flow/relay/recorder';
 import type { Runtime } from '#lib/gateway/flow/runtime';
-import { type Answer, errorBody, providerError, reportFault } from '#lib/gateway/upstream/attempt';
+import {
+  type Answer,
+  errorBody,
+  plainFailure,
+  providerError,
+  reportFault,
+} from '#lib/gateway/upstream/attempt';
 import type { Exchange } from '#lib/gateway/upstream/exchange';
 import { UnusableAnswer } from '#lib/gateway/upstream/exchange-faults';
 import { failureName, isOwnClosing } from '#lib/gateway/upstream/pure/classify';
@@ -100,16 +106,17 @@ function reportEnd(
   if (running === null) return;
   const nowMs = runtime.clock.now();
   const { offerFaults } = runtime;
-  const offer = { provider: call.target.offer.provider.id, model: call.target.model.id };
+  const { offer: at, model, credential } = call.target;
+  const offer = { provider: at.provider.id, model: model.id, credential: credential.name };
   if (ours || (call.outcome.gone && !call.outcome.delivered)) running.abandoned(nowMs);
   else if (failure === null || failure === 'client_gone') {
     const firstByteMs = (exchange.readyMono ?? beganMono) - beganMono;
     running.succeeded(firstByteMs, call.ask.stream, nowMs);
-    offerFaults.answered(offer.provider, offer.model);
+    offerFaults.answered(offer);
   } else if (fault !== null) {
     reportFault(running, fault, exchange, nowMs);
     offerFaults.failed({ ...offer, callId: call.id, status: exchange.status, fault });
-  } else running.failed(null, nowMs);
+  } else running.failed(plainFailure(exchange, failure), nowMs);
 }
 
 function seenOf(parts: RelayParts, error: Error | null): AnswerSeen {

@@ -25,7 +25,7 @@ export async function ownResource(
 ): Promise<StoredCall> {
   const resource = await findOwned(runtime, call, kind, call.params[param] ?? '');
   if (!resource || resource.family !== call.family.id) throw new Refused(unknown(kind));
-  return extendCall(call, { resource, pinned: resource.providerId });
+  return extendCall(call, { resource, pinned: resource });
 }
 
 /** A remix takes its model, and length and size as far as they are known, from its source (contract: jobs/remix). */

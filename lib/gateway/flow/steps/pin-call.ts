@@ -1,13 +1,14 @@
 import { type Refusal, Refused, refusal } from '#lib/core/errors';
+import type { Keeper } from '#lib/core/facts/credential';
 import type { Resource, ResourceReference } from '#lib/core/facts/resource';
 import { type AskedCall, extendCall } from '#lib/gateway/flow/call/call';
 import type { Runtime } from '#lib/gateway/flow/runtime';
 import { findOwned, unknown } from '#lib/gateway/flow/steps/own-resource';
 
 /**
- * What the body continues must be the workspace's own, and one provider must keep all of it: the call
+ * What the body continues must be the workspace's own, and one account at one provider must keep all of it: the call
  * goes there (contract: jobs/pinning). The continued call's input is read again, so it adds to the hold.
- * @throws Refused `not_found`; `model_not_allowed` when two providers keep it.
+ * @throws Refused `not_found`; `model_not_allowed` when it is kept in two places.
  */
 export async function pinCall(runtime: Runtime, call: AskedCall): Promise<void> {
   const references = call.ask.references ?? [];
@@ -19,8 +20,8 @@ export async function pinCall(runtime: Runtime, call: AskedCall): Promise<void> 
       if (reference?.required) throw new Refused(unknown(reference.kind));
       continue;
     }
-    if (pinned !== null && pinned !== resource.providerId) throw new Refused(apart(pinned, resource));
-    pinned = resource.providerId;
+    if (pinned !== null && !isSame(pinned, resource)) throw new Refused(apart(pinned, resource));
+    pinned = resource;
     // Items are named together with the response that they came with: its total counts once.
     if (resource.kind === 'response' || resource.kind === 'conversation') {
       previousTokens = Math.max(previousTokens, resource.tokens);
@@ -39,9 +40,19 @@ async function find(
   return reference.required ? found : found.catch(() => null);
 }
 
-function apart(pinned: string, { kind, providerId }: Resource): Refusal {
+function isSame(one: Keeper, other: Keeper): boolean {
+  return one.providerId === other.providerId && one.credential === other.credential;
+}
+
+function apart(pinned: Keeper, { kind, providerId }: Resource): Refusal {
+  if (pinned.providerId === providerId) {
+    return refusal(
+      'model_not_allowed',
+      `The request continues state stored in two accounts at ${providerId} (one of them stores its ${kind}); continue state of only one of them.`,
+    );
+  }
   return refusal(
     'model_not_allowed',
-    `The request continues state stored at two providers (${pinned} and, for its ${kind}, ${providerId}); continue state of only one of them.`,
+    `The request continues state stored at two providers (${pinned.providerId} and, for its ${kind}, ${providerId}); continue state of only one of them.`,
   );
 }

@@ -41,7 +41,7 @@ export function relayAnswer(
     !translated && ask.operation.steps === 'generate' && family.injectsUsage?.(ask, target.offer) === true;
   const tap = new Tap({
     removeUsage: framing === 'events' && injected,
-    mask: succeeded ? null : target.credential,
+    mask: succeeded ? null : target.credential.secret,
   });
   // What is stored by another protocol's id could not be asked for.
   const recorder = translated ? null : createRecorder(runtime, call, meter);
@@ -98,12 +98,12 @@ function answerHeaders(call: AnsweredCall, answer: GivenAnswer, streamed: boolea
     translated && succeeded
       ? translatedHeaders(translated)
       : // No content has no length either.
-        headersToClient(exchange.headers, streamed || exchange.status === 204, target.credential);
+        headersToClient(exchange.headers, streamed || exchange.status === 204, target.credential.secret);
   for (const text of call.headers) headers.push(text);
   headers.push('x-answered-model', target.model.id, 'x-answered-provider', target.offer.provider.id);
   headers.push('x-attempts', String(call.outcome.attempts.length));
   // Not the newest attempt's: an earlier answer passes when the last attempt got none.
-  const upstreamId = providerRequestId(exchange.headers, target.credential);
+  const upstreamId = providerRequestId(exchange.headers, target.credential.secret);
   if (upstreamId) headers.push('x-upstream-request-id', upstreamId);
   if (streamed && exchange.headers['cache-control'] === undefined) headers.push('cache-control', 'no-cache');
   if (streamed) headers.push('x-accel-buffering', 'no');

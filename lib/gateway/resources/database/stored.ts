@@ -8,7 +8,7 @@ import { transact } from '#lib/platform/data/transaction/transaction';
 
 /** Every look-up is scoped by workspace. What a job used is known when it has ended. */
 const readStatement = `
-  SELECT r.workspace_id, r.kind, r.id, r.provider_id, r.family, r.model_id, r.upstream_model, r.call_id, r.job,
+  SELECT r.workspace_id, r.kind, r.id, r.provider_id, r.credential, r.family, r.model_id, r.upstream_model, r.call_id, r.job,
     greatest(r.tokens, coalesce((j.usage->>'input')::numeric + (j.usage->>'cachedInput')::numeric
       + (j.usage->>'cacheWrite5m')::numeric + (j.usage->>'cacheWrite1h')::numeric
       + (j.usage->>'output')::numeric, 0)) AS tokens, r.created_at
@@ -56,8 +56,8 @@ export async function unclaimedResources(
 const limits = { lockMs: 5_000, statementMs: 5_000 };
 const forgetStatement = `
   INSERT INTO resource (workspace_id, kind, id, provider_id, family, model_id, upstream_model, call_id, job,
-    tokens, created_at, deleted_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, now())
+    tokens, created_at, credential, deleted_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, now())
   ON CONFLICT (workspace_id, kind, id) DO UPDATE SET deleted_at = coalesce(resource.deleted_at, now())`;
 
 /** Deletes it for every process, in one transaction with its change. */
@@ -75,6 +75,7 @@ export async function forgetResource(pool: Pool, resource: Resource): Promise<vo
       resource.job,
       resource.tokens,
       new Date(resource.createdAtMs).toISOString(),
+      resource.credential,
     ]);
     await publish(client, [
       { kind: 'resource', subject: nameOf(resource.workspaceId, resource.kind, resource.id) },
@@ -88,11 +89,12 @@ export async function forgetResource(pool: Pool, resource: Resource): Promise<vo
  */
 const statement = `
   INSERT INTO resource (workspace_id, kind, id, provider_id, family, model_id, upstream_model, call_id, job,
-    tokens, created_at)
+    tokens, created_at, credential)
   SELECT DISTINCT ON (workspace_id, kind, id) workspace_id, kind, id, provider_id, family, model_id,
-    upstream_model, call_id, job, tokens, created_at
+    upstream_model, call_id, job, tokens, created_at, credential
   FROM json_to_recordset($1::json) AS r (workspace_id uuid, kind text, id text, provider_id text, family text,
-    model_id text, upstream_model text, call_id uuid, job boolean, tokens bigint, created_at timestamptz)
+    model_id text, upstream_model text, call_id uuid, job boolean, tokens bigint, created_at timestamptz,
+    credential text)
   ORDER BY workspace_id, kind, id, tokens DESC, created_at
   ON CONFLICT (workspace_id, kind, id) DO UPDATE SET tokens = excluded.tokens
     WHERE resource.tokens < excluded.tokens`;

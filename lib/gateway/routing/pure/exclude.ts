@@ -1,8 +1,10 @@
 import { type Refusal, refusal } from '#lib/core/errors';
+import type { Keeper } from '#lib/core/facts/credential';
 import { isRetired, retirementDay } from '#lib/core/facts/retired';
 import type { Catalogue, ModelFacts, OfferFacts } from '#lib/core/facts/snapshot';
 import { type FamilyId, familyIds } from '#lib/core/families/ids';
 import { formatUsd } from '#lib/core/money';
+import { keepersOf, poolOf } from '#lib/gateway/routing/pure/pool';
 import { ratesAt } from '#lib/gateway/routing/pure/rates';
 import type { Rules } from '#lib/gateway/routing/pure/rules';
 import { spokenFamily } from '#lib/gateway/routing/pure/translate';
@@ -34,6 +36,8 @@ export interface OfferNeeds {
   readonly inputTokens: number;
   /** The service tier that is asked for, as `tierOf` names it; null: none. */
   readonly tier: string | null;
+  /** Who keeps what the call continues; null: it continues nothing. */
+  readonly pinned: Keeper | null;
   /** ms since the epoch: offers that have retired by then are left out. */
   readonly nowMs: number;
 }
@@ -82,19 +86,24 @@ export function exclude(offer: OfferFacts, wanted: OfferNeeds): WhyOffer | null 
   const provider = offer.provider.id;
   if (rules.only !== null && !rules.only.has(provider)) return 'only';
   if (rules.ignore?.has(provider)) return 'ignore';
-  if (!wanted.translates) return unavailable(offer, wanted.family) ?? overPrice(offer, wanted);
-  return unavailable(offer, spokenFamily(offer, wanted.family), wanted.family) ?? overPrice(offer, wanted);
+  const family = wanted.translates ? spokenFamily(offer, wanted.family) : wanted.family;
+  return unavailable(offer, family, wanted) ?? overPrice(offer, wanted);
 }
 
 function canServe(offer: OfferFacts, family: FamilyId, nowMs: number): boolean {
-  return !isRetired(offer, nowMs) && unavailable(offer, family) === null;
+  return !isRetired(offer, nowMs) && unavailable(offer, family, { family, pinned: null }) === null;
 }
 
-/** @param family spoken by the offer. @param asked the client's. */
-function unavailable(offer: OfferFacts, family: FamilyId | null, asked = family): WhyOffer | null {
+/** @param family spoken by the offer. @param wanted with the client's. */
+function unavailable(
+  offer: OfferFacts,
+  family: FamilyId | null,
+  { family: asked, pinned }: Pick<OfferNeeds, 'family' | 'pinned'>,
+): WhyOffer | null {
   if (family === null || !offer.families.has(family)) return 'family';
   if (offer.price === null) return 'unpriced';
-  if (offer.provider.credential === null) return 'credential';
+  const pool = pinned ? keepersOf(offer.provider, pinned.credential) : poolOf(offer);
+  if (pool.length === 0) return 'credential';
   const address = offer.provider.families.get(family);
   if (!address) return family === asked ? 'no_address' : 'family';
   if (address.state === 'ready') return null;
@@ -112,7 +121,7 @@ function overPrice(offer: OfferFacts, { rules, inputTokens, tier }: OfferNeeds):
 /** The code in words, for messages and `route explain`. */
 export function describeOffer(why: WhyOffer, offer: OfferFacts, wanted: OfferNeeds): string {
   const { family, rules, inputTokens, tier, translates } = wanted;
-  const { credentialEnv, families } = offer.provider;
+  const { credentials, credentialEnv, families } = offer.provider;
   const address = families.get(spokenFamily(offer, family) ?? family);
   const rates = offer.price && ratesAt(offer.price.price, inputTokens, tier);
   switch (why) {
@@ -127,6 +136,7 @@ export function describeOffer(why: WhyOffer, offer: OfferFacts, wanted: OfferNee
     case 'unpriced':
       return 'has no price';
     case 'credential':
+      if (credentials.length > 0) return 'has no credential that may serve this model';
       return `has no credential${credentialEnv ? ` (${credentialEnv} is not set)` : ''}`;
     case 'no_address':
       return `has no address for the ${family} family`;

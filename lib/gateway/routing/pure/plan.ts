@@ -1,4 +1,5 @@
 import { type Refusal, refusal } from '#lib/core/errors';
+import type { Keeper } from '#lib/core/facts/credential';
 import type { Catalogue, KeySnapshot, ModelFacts, OfferFacts } from '#lib/core/facts/snapshot';
 import { type Ask, budgetToInject } from '#lib/core/families/family';
 import type { FamilyId } from '#lib/core/families/ids';
@@ -16,6 +17,7 @@ import {
 } from '#lib/gateway/routing/pure/exclude';
 import { misfit, type WhyModel } from '#lib/gateway/routing/pure/fit';
 import { nestedAt, noProviderOfAll } from '#lib/gateway/routing/pure/nested';
+import { keepersOf, orderPool } from '#lib/gateway/routing/pure/pool';
 import { type Rules, rulesFor } from '#lib/gateway/routing/pure/rules';
 import type { Plan, Target } from '#lib/gateway/routing/pure/target';
 import { timeLimitsOf } from '#lib/gateway/routing/pure/time-limits';
@@ -33,10 +35,10 @@ export interface PlanInput {
   /** Makes a weighted draw stable per call. */
   readonly callId: string;
   readonly nowMs: number;
-  /** The provider that keeps state which the call continues: its one target, without fallback. */
-  readonly pinned?: string | null;
-  /** The provider that holds the call's prompt cache, if one is known to. */
-  readonly holder?: string | null;
+  /** Who keeps state that the call continues: its one target, without fallback. */
+  readonly pinned?: Keeper | null;
+  /** Who holds the call's prompt cache, if that is known. */
+  readonly holder?: Keeper | null;
   /** The client turned fallback off for this call (`X-No-Fallback: true`). */
   readonly noFallback?: boolean;
   /** The client turned translation off for this call (`X-Translate: never`). */
@@ -75,6 +77,7 @@ export function plan(input: PlanInput): Plan {
   }
   return {
     targets,
+    attempts: most,
     timeLimits: timeLimitsOf(rules.policy, input.ask),
     failure: targets.length === 0 ? noTarget(input, rules, refused) : null,
   };
@@ -87,7 +90,7 @@ export function misfitOf(input: PlanInput, target: Target): Unreadable | null {
 
 /** How many targets this call may try. */
 export function attemptsOf(input: PlanInput, rules: Rules): number {
-  return input.noFallback || typeof input.pinned === 'string' ? 1 : rules.maxAttempts;
+  return input.noFallback || input.pinned ? 1 : rules.maxAttempts;
 }
 
 /**
@@ -100,7 +103,7 @@ export function candidates(input: PlanInput, rules: Rules, left: Leftovers | nul
   const model = catalogue.models.get(ask.model);
   const first = model ? fromModel(input, wanted, model, left) : [];
   const fallbacks = ask.operation.sameModel ? [] : (ask.chain ?? rules.fallbackModels);
-  if (fallbacks.length === 0 || typeof input.pinned === 'string') return asideLast(input, first);
+  if (fallbacks.length === 0 || input.pinned) return asideLast(input, first);
   const all = [...first];
   const needs = { ask, wanted, scope: input.snapshot.key.models };
   for (const slug of fallbacks) {
@@ -131,6 +134,7 @@ export function wantedOf(input: PlanInput, rules: Rules): OfferNeeds {
       isTranslatable(ask, family, input.pinned ?? null),
     inputTokens: estimateInput(ask.weight),
     tier: tierOf(ask.serviceTier),
+    pinned: input.pinned ?? null,
     nowMs,
   };
 }
@@ -157,7 +161,7 @@ function fromModel(
     inputTokens: wanted.inputTokens,
     tier: wanted.tier,
     outputTokens: Math.min(input.ask.budget ?? USUAL_OUTPUT, USUAL_OUTPUT) * input.ask.choices,
-    holder: input.holder ?? null,
+    holder: input.holder?.providerId ?? null,
   });
   return nativeFirst(input, arranged);
 }
@@ -170,7 +174,7 @@ function outOfReach(
   { tier }: OfferNeeds,
   offer: OfferFacts,
 ): WhyOffer | null {
-  if (typeof pinned === 'string' && offer.provider.id !== pinned) return 'pinned';
+  if (pinned && offer.provider.id !== pinned.providerId) return 'pinned';
   if (ask.nested && !nestedAt(ask.nested, offer.provider.id, catalogue, nowMs)) return 'nested';
   return tier === null || (offer.price && coversTier(offer.price.price, tier)) ? null : 'tier';
 }
@@ -187,8 +191,16 @@ export function targetOf(input: PlanInput, offer: OfferFacts): Target | null {
   const model = input.catalogue.models.get(offer.modelId);
   const family = spokenFamily(offer, input.family);
   const address = family && offer.provider.families.get(family);
-  const { credential } = offer.provider;
-  if (!model || !family || address?.state !== 'ready' || offer.price === null || credential === null)
+  const pool = input.pinned
+    ? keepersOf(offer.provider, input.pinned.credential)
+    : orderPool(offer, {
+        callId: input.callId,
+        health: input.healthOf(offer.id),
+        nowMs: input.nowMs,
+        holder: input.holder?.providerId === offer.provider.id ? input.holder.credential : null,
+      });
+  const [credential] = pool;
+  if (!model || !family || address?.state !== 'ready' || offer.price === null || credential === undefined)
     return null;
   const nested =
     input.ask.nested && nestedAt(input.ask.nested, offer.provider.id, input.catalogue, input.nowMs);
@@ -199,6 +211,7 @@ export function targetOf(input: PlanInput, offer: OfferFacts): Target | null {
     family,
     address: address.url,
     credential,
+    pool,
     price: offer.price,
     injectBudget:
       family === input.family
@@ -233,7 +246,7 @@ export function noTarget(input: PlanInput, rules: Rules, refused: Unreadable | n
       else if (why !== 'family') others += 1;
       broken ||= why === 'invalid_address' && model.id === slug;
       lacksNested ||= why === 'nested' && model.id === slug;
-      keeperOffers ||= offer.provider.id === input.pinned && why !== 'family';
+      keeperOffers ||= offer.provider.id === input.pinned?.providerId && why !== 'family';
       reasons.push(`${offer.provider.id} ${describeOffer(why, offer, wanted)}`);
     },
     model: () => {},
@@ -246,7 +259,7 @@ export function noTarget(input: PlanInput, rules: Rules, refused: Unreadable | n
       `No provider of ${slug} has a usable address (${told}); the gateway's operator must correct it.`,
     );
   }
-  if (typeof input.pinned === 'string' && !keeperOffers) {
+  if (input.pinned && !keeperOffers) {
     return refusal(
       'model_not_allowed',
       `Model ${slug} is not offered by the provider that stores the state that this request continues; use the model that made it.`,

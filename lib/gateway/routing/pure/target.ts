@@ -1,4 +1,5 @@
 import type { Refusal } from '#lib/core/errors';
+import type { CredentialFacts } from '#lib/core/facts/credential';
 import type { ModelFacts, OfferFacts, PriceVersion } from '#lib/core/facts/snapshot';
 import type { FamilyId } from '#lib/core/families/ids';
 
@@ -10,7 +11,10 @@ export interface Target {
   readonly family: FamilyId;
   /** The provider's versioned root. */
   readonly address: URL;
-  readonly credential: string;
+  /** By which it is called. */
+  readonly credential: CredentialFacts;
+  /** All by which it may be called, in the order of trying (contract: routing/credential-order). */
+  readonly pool: readonly CredentialFacts[];
   readonly price: PriceVersion;
   /** Output budget to write into the request, tokens; null: none (contract: admission/budget-injection). */
   readonly injectBudget: number | null;
@@ -48,6 +52,8 @@ export interface Skipped {
 /** Where a call goes, in order; or why it goes nowhere, kept until steps 11 to 14 have passed. */
 export interface Plan {
   readonly targets: readonly Target[];
+  /** How many attempts may be made (contract: routing/plan). */
+  readonly attempts: number;
   readonly timeLimits: TimeLimits;
   readonly failure: Refusal | null;
 }

@@ -1,3 +1,4 @@
+import type { Keeper } from '#lib/core/facts/credential';
 import type { ModelFacts, OfferFacts } from '#lib/core/facts/snapshot';
 import type { Ask } from '#lib/core/families/family';
 import type { FamilyId } from '#lib/core/families/ids';
@@ -19,7 +20,7 @@ export function makerOf(slug: string): string {
  * Whether a call may be translated at all: it asks for text, and continues nothing that a provider keeps
  * (contract: translation/when).
  */
-export function isTranslatable(ask: Ask, family: FamilyId, pinned: string | null): boolean {
+export function isTranslatable(ask: Ask, family: FamilyId, pinned: Keeper | null): boolean {
   const { budgeted, steps } = ask.operation;
   return budgeted === true && steps === 'generate' && standsAlone(ask, family, pinned);
 }
@@ -28,12 +29,12 @@ export function isTranslatable(ask: Ask, family: FamilyId, pinned: string | null
  * Whether the gateway may estimate the tokens that a call asks to count: those of a request that may be translated
  * (contract: translation/counting).
  */
-export function isEstimable(ask: Ask, family: FamilyId, pinned: string | null): boolean {
+export function isEstimable(ask: Ask, family: FamilyId, pinned: Keeper | null): boolean {
   return ask.operation.steps === 'count' && standsAlone(ask, family, pinned);
 }
 
 /** It is of a text protocol, and needs nothing that only one provider has. */
-function standsAlone({ nested }: Ask, family: FamilyId, pinned: string | null): boolean {
+function standsAlone({ nested }: Ask, family: FamilyId, pinned: Keeper | null): boolean {
   return pinned === null && nested === undefined && isTextProtocol(family);
 }
 

@@ -18,6 +18,8 @@ export type EndReason = (typeof endReasons)[number];
 export interface AttemptRecord {
   readonly provider: string;
   readonly model: string;
+  /** The name of the credential by which the provider was called. */
+  readonly credential: string;
   readonly status: number | null;
   readonly error: string | null;
   /** ms after the call's start. */

@@ -1,4 +1,6 @@
+import type { Fault } from '#lib/core/families/reading/fault';
 import { machineFaultOf } from '#lib/core/machine-fault';
+import type { CredentialFault } from '#lib/gateway/routing/health';
 
 /** Statuses of 4xx that are never the client's fault (contract: families/faults). */
 const never = new Set([401, 402, 403, 408, 425, 429, 499]);
@@ -6,6 +8,36 @@ const never = new Set([401, 402, 403, 408, 425, 429, 499]);
 /** Whether an error is not the client's fault, whatever its body says. */
 export function isDecided(status: number): boolean {
   return status >= 500 || never.has(status);
+}
+
+/**
+ * What an error says about the credential that was used (contract: routing/next-credential); null: nothing.
+ * @param status of the answer, also of one that has its error inside.
+ */
+export function credentialFaultOf(
+  status: number,
+  { whose, kind }: Pick<Fault, 'whose' | 'kind'>,
+): CredentialFault | null {
+  if (whose === 'client') return null;
+  if (kind === 'quota') return 'refused';
+  if (status === 429 || kind === 'rate_limit') return 'limited';
+  if (status === 403) return 'forbidden';
+  return kind === 'credential' || status === 401 || status === 402 ? 'refused' : null;
+}
+
+/** Failures before the provider could see which credential was sent, so that no other one would fare better. */
+const unreachable = new Set([
+  'connection_refused',
+  'connect_timeout',
+  'address_not_found',
+  'address_unreachable',
+  'certificate_refused',
+  'proxy_refused',
+]);
+
+/** Whether the provider was not reached at all. @param name as `failureName` gives it; null: it answered. */
+export function isUnreachable(name: string | null): boolean {
+  return name !== null && unreachable.has(name);
 }
 
 /** Failures by which the gateway itself closed the connection, so that the provider may have continued. */

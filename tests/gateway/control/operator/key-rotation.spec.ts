@@ -51,13 +51,13 @@ async function expectReadable({ keys }: Pick<Process, 'keys'>, credential: strin
   const { providers } = await loadCatalogue(db.pool, { envSecret: () => undefined, sealingKey: keys });
   const stored = await db.prisma.webhook.findMany({ where: { id: { in: [...webhooks.keys()] } } });
   const read = stored.map(({ id, secret }) => [id, open(secret, keys, webhookContext(id))] as const);
-  expect(providers.get('one')?.credential).toBe(credential);
+  expect(providers.get('one')?.credentials[0]?.secret).toBe(credential);
   expect(new Map(read)).toEqual(webhooks);
 }
 
 const credential = async (keys: SealingKey) =>
   (await loadCatalogue(db.pool, { envSecret: () => undefined, sealingKey: keys })).providers.get('one')
-    ?.credential ?? undefined;
+    ?.credentials[0]?.secret;
 
 beforeAll(async () => {
   workspace = (await createWorkspace(db, { name: 'Rotation' })).slug;

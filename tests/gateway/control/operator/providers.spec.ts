@@ -63,20 +63,20 @@ async function written(): Promise<string> {
 
 describe('the credential of a provider (contract: control-plane/credentials)', () => {
   it('is missing until its variable is set or a value is given, and says what to do', async () => {
-    expect((await list()).map(({ id, credential }) => [id, credential.kind, credential.usable])).toEqual([
+    expect((await list()).map(({ id, credentials: [one] }) => [id, one?.kind, one?.usable])).toEqual([
       ['acme', 'variable', false],
       ['bare', 'none', false],
     ]);
-    expect((await list())[0]?.credential.why).toContain('set ACME_KEY');
+    expect((await list())[0]?.credentials[0]?.why).toContain('set ACME_KEY');
     expect(await refusalOf(test())).toContain('this provider has no credential');
     environment.ACME_KEY = 'from the environment';
-    expect((await list())[0]?.credential).toMatchObject({ usable: true, why: null });
+    expect((await list())[0]?.credentials[0]).toMatchObject({ usable: true, why: null });
     delete environment.ACME_KEY;
   });
 
   it('is taken by value and told nowhere again: not in answers, nor the trail, nor the database', async () => {
     const answer = await give({ provider: 'acme', value: secret });
-    expect(answer).toEqual({ provider: 'acme', credential: 'sealed' });
+    expect(answer).toEqual({ provider: 'acme', name: 'default', credential: 'sealed' });
     expect(JSON.stringify(await list())).not.toContain(secret);
     expect(await written()).not.toContain(secret);
     const row = await db.prisma.audit.findFirstOrThrow({ where: { action: 'provider.set-credential' } });
@@ -87,7 +87,7 @@ describe('the credential of a provider (contract: control-plane/credentials)', (
       before: { credential: { env: 'ACME_KEY' } },
       after: { credential: 'sealed' },
     });
-    expect((await list())[0]?.credential).toEqual({
+    expect((await list())[0]?.credentials[0]).toMatchObject({
       kind: 'sealed',
       variable: null,
       usable: true,
@@ -115,10 +115,81 @@ describe('the credential of a provider (contract: control-plane/credentials)', (
   });
 });
 
+describe('a pool of credentials (contract: control-plane/credentials)', () => {
+  const other = 'sk-the-second-one-0123456789abcdef';
+  const pool = async () => (await list()).find(({ id }) => id === 'acme')?.credentials ?? [];
+  const inForce = async () => (await host().catalogue()).providers.get('acme');
+
+  it('takes another credential under a name, sealed for it alone, with its share and its models', async () => {
+    const answer = await give({
+      provider: 'acme',
+      name: 'second',
+      value: other,
+      weight: 3,
+      models: ['acme/cheap'],
+    });
+    expect(answer).toEqual({ provider: 'acme', name: 'second', credential: 'sealed' });
+    expect(await pool()).toMatchObject([
+      { name: 'default', weight: 1, priority: 1, models: null, spend: '0', state: 'untried' },
+      { name: 'second', weight: 3, priority: 1, models: ['acme/cheap'], withdrawn: false, usable: true },
+    ]);
+    expect((await inForce())?.credentials.map(({ name, secret: held }) => [name, held])).toEqual([
+      ['default', secret],
+      ['second', other],
+    ]);
+    const row = await db.prisma.audit.findFirst({ orderBy: { id: 'desc' } });
+    expect(row).toMatchObject({ after: { credential: 'sealed', weight: 3 }, detail: { name: 'second' } });
+    const { rows } = await db.pool.query('SELECT json_agg(c)::text AS text FROM credential c');
+    expect(rows[0].text + (await written()) + JSON.stringify(await list())).not.toContain(other);
+    // Moved to another name, it does not open.
+    await db.pool.query("UPDATE credential SET name = 'third' WHERE name = 'second'");
+    expect((await pool())[1]).toMatchObject({ name: 'third', usable: false });
+    await db.pool.query("UPDATE credential SET name = 'second' WHERE name = 'third'");
+  });
+
+  it('changes what is given and leaves the rest, also of the default one', async () => {
+    await give({ provider: 'acme', name: 'second', priority: 2, models: null });
+    await give({ provider: 'acme', weight: 5 });
+    expect(await pool()).toMatchObject([
+      { name: 'default', weight: 5, priority: 1 },
+      { name: 'second', weight: 3, priority: 2, models: null, usable: true },
+    ]);
+    expect(await refusalOf(give({ provider: 'acme', name: 'new', weight: 2 }))).toContain(
+      'does not exist yet',
+    );
+    expect(await refusalOf(give({ provider: 'acme', models: ['no/model'] }))).toContain('no "no/model"');
+    for (const wrong of [{ name: 'A b' }, { weight: 0 }, { priority: 101 }])
+      expect(await refusalOf(give({ provider: 'acme', value: other, ...wrong }))).not.toBe('');
+  });
+
+  it('withdraws one from new calls, and keeps it for what it made', async () => {
+    await give({ provider: 'acme', name: 'second', withdrawn: true });
+    const facts = await inForce();
+    expect([facts?.credentials.map(({ name }) => name), facts?.withdrawn.map(({ name }) => name)]).toEqual([
+      ['default'],
+      ['second'],
+    ]);
+    expect(
+      await ask(host(), testProvider, { actor, input: { provider: 'acme', name: 'second' } }),
+    ).toMatchObject({
+      name: 'second',
+      outcome: { ok: false, status: 401 },
+    });
+    await give({ provider: 'acme', name: 'second', withdrawn: false });
+    await give({ provider: 'acme', withdrawn: true });
+    expect((await inForce())?.credentials.map(({ name }) => name)).toEqual(['second']);
+    await give({ provider: 'acme', withdrawn: false });
+    const removed = await give({ provider: 'acme', name: 'second', remove: true });
+    expect(removed).toEqual({ provider: 'acme', name: 'second', credential: 'none' });
+    expect(await db.prisma.credential.findMany({ where: { name: 'second' } })).toEqual([]);
+    await db.prisma.credential.deleteMany();
+  });
+});
+
 describe('the test of a provider (contract: control-plane/provider-test)', () => {
   it('is a real call to the cheapest offer, with its cost by the price in force', async () => {
     const { outcome, ...asked } = await test();
-    expect(asked).toEqual({ provider: 'acme', model: 'acme/cheap', family: 'chat' });
+    expect(asked).toEqual({ provider: 'acme', model: 'acme/cheap', family: 'chat', name: 'default' });
     expect(outcome).toMatchObject({ ok: true, status: 200, message: null });
     const { input = 0, output = 0, cost } = outcome ?? {};
     expect(Number(input)).toBeGreaterThan(0);

@@ -73,7 +73,7 @@ async function expectReadable(key: SealingKey): Promise<void> {
     report: (error: unknown) => reports.push(error),
   };
   const { providers } = await loadCatalogue(db.pool, sources);
-  const read = Object.keys(credentials).map((id) => [id, providers.get(id)?.credential]);
+  const read = Object.keys(credentials).map((id) => [id, providers.get(id)?.credentials[0]?.secret]);
   expect([Object.fromEntries(read), reports]).toEqual([credentials, []]);
   for (const { id, secret } of await db.prisma.webhook.findMany())
     expect(signatureOf(open(secret, key, webhookContext(id)), 1, '')).toBe(
@@ -113,7 +113,7 @@ describe('the rotation of the encryption key (contract: operations/secret-rotati
     const input = { provider: 'one', value: given };
     await Promise.all([rotate(during), ask(hostWith(during), setCredential, { actor, input })]);
     const { providers } = await loadCatalogue(db.pool, { envSecret: () => undefined, sealingKey: during });
-    expect(providers.get('one')?.credential).toBe(given);
+    expect(providers.get('one')?.credentials[0]?.secret).toBe(given);
   });
 
   it('names what no key opens, leaves it as it is, and rotates the rest', async () => {
@@ -144,10 +144,8 @@ describe('a sealed secret (contract: operations/sealed)', () => {
     await db.prisma.webhook.update({ where: { id: hook }, data: { secret: sealed } });
     expect((await status(before)).unreadable).toEqual(['provider credential two', `webhook secret ${hook}`]);
     const { providers } = await loadCatalogue(db.pool, { envSecret: () => undefined, sealingKey: before });
-    expect([providers.get('one')?.credential, providers.get('two')?.credential]).toEqual([
-      credentials.one,
-      null,
-    ]);
+    const read = ['one', 'two'].map((id) => providers.get(id)?.credentials[0]?.secret ?? null);
+    expect(read).toEqual([credentials.one, null]);
     // Of the same id, but another column.
     await db.prisma.provider.create({ data: { id: hook, name: hook, families: {} } });
     const secret = seal('whsec', before, webhookContext(hook));

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { outcomeText, providerRowOf } from '#lib/console/gateway/provider';
+import type { ShownCredential } from '#lib/control/operations/provider/list';
 
 const ran = { ok: true, status: 200, durationMs: 320, message: null, input: 8, output: 16, cost: '0.000072' };
 
@@ -19,23 +20,58 @@ describe('the outcome of a provider’s test', () => {
 });
 
 describe('the row of a provider', () => {
+  const families = [{ family: 'chat', address: 'https://a.test/v1', why: null }];
+  const provider = {
+    id: 'a',
+    name: 'A',
+    families,
+    onDisconnect: 'drain',
+    pricesFrom: null,
+    offers: 2,
+  } as const;
+  const credential: ShownCredential = {
+    name: 'default',
+    kind: 'sealed',
+    variable: null,
+    usable: true,
+    why: null,
+    weight: 1,
+    priority: 1,
+    models: null,
+    withdrawn: false,
+    state: 'in service',
+    until: null,
+    lastError: null,
+    spend: null,
+  };
+  const rowsOf = (...parts: Partial<ShownCredential>[]) =>
+    providerRowOf({ ...provider, credentials: parts.map((part) => ({ ...credential, ...part })) }, ['a/m']);
+  const rowOf = (part: Partial<ShownCredential>) => rowsOf(part).credentials[0];
+
   it('says where its credential stands, never what it is', () => {
-    const families = [{ family: 'chat', address: 'https://a.test/v1', why: null }];
-    const provider = {
-      id: 'a',
-      name: 'A',
-      families,
-      onDisconnect: 'drain',
-      pricesFrom: null,
-      offers: 2,
-    } as const;
-    const row = (kind: 'none' | 'variable' | 'sealed', variable: string | null) =>
-      providerRowOf({ ...provider, credential: { kind, variable, usable: true, why: null } });
-    expect(row('variable', 'A_KEY').credential.text).toBe('A_KEY');
-    expect(row('sealed', null).credential.text).toBe('Stored, encrypted');
-    expect(row('none', null)).toMatchObject({
-      credential: { text: 'None' },
+    expect(rowOf({ kind: 'variable', variable: 'A_KEY' })?.text).toBe('A_KEY');
+    expect(rowOf({})).toMatchObject({ text: 'Stored, encrypted', share: null, why: null });
+    expect(rowOf({ kind: 'none', usable: false })).toMatchObject({
+      text: 'None',
+      state: { text: 'Missing' },
+    });
+    expect(rowsOf({})).toMatchObject({
+      models: ['a/m'],
       families: [{ name: 'Chat completions', address: 'https://a.test/v1', why: null }],
     });
+  });
+
+  it('shows of each credential in a pool its share, its spend and why it is not used', () => {
+    const lastError = { status: 401, what: 'credential', at: '2026-11-27T14:05:10.000Z' };
+    const [one, other] = rowsOf(
+      { spend: '1.5', models: ['a/m'], weight: 3 },
+      { name: 'b', spend: '0', state: 'refused', lastError },
+    ).credentials;
+    expect(one).toMatchObject({ share: 'Weight 3 · priority 1 · 1 model · $1.50 in 24 hours', why: null });
+    expect(other).toMatchObject({
+      state: { text: 'Refused', tone: 'bad' },
+      why: 'Last error: 401 credential at 14:05:10 UTC',
+    });
+    expect(rowOf({ withdrawn: true })?.state.text).toBe('Withdrawn');
   });
 });

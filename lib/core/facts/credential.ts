@@ -1,0 +1,22 @@
+/** The credential that the catalogue's files name, and the only one of a provider that never got another. */
+export const defaultCredential = 'default';
+
+/** One of the operator's credentials at a provider, with its secret (contract: routing/pool). */
+export interface CredentialFacts {
+  /** Unique at its provider, and never changed: jobs, stored objects and rows of the call log name it. */
+  readonly name: string;
+  readonly secret: string;
+  /** Its share of the calls among those of its priority. */
+  readonly weight: number;
+  /** The lowest goes first. */
+  readonly priority: number;
+  /** Models that it may serve, by slug; null: all. */
+  readonly models: ReadonlySet<string> | null;
+}
+
+/** A credential whose provider keeps something: what continues it is bound to both (contract: jobs/pinning). */
+export interface Keeper {
+  readonly providerId: string;
+  /** The credential's name. */
+  readonly credential: string;
+}
