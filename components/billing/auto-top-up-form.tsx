@@ -11,7 +11,7 @@ import { Field } from '#components/ui/field';
 import { toast } from '#components/ui/toaster';
 import { chargesNow } from '#lib/console/billing/charges-now';
 import type { ShownAutoTopUp } from '#lib/control/operations/auto-top-up/find';
-import { showMoney } from '#lib/core/show-money';
+import { showMoneyDown } from '#lib/core/show-money';
 
 interface AutoTopUpFormProps {
   shown: ShownAutoTopUp;
@@ -83,7 +83,7 @@ export function AutoTopUpForm({ shown, workspace, set, resume }: AutoTopUpFormPr
       </div>
       {now || nowResumed ? (
         <p role="note" className="rounded-md bg-warn-soft px-3 py-2 text-warn leading-5">
-          {now ?? `Resuming: ${nowResumed}`} The balance of {showMoney(shown.balance)} is at or below the
+          {now ?? `Resuming: ${nowResumed}`} The balance of {showMoneyDown(shown.balance)} is at or below the
           threshold.
         </p>
       ) : null}

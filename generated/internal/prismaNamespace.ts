@@ -5363,6 +5363,8 @@ export const WorkspaceScalarFieldEnum = {
   retentionDays: 'retentionDays',
   callsKeptFrom: 'callsKeptFrom',
   suspendedAt: 'suspendedAt',
+  suspendedReason: 'suspendedReason',
+  suspendedContact: 'suspendedContact',
   promoEndsAt: 'promoEndsAt',
   lowBalanceNano: 'lowBalanceNano',
   lowBalanceSince: 'lowBalanceSince',

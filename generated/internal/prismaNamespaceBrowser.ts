@@ -236,6 +236,8 @@ export const WorkspaceScalarFieldEnum = {
   retentionDays: 'retentionDays',
   callsKeptFrom: 'callsKeptFrom',
   suspendedAt: 'suspendedAt',
+  suspendedReason: 'suspendedReason',
+  suspendedContact: 'suspendedContact',
   promoEndsAt: 'promoEndsAt',
   lowBalanceNano: 'lowBalanceNano',
   lowBalanceSince: 'lowBalanceSince',

@@ -1,7 +1,7 @@
 import { listAddress } from '#lib/console/list-address';
 import { showMoment, showMonth } from '#lib/console/show/time';
 import type { LedgerLine } from '#lib/control/operations/ledger/list';
-import { showCount, showMoney } from '#lib/core/show-money';
+import { showCount, showMoneyDown } from '#lib/core/show-money';
 
 const quarterMs = 900_000;
 
@@ -45,7 +45,7 @@ export function ledgerRowOf(line: LedgerLine, place: { workspace: string; zone: 
     link: linkOf(line, place.workspace),
     amount: showSigned(line.amount),
     exactAmount: `$${line.amount}`,
-    balance: showMoney(line.balance),
+    balance: showMoneyDown(line.balance),
     exactBalance: `$${line.balance}`,
     below: line.balance.startsWith('-'),
   };
@@ -67,7 +67,7 @@ function whyOf(line: LedgerLine): string | null {
 
 /** "+$10.00", "−$0.31". */
 function showSigned(usd: string): string {
-  return `${usd.startsWith('-') ? '' : '+'}${showMoney(usd)}`;
+  return `${usd.startsWith('-') ? '' : '+'}${showMoneyDown(usd)}`;
 }
 
 function linkOf(line: LedgerLine, workspace: string): LedgerRow['link'] {

@@ -118,7 +118,8 @@ function listPriceOf({ price, effectiveAtMs }: PriceVersion, source: string | nu
   };
 }
 
-function whyUnavailable({ provider, price, families }: OfferFacts): string | null {
+/** Why an offer cannot be called, and what to do; null: it can. */
+export function whyUnavailable({ provider, price, families }: OfferFacts): string | null {
   if (price === null) return 'it has no price: add one to the catalogue file';
   if (provider.credential === null) {
     return provider.credentialEnv === null

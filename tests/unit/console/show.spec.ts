@@ -3,7 +3,7 @@ import { showUnitPrice, usedClasses } from '#lib/console/show/cost-line';
 import { showForeign } from '#lib/console/show/foreign';
 import { showAgo, showMoment, showSpan, showZone } from '#lib/console/show/time';
 import { dayEnd } from '#lib/core/charts/wall-time';
-import { showCount, showMoney } from '#lib/core/show-money';
+import { showCount, showMoney, showMoneyDown } from '#lib/core/show-money';
 
 describe('money to read', () => {
   test.each([
@@ -20,6 +20,17 @@ describe('money to read', () => {
     ['-3', '−$3.00'],
   ])('%s dollars read %s', (exact, read) => {
     expect(showMoney(exact)).toBe(read);
+  });
+
+  test.each([
+    ['34.995287', '$34.99'],
+    ['9.995287', '$9.99'],
+    ['35', '$35.00'],
+    ['0.9999999', '$0.999999'],
+    ['-0.004713', '−$0.004713'],
+    ['-6.111', '−$6.12'],
+  ])('a balance of %s dollars reads %s, which can be spent', (exact, read) => {
+    expect(showMoneyDown(exact)).toBe(read);
   });
 
   test('no amount above zero looks like nothing', () => {

@@ -10,8 +10,10 @@ import { PageHead } from '#components/page-head';
 import { Section } from '#components/section';
 import { promosInForce } from '#lib/console/billing/promos';
 import { getConsoleHost } from '#lib/console/db';
+import { lockOf } from '#lib/console/lock';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
+import { pauseText } from '#lib/control/billing/auto/pause-text';
 import { showAutoTopUp } from '#lib/control/operations/auto-top-up/operations';
 import { listPromos } from '#lib/control/operations/credit/promo';
 import { listLedger } from '#lib/control/operations/ledger/operations';
@@ -40,7 +42,9 @@ interface BillingPageProps {
 }
 
 export default async function BillingPage({ params, searchParams }: BillingPageProps) {
-  const { workspace, role } = await requireMember((await params).workspace, 'workspace:read');
+  const member = await requireMember((await params).workspace, 'workspace:read');
+  const { workspace, role } = member;
+  const locked = lockOf(member, 'billing:write', 'add funds');
   const query = await searchParams;
   const one = (name: string) => [query[name]].flat()[0];
   const returned = one('top-up');
@@ -71,7 +75,7 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
         />
         <Section title="Add funds" note="US dollars, by card">
           <div className="p-4">
-            {may(role, 'billing:write') && !workspace.demo ? (
+            {locked === null && !workspace.demo ? (
               configured ? (
                 <>
                   {payments?.standIn ? <PlayMoney /> : null}
@@ -88,7 +92,7 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
               <p className="text-muted leading-6">
                 {workspace.demo
                   ? 'This demo workspace uses simulated funds. Top up another workspace instead.'
-                  : 'Only owners, admins and billing members can add funds.'}
+                  : locked}
               </p>
             )}
           </div>
@@ -97,10 +101,11 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
       {automatic ? (
         <AutoTopUp
           shown={automatic}
+          pausedWhy={automatic.paused && pauseText(automatic.paused)}
           workspace={slug}
           zone={timeZone}
           actions={
-            may(role, 'billing:write')
+            locked === null
               ? { set: setAutoTopUpAction, resume: resumeAutoTopUpAction, portal: openPortalAction }
               : null
           }
@@ -111,7 +116,7 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
           <TopUpTable topUps={topUps.data} zone={timeZone} />
         </Section>
       ) : null}
-      {may(role, 'billing:write') ? (
+      {locked === null ? (
         <Section title="Low balance" note={low.below ? 'Below the threshold now' : undefined}>
           <div className="p-4">
             <LowBalanceForm workspace={slug} threshold={low.threshold} send={setLowBalanceAction} />
