@@ -51,7 +51,13 @@ export function AutoTopUp({ shown, pausedWhy, workspace, zone, actions }: AutoTo
           {actions ? <PortalButton workspace={workspace} open={actions.portal} /> : null}
         </div>
         {actions ? (
-          <AutoTopUpForm shown={shown} workspace={workspace} set={actions.set} resume={actions.resume} />
+          <AutoTopUpForm
+            key={[enabled, shown.threshold, shown.amount, monthlyCap].join()}
+            shown={shown}
+            workspace={workspace}
+            set={actions.set}
+            resume={actions.resume}
+          />
         ) : null}
         <p className="text-muted text-xs leading-5">
           {showMoney(thisMonth)} of {showMoney(monthlyCap)} this month.

@@ -9,6 +9,7 @@ import { Button } from '#components/ui/button';
 import { classNames } from '#components/ui/class-names';
 import { inputStyle } from '#components/ui/input';
 import { toast } from '#components/ui/toaster';
+import { changedOf } from '#lib/console/changed';
 import type { FormField } from '#lib/console/form';
 
 interface PlainFormProps {
@@ -17,7 +18,7 @@ interface PlainFormProps {
   fields: readonly FormField[];
   /** Fields in which more than a line is written. */
   long?: readonly string[];
-  /** What the boxes hold at first, by field. */
+  /** What the boxes hold at first, by field; then only what was changed is sent. */
   initial?: Readonly<Record<string, string>>;
   /** What is sent besides: the id of the thing. */
   besides?: Readonly<Record<string, string>>;
@@ -67,7 +68,7 @@ export function PlainForm(props: PlainFormProps) {
   function post(given: Readonly<Record<string, string>>, form: HTMLFormElement) {
     ask(null);
     startTransition(async () => {
-      const input = { ...given, ...besides, ...(ownRef ? { ref: ownRef } : {}) };
+      const input = { ...changedOf(given, initial), ...besides, ...(ownRef ? { ref: ownRef } : {}) };
       const answer = await send(workspace, input).catch(() => null);
       if (!answer?.ok) {
         setFault(answer ?? { field: null, message: noAnswer, signedOut: false });

@@ -1,5 +1,5 @@
 import { listAddress } from '#lib/console/list-address';
-import { showMoment, showMonth } from '#lib/console/show/time';
+import { showMinute, showMoment, showMonth } from '#lib/console/show/time';
 import type { LedgerLine } from '#lib/control/operations/ledger/list';
 import { showCount, showMoneyDown } from '#lib/core/show-money';
 
@@ -40,7 +40,7 @@ export function ledgerRowOf(line: LedgerLine, place: { workspace: string; zone: 
     at: line.at,
     kind: line.kind,
     name: kindNames[line.kind],
-    when: showMoment(Date.parse(line.at), place.zone),
+    when: whenOf(line, place.zone),
     why: whyOf(line),
     link: linkOf(line, place.workspace),
     amount: showSigned(line.amount),
@@ -49,6 +49,14 @@ export function ledgerRowOf(line: LedgerLine, place: { workspace: string; zone: 
     exactBalance: `$${line.balance}`,
     below: line.balance.startsWith('-'),
   };
+}
+
+/** "21 Nov, 14:03:26"; of usage, which is posted all through a quarter of an hour, "21 Nov, 14:00–14:15". */
+function whenOf({ kind, at }: LedgerLine, zone: string): string {
+  const atMs = Date.parse(at);
+  if (kind !== 'usage') return showMoment(atMs, zone);
+  const [, end = ''] = showMinute(atMs + quarterMs, zone).split(', ');
+  return `${showMinute(atMs, zone)}–${end}`;
 }
 
 const whys: Partial<Record<LedgerLine['kind'], string>> = {
