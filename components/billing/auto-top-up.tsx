@@ -76,4 +76,5 @@ const ends = {
   expired: 'was not completed',
   failed: 'failed',
   refunded: 'was refunded',
+  canceled: 'was canceled',
 } as const;

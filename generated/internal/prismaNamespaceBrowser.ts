@@ -952,7 +952,8 @@ export const TopUpScalarFieldEnum = {
   paymentMethod: 'paymentMethod',
   tries: 'tries',
   nextTryAt: 'nextTryAt',
-  failure: 'failure'
+  failure: 'failure',
+  canceledAt: 'canceledAt'
 } as const
 
 export type TopUpScalarFieldEnum = (typeof TopUpScalarFieldEnum)[keyof typeof TopUpScalarFieldEnum]

@@ -22,6 +22,7 @@ import { listTopUps, showTopUp } from '#lib/control/operations/top-up/operations
 import { showWorkspace } from '#lib/control/operations/workspace/operations';
 import { may } from '#lib/core/role';
 import {
+  cancelTopUpAction,
   createTopUpAction,
   openPortalAction,
   resumeAutoTopUpAction,
@@ -66,7 +67,14 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
   return (
     <>
       <PageHead title="Billing">The workspace’s funds, and every change to its balance.</PageHead>
-      {back ? <TopUpReturn topUp={back} billing={path} /> : null}
+      {back ? (
+        <TopUpReturn
+          topUp={back}
+          canceled={one('canceled') === 'true'}
+          workspace={slug}
+          cancel={locked === null ? cancelTopUpAction : null}
+        />
+      ) : null}
       <div className="grid gap-4 lg:grid-cols-2">
         <BalanceFacts
           funds={funds}
@@ -113,7 +121,12 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
       ) : null}
       {topUps && topUps.data.length > 0 ? (
         <Section title="Top-ups" note={topUps.next ? 'Newest 10' : undefined}>
-          <TopUpTable topUps={topUps.data} zone={timeZone} />
+          <TopUpTable
+            topUps={topUps.data}
+            zone={timeZone}
+            workspace={slug}
+            cancel={locked === null ? cancelTopUpAction : null}
+          />
         </Section>
       ) : null}
       {locked === null ? (
