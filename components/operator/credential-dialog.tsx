@@ -15,14 +15,25 @@ interface CredentialDialogProps {
   open: boolean;
   onOpenChange(open: boolean): void;
   send(values: Values): Promise<FormAnswer<unknown>>;
+  onSaved(): void;
 }
 
 /** Takes the credential of a provider, which is never shown again, or removes it. */
-export function CredentialDialog({ provider, fields, open, onOpenChange, send }: CredentialDialogProps) {
+export function CredentialDialog({
+  provider,
+  fields,
+  open,
+  onOpenChange,
+  send,
+  onSaved,
+}: CredentialDialogProps) {
   const router = useRouter();
   async function remove(_workspace: string, input: Values) {
     const answer = await send(input);
-    if (answer.ok) onOpenChange(false);
+    if (answer.ok) {
+      onOpenChange(false);
+      onSaved();
+    }
     return answer;
   }
   return (
@@ -40,7 +51,8 @@ export function CredentialDialog({ provider, fields, open, onOpenChange, send }:
         onCancel={() => onOpenChange(false)}
         onDone={() => {
           onOpenChange(false);
-          toast.success(`Credential for ${provider.name} saved`);
+          onSaved();
+          toast.success(`Credential for ${provider.name} saved. Test it with one call.`);
           router.refresh();
         }}
       />

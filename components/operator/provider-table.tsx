@@ -26,6 +26,8 @@ interface ProviderTableProps {
 export function ProviderTable({ providers, fields, setCredential, test }: ProviderTableProps) {
   const [chosen, choose] = useState<ProviderRow | null>(null);
   const [open, setOpen] = useState(false);
+  /** Of which provider a credential was saved last: what an earlier test said is not about it. */
+  const [saved, setSaved] = useState({ id: '', times: 0 });
   return (
     <>
       <Table label="Providers">
@@ -41,7 +43,7 @@ export function ProviderTable({ providers, fields, setCredential, test }: Provid
         <tbody>
           {providers.map((provider) => (
             <ProviderLine
-              key={provider.id}
+              key={`${provider.id} ${saved.id === provider.id ? saved.times : 0}`}
               provider={provider}
               test={test}
               onCredential={() => {
@@ -61,6 +63,7 @@ export function ProviderTable({ providers, fields, setCredential, test }: Provid
             open={open}
             onOpenChange={setOpen}
             send={(values) => setCredential({ ...values, provider: chosen.id })}
+            onSaved={() => setSaved(({ times }) => ({ id: chosen.id, times: times + 1 }))}
           />
         </Suspense>
       )}
@@ -75,13 +78,15 @@ interface ProviderLineProps extends Pick<ProviderTableProps, 'test'> {
 
 function ProviderLine({ provider, test, onCredential }: ProviderLineProps) {
   const { id, name, credential, families, offers } = provider;
+  const { state } = credential;
   const router = useRouter();
+  /** Of the last test; what became of it stands beside the credential, which may be another one since. */
   const [told, tell] = useState<{ readonly ok: boolean; readonly text: string } | null>(null);
   const [pending, startTransition] = useTransition();
   function press() {
     startTransition(async () => {
       const answer = await test({ provider: id }).catch(() => null);
-      if (answer?.ok) tell({ ok: answer.value.outcome?.ok ?? false, text: outcomeText(answer.value) });
+      if (answer?.ok) tell(answer.value.outcome?.ok ? { ok: true, text: outcomeText(answer.value) } : null);
       else tell({ ok: false, text: answer?.message ?? noAnswer });
       if (answer) router.refresh();
     });
@@ -93,10 +98,17 @@ function ProviderLine({ provider, test, onCredential }: ProviderLineProps) {
         <code className="font-mono text-muted text-xs">{id}</code>
       </Cell>
       <Cell className="min-w-48 max-w-72 align-top">
-        <Badge tone={credential.usable ? 'good' : 'outline'} dot={credential.usable}>
-          {credential.usable ? 'Ready' : 'Missing'}
+        <Badge tone={state.tone} dot={state.tone !== 'outline'}>
+          {state.text}
         </Badge>
         <span className="ml-2 font-mono text-xs [overflow-wrap:anywhere]">{credential.text}</span>
+        {state.note ? (
+          <span
+            className={`mt-1 block text-xs leading-4 [overflow-wrap:anywhere] ${state.tone === 'bad' ? 'text-bad' : 'text-muted'}`}
+          >
+            {state.note}
+          </span>
+        ) : null}
         {credential.why ? (
           <span className="mt-1 block text-muted text-xs leading-4">{credential.why}</span>
         ) : null}
@@ -128,6 +140,7 @@ function ProviderLine({ provider, test, onCredential }: ProviderLineProps) {
             size="small"
             aria-label={`Test ${name}`}
             title="Makes one call to the cheapest offer, at your expense"
+            tone={state.text === 'Not tested' ? 'primary' : 'plain'}
             disabled={pending}
             onClick={press}
           >

@@ -5534,7 +5534,10 @@ export const ProviderScalarFieldEnum = {
   credentialHeaders: 'credentialHeaders',
   onDisconnect: 'onDisconnect',
   pricesFrom: 'pricesFrom',
-  createdAt: 'createdAt'
+  createdAt: 'createdAt',
+  testedAt: 'testedAt',
+  testedAs: 'testedAs',
+  testFailure: 'testFailure'
 } as const
 
 export type ProviderScalarFieldEnum = (typeof ProviderScalarFieldEnum)[keyof typeof ProviderScalarFieldEnum]

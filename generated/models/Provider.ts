@@ -30,6 +30,9 @@ export type ProviderMinAggregateOutputType = {
   onDisconnect: string | null
   pricesFrom: string | null
   createdAt: Date | null
+  testedAt: Date | null
+  testedAs: string | null
+  testFailure: string | null
 }
 
 export type ProviderMaxAggregateOutputType = {
@@ -38,6 +41,9 @@ export type ProviderMaxAggregateOutputType = {
   onDisconnect: string | null
   pricesFrom: string | null
   createdAt: Date | null
+  testedAt: Date | null
+  testedAs: string | null
+  testFailure: string | null
 }
 
 export type ProviderCountAggregateOutputType = {
@@ -49,6 +55,9 @@ export type ProviderCountAggregateOutputType = {
   onDisconnect: number
   pricesFrom: number
   createdAt: number
+  testedAt: number
+  testedAs: number
+  testFailure: number
   _all: number
 }
 
@@ -59,6 +68,9 @@ export type ProviderMinAggregateInputType = {
   onDisconnect?: true | runtime.Types.Skip
   pricesFrom?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
+  testedAt?: true | runtime.Types.Skip
+  testedAs?: true | runtime.Types.Skip
+  testFailure?: true | runtime.Types.Skip
 }
 
 export type ProviderMaxAggregateInputType = {
@@ -67,6 +79,9 @@ export type ProviderMaxAggregateInputType = {
   onDisconnect?: true | runtime.Types.Skip
   pricesFrom?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
+  testedAt?: true | runtime.Types.Skip
+  testedAs?: true | runtime.Types.Skip
+  testFailure?: true | runtime.Types.Skip
 }
 
 export type ProviderCountAggregateInputType = {
@@ -78,6 +93,9 @@ export type ProviderCountAggregateInputType = {
   onDisconnect?: true | runtime.Types.Skip
   pricesFrom?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
+  testedAt?: true | runtime.Types.Skip
+  testedAs?: true | runtime.Types.Skip
+  testFailure?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
 }
 
@@ -162,6 +180,9 @@ export type ProviderGroupByOutputType = {
   onDisconnect: string
   pricesFrom: string | null
   createdAt: Date
+  testedAt: Date | null
+  testedAs: string | null
+  testFailure: string | null
   _count: ProviderCountAggregateOutputType | null
   _min: ProviderMinAggregateOutputType | null
   _max: ProviderMaxAggregateOutputType | null
@@ -194,6 +215,9 @@ export type ProviderWhereInput = {
   onDisconnect?: Prisma.StringFilter<"Provider"> | string | runtime.Types.Skip
   pricesFrom?: Prisma.StringNullableFilter<"Provider"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Provider"> | Date | string | runtime.Types.Skip
+  testedAt?: Prisma.DateTimeNullableFilter<"Provider"> | Date | string | null | runtime.Types.Skip
+  testedAs?: Prisma.StringNullableFilter<"Provider"> | string | null | runtime.Types.Skip
+  testFailure?: Prisma.StringNullableFilter<"Provider"> | string | null | runtime.Types.Skip
   offers?: Prisma.OfferListRelationFilter | runtime.Types.Skip
 }
 
@@ -206,6 +230,9 @@ export type ProviderOrderByWithRelationInput = {
   onDisconnect?: Prisma.SortOrder | runtime.Types.Skip
   pricesFrom?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
+  testedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  testedAs?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  testFailure?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   offers?: Prisma.OfferOrderByRelationAggregateInput | runtime.Types.Skip
 }
 
@@ -221,6 +248,9 @@ export type ProviderWhereUniqueInput = Prisma.AtLeast<{
   onDisconnect?: Prisma.StringFilter<"Provider"> | string | runtime.Types.Skip
   pricesFrom?: Prisma.StringNullableFilter<"Provider"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Provider"> | Date | string | runtime.Types.Skip
+  testedAt?: Prisma.DateTimeNullableFilter<"Provider"> | Date | string | null | runtime.Types.Skip
+  testedAs?: Prisma.StringNullableFilter<"Provider"> | string | null | runtime.Types.Skip
+  testFailure?: Prisma.StringNullableFilter<"Provider"> | string | null | runtime.Types.Skip
   offers?: Prisma.OfferListRelationFilter | runtime.Types.Skip
 }, "id">
 
@@ -233,6 +263,9 @@ export type ProviderOrderByWithAggregationInput = {
   onDisconnect?: Prisma.SortOrder | runtime.Types.Skip
   pricesFrom?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
+  testedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  testedAs?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  testFailure?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.ProviderCountOrderByAggregateInput | runtime.Types.Skip
   _max?: Prisma.ProviderMaxOrderByAggregateInput | runtime.Types.Skip
   _min?: Prisma.ProviderMinOrderByAggregateInput | runtime.Types.Skip
@@ -250,6 +283,9 @@ export type ProviderScalarWhereWithAggregatesInput = {
   onDisconnect?: Prisma.StringWithAggregatesFilter<"Provider"> | string | runtime.Types.Skip
   pricesFrom?: Prisma.StringNullableWithAggregatesFilter<"Provider"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Provider"> | Date | string | runtime.Types.Skip
+  testedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Provider"> | Date | string | null | runtime.Types.Skip
+  testedAs?: Prisma.StringNullableWithAggregatesFilter<"Provider"> | string | null | runtime.Types.Skip
+  testFailure?: Prisma.StringNullableWithAggregatesFilter<"Provider"> | string | null | runtime.Types.Skip
 }
 
 export type ProviderCreateInput = {
@@ -261,6 +297,9 @@ export type ProviderCreateInput = {
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
+  testedAt?: Date | string | null | runtime.Types.Skip
+  testedAs?: string | null | runtime.Types.Skip
+  testFailure?: string | null | runtime.Types.Skip
   offers?: Prisma.OfferCreateNestedManyWithoutProviderInput | runtime.Types.Skip
 }
 
@@ -273,6 +312,9 @@ export type ProviderUncheckedCreateInput = {
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
+  testedAt?: Date | string | null | runtime.Types.Skip
+  testedAs?: string | null | runtime.Types.Skip
+  testFailure?: string | null | runtime.Types.Skip
   offers?: Prisma.OfferUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
 }
 
@@ -285,6 +327,9 @@ export type ProviderUpdateInput = {
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  testedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  testedAs?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  testFailure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   offers?: Prisma.OfferUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
 }
 
@@ -297,6 +342,9 @@ export type ProviderUncheckedUpdateInput = {
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  testedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  testedAs?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  testFailure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   offers?: Prisma.OfferUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
 }
 
@@ -309,6 +357,9 @@ export type ProviderCreateManyInput = {
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
+  testedAt?: Date | string | null | runtime.Types.Skip
+  testedAs?: string | null | runtime.Types.Skip
+  testFailure?: string | null | runtime.Types.Skip
 }
 
 export type ProviderUpdateManyMutationInput = {
@@ -320,6 +371,9 @@ export type ProviderUpdateManyMutationInput = {
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  testedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  testedAs?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  testFailure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
 }
 
 export type ProviderUncheckedUpdateManyInput = {
@@ -331,6 +385,9 @@ export type ProviderUncheckedUpdateManyInput = {
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  testedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  testedAs?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  testFailure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
 }
 
 export type ProviderCountOrderByAggregateInput = {
@@ -342,6 +399,9 @@ export type ProviderCountOrderByAggregateInput = {
   onDisconnect?: Prisma.SortOrder | runtime.Types.Skip
   pricesFrom?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
+  testedAt?: Prisma.SortOrder | runtime.Types.Skip
+  testedAs?: Prisma.SortOrder | runtime.Types.Skip
+  testFailure?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type ProviderMaxOrderByAggregateInput = {
@@ -350,6 +410,9 @@ export type ProviderMaxOrderByAggregateInput = {
   onDisconnect?: Prisma.SortOrder | runtime.Types.Skip
   pricesFrom?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
+  testedAt?: Prisma.SortOrder | runtime.Types.Skip
+  testedAs?: Prisma.SortOrder | runtime.Types.Skip
+  testFailure?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type ProviderMinOrderByAggregateInput = {
@@ -358,6 +421,9 @@ export type ProviderMinOrderByAggregateInput = {
   onDisconnect?: Prisma.SortOrder | runtime.Types.Skip
   pricesFrom?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
+  testedAt?: Prisma.SortOrder | runtime.Types.Skip
+  testedAs?: Prisma.SortOrder | runtime.Types.Skip
+  testFailure?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type ProviderScalarRelationFilter = {
@@ -388,6 +454,9 @@ export type ProviderCreateWithoutOffersInput = {
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
+  testedAt?: Date | string | null | runtime.Types.Skip
+  testedAs?: string | null | runtime.Types.Skip
+  testFailure?: string | null | runtime.Types.Skip
 }
 
 export type ProviderUncheckedCreateWithoutOffersInput = {
@@ -399,6 +468,9 @@ export type ProviderUncheckedCreateWithoutOffersInput = {
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
+  testedAt?: Date | string | null | runtime.Types.Skip
+  testedAs?: string | null | runtime.Types.Skip
+  testFailure?: string | null | runtime.Types.Skip
 }
 
 export type ProviderCreateOrConnectWithoutOffersInput = {
@@ -426,6 +498,9 @@ export type ProviderUpdateWithoutOffersInput = {
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  testedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  testedAs?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  testFailure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
 }
 
 export type ProviderUncheckedUpdateWithoutOffersInput = {
@@ -437,6 +512,9 @@ export type ProviderUncheckedUpdateWithoutOffersInput = {
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  testedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  testedAs?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  testFailure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
 }
 
 
@@ -479,6 +557,9 @@ export type ProviderSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   onDisconnect?: boolean | runtime.Types.Skip
   pricesFrom?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
+  testedAt?: boolean | runtime.Types.Skip
+  testedAs?: boolean | runtime.Types.Skip
+  testFailure?: boolean | runtime.Types.Skip
   offers?: boolean | Prisma.Provider$offersArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.ProviderCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["provider"]>
@@ -492,6 +573,9 @@ export type ProviderSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   onDisconnect?: boolean | runtime.Types.Skip
   pricesFrom?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
+  testedAt?: boolean | runtime.Types.Skip
+  testedAs?: boolean | runtime.Types.Skip
+  testFailure?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["provider"]>
 
 export type ProviderSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -503,6 +587,9 @@ export type ProviderSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   onDisconnect?: boolean | runtime.Types.Skip
   pricesFrom?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
+  testedAt?: boolean | runtime.Types.Skip
+  testedAs?: boolean | runtime.Types.Skip
+  testFailure?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["provider"]>
 
 export type ProviderSelectScalar = {
@@ -514,9 +601,12 @@ export type ProviderSelectScalar = {
   onDisconnect?: boolean | runtime.Types.Skip
   pricesFrom?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
+  testedAt?: boolean | runtime.Types.Skip
+  testedAs?: boolean | runtime.Types.Skip
+  testFailure?: boolean | runtime.Types.Skip
 }
 
-export type ProviderOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "families" | "credential" | "credentialHeaders" | "onDisconnect" | "pricesFrom" | "createdAt", ExtArgs["result"]["provider"], runtime.Types.Skip>
+export type ProviderOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "families" | "credential" | "credentialHeaders" | "onDisconnect" | "pricesFrom" | "createdAt" | "testedAt" | "testedAs" | "testFailure", ExtArgs["result"]["provider"], runtime.Types.Skip>
 export type ProviderInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   offers?: boolean | Prisma.Provider$offersArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.ProviderCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -544,6 +634,15 @@ export type $ProviderPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
      */
     pricesFrom: string | null
     createdAt: Date
+    /**
+     * The latest test, and a fingerprint of the stored credential that it used.
+     */
+    testedAt: Date | null
+    testedAs: string | null
+    /**
+     * Why it failed; null: it did not.
+     */
+    testFailure: string | null
   }, ExtArgs["result"]["provider"]>
   composites: {}
 }
@@ -976,6 +1075,9 @@ export interface ProviderFieldRefs {
   readonly onDisconnect: Prisma.FieldRef<"Provider", 'String'>
   readonly pricesFrom: Prisma.FieldRef<"Provider", 'String'>
   readonly createdAt: Prisma.FieldRef<"Provider", 'DateTime'>
+  readonly testedAt: Prisma.FieldRef<"Provider", 'DateTime'>
+  readonly testedAs: Prisma.FieldRef<"Provider", 'String'>
+  readonly testFailure: Prisma.FieldRef<"Provider", 'String'>
 }
     
 

@@ -1,5 +1,5 @@
 import { showFamily } from '#lib/console/models/rows';
-import { showSpan } from '#lib/console/show/time';
+import { showAgo, showSpan } from '#lib/console/show/time';
 import type { ShownProvider } from '#lib/control/operations/provider/list';
 import type { Probed } from '#lib/control/operations/provider/probe';
 import { showMoney } from '#lib/core/show-money';
@@ -17,13 +17,25 @@ export interface ProviderRow {
   readonly credential: {
     readonly text: string;
     readonly given: boolean;
-    readonly usable: boolean;
+    readonly state: CredentialState;
     readonly why: string | null;
   };
 }
 
-export function providerRowOf({ id, name, offers, families, credential }: ShownProvider): ProviderRow {
-  const { kind, variable, usable, why } = credential;
+/** Whether a provider takes its credential, as far as that was tried. */
+export interface CredentialState {
+  readonly tone: 'good' | 'bad' | 'neutral' | 'outline';
+  /** "Works". */
+  readonly text: string;
+  /** "tested 2 min ago", or why it fails. */
+  readonly note: string | null;
+}
+
+export function providerRowOf(
+  { id, name, offers, families, credential }: ShownProvider,
+  nowMs: number,
+): ProviderRow {
+  const { kind, variable, why } = credential;
   const places = { none: 'None', variable: variable ?? '', sealed: 'Stored, encrypted' };
   return {
     id,
@@ -38,10 +50,19 @@ export function providerRowOf({ id, name, offers, families, credential }: ShownP
     credential: {
       text: places[kind],
       given: kind !== 'none',
-      usable,
+      state: stateOf(credential, nowMs),
       why: kind === 'variable' ? null : why,
     },
   };
+}
+
+function stateOf({ usable, tested }: ShownProvider['credential'], nowMs: number): CredentialState {
+  if (!usable) return { tone: 'outline', text: 'Missing', note: null };
+  if (tested === null) return { tone: 'neutral', text: 'Not tested', note: null };
+  const ago = `tested ${showAgo(Date.parse(tested.at), nowMs)}`;
+  return tested.failure === null
+    ? { tone: 'good', text: 'Works', note: ago }
+    : { tone: 'bad', text: 'Fails', note: `${tested.failure} (${ago})` };
 }
 
 /** What a test of a provider came to. */

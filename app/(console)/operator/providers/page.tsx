@@ -21,6 +21,7 @@ export default async function ProvidersPage() {
     readForOperator(listProviders),
     readForOperator(showSecrets),
   ]);
+  const nowMs = Date.now();
   return (
     <>
       <PageHead title="Providers">
@@ -33,7 +34,7 @@ export default async function ProvidersPage() {
         </EmptyState>
       ) : (
         <ProviderTable
-          providers={data.map(providerRowOf)}
+          providers={data.map((one) => providerRowOf(one, nowMs))}
           fields={formOf({ value, env: { ...env, label: 'Or an environment variable' } })}
           setCredential={setCredentialAction}
           test={testProviderAction}

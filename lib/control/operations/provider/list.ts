@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { read } from '#lib/control/operations/declare';
+import { readTests, type Tested } from '#lib/control/operations/provider/tested';
 import type { Address, ProviderFacts } from '#lib/core/facts/snapshot';
 import { storedCredentialShape, storedFamiliesShape } from '#lib/core/schemas/catalogue';
 
@@ -17,6 +18,10 @@ const credential = z.object({
   variable: z.string().nullable().describe('The environment variable that contains it.'),
   usable: z.boolean().describe('Whether this process has it; its value is never shown.'),
   why: z.string().nullable().describe('Why not, and what to do; null: it is usable.'),
+  tested: z
+    .object({ at: z.iso.datetime(), failure: z.string().nullable().describe('null: it worked.') })
+    .nullable()
+    .describe('The latest test with this credential; null: it was not tested.'),
 });
 
 export const shownProvider = z.object({
@@ -45,7 +50,12 @@ export const listProviders = read({
       include: { _count: { select: { offers: { where: { withdrawnAt: null } } } } },
     });
     const { providers } = await context.catalogue();
-    return { data: rows.map((row) => shown(row, row._count.offers, providers.get(row.id))) };
+    const tests = new Map((await readTests(context.store)).map((one) => [one.id, one]));
+    return {
+      data: rows.map((row) =>
+        shown(row, row._count.offers, { facts: providers.get(row.id), test: tests.get(row.id) }),
+      ),
+    };
   },
 });
 
@@ -59,7 +69,11 @@ interface Row {
 }
 
 /** @param facts as read by this process; undefined: not read yet. */
-function shown(row: Row, offers: number, facts: ProviderFacts | undefined): ShownProvider {
+function shown(
+  row: Row,
+  offers: number,
+  { facts, test }: { readonly facts: ProviderFacts | undefined; readonly test: Tested | undefined },
+): ShownProvider {
   const { id, name, pricesFrom } = row;
   return {
     id,
@@ -67,7 +81,10 @@ function shown(row: Row, offers: number, facts: ProviderFacts | undefined): Show
     pricesFrom,
     offers,
     families: familiesOf(row.families, facts),
-    credential: credentialOf(row.credential, facts?.credential != null),
+    credential: {
+      ...credentialOf(row.credential, facts?.credential != null),
+      tested: test ? { at: test.at.toISOString(), failure: test.failure } : null,
+    },
     onDisconnect: row.onDisconnect === 'abort' ? 'abort' : 'drain',
   };
 }
@@ -91,7 +108,7 @@ function whyNot(address: Address | undefined): string | null {
   return address.state === 'ready' ? null : address.why;
 }
 
-function credentialOf(stored: unknown, usable: boolean): ShownProvider['credential'] {
+function credentialOf(stored: unknown, usable: boolean): Omit<ShownProvider['credential'], 'tested'> {
   const none = { kind: 'none' as const, variable: null, usable: false };
   if (stored === null) return { ...none, why: 'set its credential' };
   const read = storedCredentialShape.safeParse(stored).data;

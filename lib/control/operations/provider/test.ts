@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type Context, change } from '#lib/control/operations/declare';
 import { noProvider, providerField } from '#lib/control/operations/provider/credential';
 import { cheapestProbe, type Probe, probe, probed } from '#lib/control/operations/provider/probe';
+import { keepTest, readFingerprint } from '#lib/control/operations/provider/tested';
 import { conflict } from '#lib/control/operations/refusal';
 
 /** A mutation, although it changes nothing: it spends the operator's money, so the audit log has to say who did it. */
@@ -30,10 +31,13 @@ export const testProvider = change({
       after: asked,
     };
   },
-  follow: async (context, result) => ({
-    ...result,
-    outcome: await probe(await probeOf(context, result.provider), context.pools),
-  }),
+  follow: async (context, result) => {
+    const { pool, pools } = context;
+    const print = await readFingerprint(pool, result.provider);
+    const outcome = await probe(await probeOf(context, result.provider), pools);
+    await keepTest(pool, result.provider, print, outcome);
+    return { ...result, outcome };
+  },
 });
 
 /** @throws ControlRefused not_found; conflict if none of its offers can be called. */

@@ -29,8 +29,26 @@ describe('the row of a provider', () => {
       pricesFrom: null,
       offers: 2,
     } as const;
-    const row = (kind: 'none' | 'variable' | 'sealed', variable: string | null) =>
-      providerRowOf({ ...provider, credential: { kind, variable, usable: true, why: null } });
+    type Tested = { at: string; failure: string | null } | null;
+    const nowMs = Date.parse('2026-11-25T12:00:00Z');
+    const row = (kind: 'none' | 'variable' | 'sealed', variable: string | null, tested: Tested = null) =>
+      providerRowOf(
+        { ...provider, credential: { kind, variable, usable: kind !== 'none', why: null, tested } },
+        nowMs,
+      );
+    const at = '2026-11-25T11:58:00Z';
+    expect(row('none', null).credential.state.text).toBe('Missing');
+    expect(row('sealed', null).credential.state).toEqual({ tone: 'neutral', text: 'Not tested', note: null });
+    expect(row('sealed', null, { at, failure: null }).credential.state).toEqual({
+      tone: 'good',
+      text: 'Works',
+      note: 'tested 2 min ago',
+    });
+    expect(row('sealed', null, { at, failure: 'Answered 401: Bad key' }).credential.state).toEqual({
+      tone: 'bad',
+      text: 'Fails',
+      note: 'Answered 401: Bad key (tested 2 min ago)',
+    });
     expect(row('variable', 'A_KEY').credential.text).toBe('A_KEY');
     expect(row('sealed', null).credential.text).toBe('Stored, encrypted');
     expect(row('none', null)).toMatchObject({
