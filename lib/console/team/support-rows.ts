@@ -28,9 +28,9 @@ interface Found {
   }[];
   readonly trail: readonly {
     readonly id: string;
-    readonly at: string;
-    readonly action: string;
-    readonly actor: string;
+    readonly who: string;
+    readonly did: string;
+    readonly time: { readonly text: string };
   }[];
 }
 
@@ -72,6 +72,6 @@ export function supportRows(found: Found, nowMs: number) {
         ago(at),
       ],
     })),
-    trail: found.trail.map(({ id, at, action, actor }) => ({ id, cells: [action, actor, ago(at)] })),
+    trail: found.trail.map(({ id, who, did, time }) => ({ id, cells: [`${who} ${did}`, time.text] })),
   } satisfies Readonly<Record<string, readonly SupportRow[]>>;
 }

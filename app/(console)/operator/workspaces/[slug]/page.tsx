@@ -17,12 +17,14 @@ import { requireOperator } from '#lib/console/operator';
 import { keyRowOf } from '#lib/console/show/key/rows';
 import { showDay } from '#lib/console/show/time';
 import { workspaceStatusOf } from '#lib/console/show/workspace-status';
+import { auditRowOf } from '#lib/console/team/audit-rows';
 import { supportRows } from '#lib/console/team/support-rows';
 import { listCalls } from '#lib/control/operations/call/operations';
 import { addCredit } from '#lib/control/operations/credit/operations';
 import { grantCredit, listPromos } from '#lib/control/operations/credit/promo';
 import { listKeys } from '#lib/control/operations/key/operations';
 import { listMembers } from '#lib/control/operations/member/operations';
+import { listActors } from '#lib/control/operations/trail/actors';
 import { listAudit } from '#lib/control/operations/trail/operations';
 import { showLimits } from '#lib/control/operations/workspace/limits';
 import { showWorkspace } from '#lib/control/operations/workspace/operations';
@@ -48,7 +50,7 @@ export default async function SupportPage({ params }: SupportPageProps) {
   const { slug } = await params;
   const workspace = await readForPage(showWorkspace, slug, {});
   if (workspace.slug !== slug && workspace.id !== slug) notFound();
-  const [limits, promos, members, keys, client, server, trail] = await Promise.all([
+  const [limits, promos, members, keys, client, server, trail, actors] = await Promise.all([
     readForPage(showLimits, slug, {}),
     readForPage(listPromos, slug, { limit: 20 }),
     readForPage(listMembers, slug, { limit: 50 }),
@@ -56,9 +58,11 @@ export default async function SupportPage({ params }: SupportPageProps) {
     readForPage(listCalls, slug, { status: '4xx', limit: 10 }),
     readForPage(listCalls, slug, { status: '5xx', limit: 10 }),
     readForPage(listAudit, slug, { limit: 10 }),
+    readForPage(listActors, slug, {}),
   ]);
   const nowMs = Date.now();
   const { name, suspended, timeZone } = workspace;
+  const names = new Map(actors.data.map(({ actor, name: who }) => [actor, who]));
   const status = workspaceStatusOf(workspace, { nowMs });
   const used = (rate: { used: number; limit: number | null }) =>
     `${showCount(rate.used)} of ${rate.limit === null ? 'unlimited' : showCount(rate.limit)}`;
@@ -177,7 +181,7 @@ export default async function SupportPage({ params }: SupportPageProps) {
             keys: keys.data.map((key) => keyRowOf(key, { workspace: workspace.slug, timeZone, nowMs })),
             refusals: limits.refusals,
             calls: [...client.data, ...server.data],
-            trail: trail.data,
+            trail: trail.data.map((row) => auditRowOf(row, { timeZone, nowMs, actors: names })),
           },
           nowMs,
         )}
