@@ -50,6 +50,9 @@ export function PlainForm(props: PlainFormProps) {
   const [posted, setPosted] = useState<string | null>(null);
   /** What is asked, and what is sent if it is confirmed. */
   const [asked, ask] = useState<{ readonly question: string; send(): void } | null>(null);
+  /** The button that asked comes back where the question was, with the focus. */
+  const [wasAsked, setWasAsked] = useState(false);
+  if (asked && !wasAsked) setWasAsked(true);
 
   function submit(data: FormData, form: HTMLFormElement) {
     const given = fields.flatMap(({ name, kind }) => {
@@ -119,6 +122,7 @@ export function PlainForm(props: PlainFormProps) {
             <Button
               type="submit"
               tone={danger ? 'danger' : 'primary'}
+              autoFocus={wasAsked}
               disabled={pending || (ownRef !== undefined && ownRef === posted)}
             >
               {pending ? verb.pending : verb.idle}

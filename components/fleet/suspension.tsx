@@ -32,7 +32,6 @@ export function Suspension({ workspace, suspended, fields, reason, contact, send
       note={suspended ? 'Members read this in their console' : 'Refuses every call'}
     >
       <PlainForm
-        key={String(suspended)}
         workspace={workspace}
         fields={fields.map((field) => ({ ...field, required: true }))}
         initial={{ suspendedReason: reason ?? '', suspendedContact: contact ?? '' }}
