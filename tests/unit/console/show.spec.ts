@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { showUnitPrice, usedClasses } from '#lib/console/show/cost-line';
 import { showForeign } from '#lib/console/show/foreign';
-import { showAgo, showMoment, showSpan, showZone } from '#lib/console/show/time';
+import { showAgo, showMoment, showSpan, showZone, showZoneOver } from '#lib/console/show/time';
 import { dayEnd } from '#lib/core/charts/wall-time';
 import { showCount, showMoney, showMoneyDown } from '#lib/core/show-money';
 
@@ -76,6 +76,13 @@ describe('moments to read', () => {
     expect(showZone('Asia/Kathmandu', atMs)).toBe('Asia/Kathmandu, UTC+05:45');
     expect(showZone('Europe/Berlin', Date.UTC(2026, 6, 1))).toBe('Europe/Berlin, UTC+02:00');
     expect(showZone('Europe/London', atMs)).toBe('Europe/London, UTC+00:00');
+  });
+
+  test('a range over a change of the clocks has two offsets', () => {
+    const november = [Date.UTC(2026, 10, 1, 4), Date.UTC(2026, 11, 1, 5)] as const;
+    expect(showZoneOver('America/New_York', ...november)).toBe('America/New_York, UTC-04:00 and UTC-05:00');
+    expect(showZoneOver('Asia/Kathmandu', ...november)).toBe('Asia/Kathmandu, UTC+05:45');
+    expect(showZoneOver('UTC', ...november)).toBe('UTC');
   });
 
   test('a zone that this machine does not know is told in UTC, and says so', () => {

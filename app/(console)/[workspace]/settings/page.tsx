@@ -62,12 +62,12 @@ export default async function SettingsPage({ params }: { params: Promise<{ works
           saved="Settings saved"
         />
       </Section>
-      <Section title="Time zone" note="Saved when you choose it">
+      <Section title="Time zone">
         <ZoneForm
           workspace={slug}
           zone={timeZone}
           zones={zoneChoices(timeZone, nowMs)}
-          locked={locked !== null}
+          locked={locked}
           send={setWorkspaceAction}
         />
       </Section>
