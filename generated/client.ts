@@ -142,6 +142,11 @@ export type Provider = Prisma.ProviderModel
  */
 export type Credential = Prisma.CredentialModel
 /**
+ * Model CredentialTest
+ * How the latest test of a credential ended; also of "default", whose secret is in the provider's row.
+ */
+export type CredentialTest = Prisma.CredentialTestModel
+/**
  * Model Model
  * 
  */

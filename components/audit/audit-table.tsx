@@ -8,9 +8,7 @@ export function AuditTable({ rows }: { rows: readonly AuditRow[] }) {
       <thead>
         <tr>
           <HeadCell>Time</HeadCell>
-          <HeadCell>Who</HeadCell>
-          <HeadCell>Action</HeadCell>
-          <HeadCell>Changes</HeadCell>
+          <HeadCell>Change</HeadCell>
           <HeadCell>From</HeadCell>
         </tr>
       </thead>
@@ -20,20 +18,12 @@ export function AuditTable({ rows }: { rows: readonly AuditRow[] }) {
             <Cell className="whitespace-nowrap align-top tabular-nums" title={row.time.exact}>
               {row.time.text}
             </Cell>
-            <Cell className="max-w-64 min-w-36 align-top [overflow-wrap:anywhere]" title={row.actor}>
-              {row.who}
-            </Cell>
-            <Cell className="min-w-44 align-top">
-              <code className="font-mono text-[0.8125rem]">{row.action}</code>
-              <span
-                className="block max-w-56 truncate text-muted text-xs"
-                title={`${row.called ? `${row.called}, ` : ''}${row.subject}`}
-              >
-                {row.called ?? row.subject}
-              </span>
-            </Cell>
-            <Cell className="min-w-64 align-top">
-              <Changes row={row} />
+            <Cell className="min-w-72 align-top leading-5 [overflow-wrap:anywhere]">
+              <span className="font-medium" title={row.actor}>
+                {row.who}
+              </span>{' '}
+              {row.did}
+              <Details row={row} />
             </Cell>
             <Cell className="whitespace-nowrap align-top text-muted tabular-nums">{row.address}</Cell>
           </Row>
@@ -43,21 +33,21 @@ export function AuditTable({ rows }: { rows: readonly AuditRow[] }) {
   );
 }
 
-const shownAtOnce = 3;
-
-function Changes({ row: { changes } }: { row: AuditRow }) {
-  if (changes.length === 0) return <span className="text-muted">–</span>;
-  const rest = changes.slice(shownAtOnce);
+/** The row as it is stored. */
+function Details({ row: { action, subject, actor, changes } }: { row: AuditRow }) {
   return (
-    <>
-      <ChangeList changes={changes.slice(0, shownAtOnce)} />
-      {rest.length > 0 ? (
-        <details>
-          <summary className="cursor-pointer text-muted text-xs">{rest.length} more</summary>
-          <ChangeList changes={rest} />
-        </details>
-      ) : null}
-    </>
+    <details className="mt-0.5">
+      <summary className="w-fit cursor-pointer text-muted text-xs">Details</summary>
+      <dl className="mt-1 mb-1.5 grid grid-cols-[4.5rem_minmax(0,1fr)] gap-x-3 gap-y-0.5 text-xs leading-5">
+        <dt className="text-muted">Action</dt>
+        <dd className="font-mono">{action}</dd>
+        <dt className="text-muted">Subject</dt>
+        <dd className="font-mono">{subject}</dd>
+        <dt className="text-muted">Actor</dt>
+        <dd className="font-mono">{actor}</dd>
+      </dl>
+      <ChangeList changes={changes} />
+    </details>
   );
 }
 

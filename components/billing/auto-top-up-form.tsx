@@ -10,8 +10,9 @@ import { Checkbox } from '#components/ui/checkbox';
 import { Field } from '#components/ui/field';
 import { toast } from '#components/ui/toaster';
 import { chargesNow } from '#lib/console/billing/charges-now';
+import { changedOf } from '#lib/console/changed';
 import type { ShownAutoTopUp } from '#lib/control/operations/auto-top-up/find';
-import { showMoney } from '#lib/core/show-money';
+import { showMoneyDown } from '#lib/core/show-money';
 
 interface AutoTopUpFormProps {
   shown: ShownAutoTopUp;
@@ -29,6 +30,8 @@ const boxes = [
 /** Limits of automatic top-ups, and the switch that is the consent to them. */
 export function AutoTopUpForm({ shown, workspace, set, resume }: AutoTopUpFormProps) {
   const router = useRouter();
+  // As it was when the form was opened, whatever the page behind it learns meanwhile.
+  const [initial] = useState({ ...shown });
   const [enabled, setEnabled] = useState(shown.enabled);
   const [typed, setTyped] = useState({
     threshold: shown.threshold,
@@ -52,7 +55,8 @@ export function AutoTopUpForm({ shown, workspace, set, resume }: AutoTopUpFormPr
 
   function submit(data: FormData) {
     const texts = boxes.map(({ name }) => [name, String(data.get(name) ?? '').trim()]);
-    send(set, { ...Object.fromEntries(texts), enabled: data.has('enabled') }, 'Automatic top-ups saved');
+    const values = { ...Object.fromEntries(texts), enabled: data.has('enabled') };
+    send(set, changedOf(values, initial), 'Automatic top-ups saved');
   }
 
   const now = chargesNow(shown, { ...typed, enabled });
@@ -83,7 +87,7 @@ export function AutoTopUpForm({ shown, workspace, set, resume }: AutoTopUpFormPr
       </div>
       {now || nowResumed ? (
         <p role="note" className="rounded-md bg-warn-soft px-3 py-2 text-warn leading-5">
-          {now ?? `Resuming: ${nowResumed}`} The balance of {showMoney(shown.balance)} is at or below the
+          {now ?? `Resuming: ${nowResumed}`} The balance of {showMoneyDown(shown.balance)} is at or below the
           threshold.
         </p>
       ) : null}

@@ -8,6 +8,8 @@ import { showMoney } from '#lib/core/show-money';
 
 interface AutoTopUpProps {
   shown: ShownAutoTopUp;
+  /** In sentences; null: they are not paused. */
+  pausedWhy: string | null;
   workspace: string;
   zone: string;
   /** What whoever looks at it may do; null: look only. */
@@ -18,27 +20,15 @@ interface AutoTopUpProps {
   } | null;
 }
 
-const reasons = {
-  declined: 'The card was declined. Save another card or contact the bank, then resume.',
-  authentication_required:
-    'The bank requires the cardholder to confirm the payment. Top up once manually, if possible, then resume.',
-  dispute: 'A payment was disputed. The card is not charged again until automatic top-ups are resumed.',
-  no_card: 'There is no card to charge. Top up with “Save the card”, then resume.',
-  unreachable:
-    'Stripe did not respond for hours; nothing was charged. Resume when Stripe is available again.',
-  mismatch: 'A payment did not match its order. Contact your gateway administrator before you resume.',
-} as const;
-
 /** The saved card, and what may be charged to it without anybody being there. */
-export function AutoTopUp({ shown, workspace, zone, actions }: AutoTopUpProps) {
+export function AutoTopUp({ shown, pausedWhy, workspace, zone, actions }: AutoTopUpProps) {
   const { card, paused, waitsUntil, last, thisMonth, monthlyCap, enabled } = shown;
   return (
     <Section title="Automatic top-ups" note={enabled ? (paused ? 'Paused' : 'On') : 'Off'}>
       <div className="grid gap-4 p-4">
         {paused ? (
           <p role="status" className="rounded-md bg-bad-soft px-3 py-2 text-bad leading-5">
-            Paused on {showMoment(Date.parse(paused.at), zone)}. {reasons[paused.reason]}
-            {paused.reason === 'declined' && paused.detail ? ` (${paused.detail.replaceAll('_', ' ')})` : ''}
+            Paused on {showMoment(Date.parse(paused.at), zone)}. {pausedWhy}
           </p>
         ) : waitsUntil ? (
           <p role="status" className="rounded-md bg-warn-soft px-3 py-2 text-warn leading-5">
@@ -61,7 +51,13 @@ export function AutoTopUp({ shown, workspace, zone, actions }: AutoTopUpProps) {
           {actions ? <PortalButton workspace={workspace} open={actions.portal} /> : null}
         </div>
         {actions ? (
-          <AutoTopUpForm shown={shown} workspace={workspace} set={actions.set} resume={actions.resume} />
+          <AutoTopUpForm
+            key={[enabled, shown.threshold, shown.amount, monthlyCap].join()}
+            shown={shown}
+            workspace={workspace}
+            set={actions.set}
+            resume={actions.resume}
+          />
         ) : null}
         <p className="text-muted text-xs leading-5">
           {showMoney(thisMonth)} of {showMoney(monthlyCap)} this month.
@@ -80,4 +76,5 @@ const ends = {
   expired: 'was not completed',
   failed: 'failed',
   refunded: 'was refunded',
+  canceled: 'was canceled',
 } as const;

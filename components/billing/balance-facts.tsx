@@ -2,7 +2,7 @@ import { PromoList } from '#components/billing/promo-list';
 import { Section } from '#components/section';
 import { type FundsShown, type FundsWord, wordOnFunds } from '#lib/console/billing/funds';
 import type { PromoShown } from '#lib/console/billing/promos';
-import { showMoney } from '#lib/core/show-money';
+import { showMoney, showMoneyDown } from '#lib/core/show-money';
 
 interface BalanceFactsProps {
   funds: FundsShown;
@@ -20,14 +20,14 @@ export function BalanceFacts({ funds, promos, ledger }: BalanceFactsProps) {
         <p>
           <span className="block text-muted text-xs">Available now</span>
           <span className="font-semibold text-2xl tabular-nums tracking-tight" title={`$${funds.available}`}>
-            {showMoney(funds.available)}
+            {showMoneyDown(funds.available)}
           </span>
         </p>
         <dl className="grid grid-cols-2 gap-3 border-t pt-3 sm:grid-cols-3">
           <Fact name="Balance" usd={funds.balance} />
-          {funds.simulated === '0' ? null : <Fact name="Of it simulated money" usd={funds.simulated} />}
-          {funds.credit === '0' ? null : <Fact name="Credit beyond it" usd={funds.credit} />}
-          <Fact name="Held by running calls" usd={funds.held} />
+          {funds.simulated === '0' ? null : <Fact name="Of which simulated" usd={funds.simulated} />}
+          {funds.credit === '0' ? null : <Fact name="Credit beyond the balance" usd={funds.credit} />}
+          <Fact name="Held by running calls" usd={funds.held} show={showMoney} />
         </dl>
         {funds.simulated === '0' ? null : (
           <p className="text-muted leading-5">
@@ -54,12 +54,20 @@ function Word({ tone, text, ledger }: FundsWord & { ledger: string }) {
   );
 }
 
-function Fact({ name, usd }: { name: string; usd: string }) {
+function Fact({
+  name,
+  usd,
+  show = showMoneyDown,
+}: {
+  name: string;
+  usd: string;
+  show?(usd: string): string;
+}) {
   return (
     <div className="min-w-0">
       <dt className="text-muted text-xs leading-4">{name}</dt>
       <dd className="mt-0.5 tabular-nums" title={`$${usd}`}>
-        {showMoney(usd)}
+        {show(usd)}
       </dd>
     </div>
   );

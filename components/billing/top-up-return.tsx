@@ -2,8 +2,10 @@
 
 import { CircleCheck, Clock } from 'lucide-react';
 import Link from 'next/link';
+import { CancelButton, type CancelTopUp } from '#components/billing/cancel-button';
 import { useReadAgain } from '#components/live/use-read-again';
 import { classNames } from '#components/ui/class-names';
+import { failureText } from '#lib/console/billing/failure';
 import type { ShownTopUp } from '#lib/control/operations/top-up/find';
 import { showMoney } from '#lib/core/show-money';
 
@@ -11,14 +13,27 @@ const everyMs = 1_500;
 /** A page that nobody comes back to asks no longer; a reload asks again. */
 const mostTimes = { open: 200, paid: 20 };
 
+interface TopUpReturnProps {
+  topUp: ShownTopUp;
+  /** Whether they came back by the way that cancels the payment. */
+  canceled: boolean;
+  /** Slug. */
+  workspace: string;
+  /** Gives the top-up up; null: the role of the reader may not. */
+  cancel: CancelTopUp | null;
+}
+
 /**
  * What became of the top-up that somebody comes back from. The way back proves nothing: the page waits until the
  * gateway itself has heard from Stripe, and a while longer for the saved card, the receipt and the invoice, which the
  * gateway asks for after the credit.
  */
-export function TopUpReturn({ topUp, billing }: { topUp: ShownTopUp; billing: string }) {
-  const { status, receiptUrl, invoiceUrl } = topUp;
-  const waits = status === 'open';
+export function TopUpReturn({ topUp, canceled, workspace, cancel }: TopUpReturnProps) {
+  const { status, receiptUrl, invoiceUrl, failure } = topUp;
+  // Who comes back by Stripe's own way back has not paid.
+  const leftOpen = status === 'open' && canceled;
+  const waits = status === 'open' && !canceled;
+  const billing = `/${workspace}/billing`;
   const times = waits
     ? mostTimes.open
     : status === 'paid' && !(receiptUrl && invoiceUrl)
@@ -35,20 +50,27 @@ export function TopUpReturn({ topUp, billing }: { topUp: ShownTopUp; billing: st
       )}
     >
       {paid ? <CircleCheck aria-hidden className="size-4" /> : <Clock aria-hidden className="size-4" />}
-      <p className="min-w-0 flex-1 basis-64">{said(topUp)}</p>
-      {waits && topUp.url ? (
+      <p className="min-w-0 flex-1 basis-64">
+        {leftOpen ? 'You canceled the payment; nothing was charged.' : said(topUp)}
+        {status === 'open' && failure ? ` ${failureText(failure)}` : null}
+      </p>
+      {topUp.url ? (
         <a href={topUp.url} className="font-medium underline underline-offset-2">
-          Back to the payment
+          {leftOpen ? 'Try again' : 'Back to the payment'}
         </a>
       ) : null}
-      <Link href={billing} className="font-medium underline underline-offset-2">
-        Dismiss
-      </Link>
+      {leftOpen && cancel ? (
+        <CancelButton workspace={workspace} id={topUp.id} cancel={cancel} then={billing} label="Dismiss" />
+      ) : (
+        <Link href={billing} className="font-medium underline underline-offset-2">
+          Dismiss
+        </Link>
+      )}
     </div>
   );
 }
 
-function said({ status, amount, test }: ShownTopUp): string {
+function said({ status, amount, test, failure }: ShownTopUp): string {
   const much = showMoney(amount);
   switch (status) {
     case 'paid':
@@ -58,7 +80,9 @@ function said({ status, amount, test }: ShownTopUp): string {
     case 'expired':
       return `The payment page for ${much} has expired; nothing was charged.`;
     case 'failed':
-      return `The payment of ${much} failed; nothing was charged. Try another card.`;
+      return `The payment of ${much} failed; nothing was charged. ${failure ? failureText(failure) : 'Try another card.'}`;
+    case 'canceled':
+      return `The top-up of ${much} was canceled; nothing was charged.`;
     case 'refunded':
       return `The payment of ${much} was refunded.`;
   }

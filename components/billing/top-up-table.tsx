@@ -1,5 +1,7 @@
+import { CancelButton, type CancelTopUp } from '#components/billing/cancel-button';
 import { Badge, type BadgeTone } from '#components/ui/badge';
 import { Cell, HeadCell, Row, Table } from '#components/ui/table';
+import { failureText } from '#lib/console/billing/failure';
 import { showMoment } from '#lib/console/show/time';
 import type { ShownTopUp } from '#lib/control/operations/top-up/find';
 import { showMoney } from '#lib/core/show-money';
@@ -10,9 +12,20 @@ const states: Record<ShownTopUp['status'], { tone: BadgeTone; text: string }> = 
   expired: { tone: 'neutral', text: 'Expired' },
   failed: { tone: 'bad', text: 'Failed' },
   refunded: { tone: 'warn', text: 'Refunded' },
+  canceled: { tone: 'neutral', text: 'Canceled' },
 };
 
-export function TopUpTable({ topUps, zone }: { topUps: readonly ShownTopUp[]; zone: string }) {
+interface TopUpTableProps {
+  topUps: readonly ShownTopUp[];
+  zone: string;
+  /** Slug. */
+  workspace: string;
+  /** Gives one up; null: the role of the reader may not. */
+  cancel: CancelTopUp | null;
+}
+
+/** The top-ups of a workspace, each with what can be done with it. */
+export function TopUpTable({ topUps, zone, workspace, cancel }: TopUpTableProps) {
   return (
     <Table label="Top-ups">
       <thead>
@@ -36,9 +49,14 @@ export function TopUpTable({ topUps, zone }: { topUps: readonly ShownTopUp[]; zo
               {one.test ? <span className="text-muted"> · test</span> : null}
             </Cell>
             <Cell>
-              <Badge dot tone={states[one.status].tone}>
-                {states[one.status].text}
+              <Badge dot tone={one.failure ? 'bad' : states[one.status].tone}>
+                {one.status === 'open' && one.failure ? 'Declined' : states[one.status].text}
               </Badge>
+              {one.failure ? (
+                <span className="mt-1 block max-w-72 text-muted text-xs leading-4">
+                  {failureText(one.failure)}
+                </span>
+              ) : null}
             </Cell>
             <Cell className="text-right tabular-nums">{showMoney(one.amount)}</Cell>
             <Cell className="text-right text-muted tabular-nums">{showMoney(one.fee)}</Cell>
@@ -46,10 +64,17 @@ export function TopUpTable({ topUps, zone }: { topUps: readonly ShownTopUp[]; zo
               {one.refunded === '0' ? '–' : showMoney(one.refunded)}
             </Cell>
             <Cell className="whitespace-nowrap text-right">
-              {one.url ? (
-                <a className="underline underline-offset-2" href={one.url}>
-                  Pay now
-                </a>
+              {one.status === 'open' && !one.automatic ? (
+                <span className="inline-flex gap-3">
+                  {one.url ? (
+                    <a className="underline underline-offset-2" href={one.url}>
+                      Pay now
+                    </a>
+                  ) : null}
+                  {cancel ? (
+                    <CancelButton workspace={workspace} id={one.id} cancel={cancel} label="Cancel" />
+                  ) : null}
+                </span>
               ) : (
                 <span className="inline-flex gap-3">
                   {one.receiptUrl ? <Paper href={one.receiptUrl}>Receipt</Paper> : null}

@@ -9,6 +9,7 @@ import { Button } from '#components/ui/button';
 import { classNames } from '#components/ui/class-names';
 import { inputStyle } from '#components/ui/input';
 import { toast } from '#components/ui/toaster';
+import { changedOf } from '#lib/console/changed';
 import type { FormField } from '#lib/console/form';
 
 interface PlainFormProps {
@@ -17,13 +18,16 @@ interface PlainFormProps {
   fields: readonly FormField[];
   /** Fields in which more than a line is written. */
   long?: readonly string[];
-  /** What the boxes hold at first, by field. */
+  /** What the boxes hold at first, by field; then only what was changed is sent. */
   initial?: Readonly<Record<string, string>>;
   /** What is sent besides: the id of the thing. */
   besides?: Readonly<Record<string, string>>;
   verb: { readonly idle: string; readonly pending: string };
   /** Of a form that moves money: the ref of one submission, which the page makes anew each time it is read. */
   ownRef?: string;
+  /** Asked before it is sent, of what the boxes hold; null: nothing is asked. */
+  question?: string | ((given: Readonly<Record<string, string>>) => string | null);
+  danger?: boolean;
   /** Said when it is done. */
   done: string;
   send(workspace: string, input: Readonly<Record<string, unknown>>): Promise<FormAnswer<unknown>>;
@@ -38,11 +42,17 @@ interface Fault {
 /** The fields of an operation in the browser's own controls, so that a page with several forms loads little script. */
 export function PlainForm(props: PlainFormProps) {
   const { workspace = '', fields, long = [], initial = {}, besides = {}, ownRef, verb, done, send } = props;
+  const { question = null, danger = false } = props;
   const router = useRouter();
   const [fault, setFault] = useState<Fault | null>(null);
   const [pending, startTransition] = useTransition();
   /** What was posted last. Until the page was read again nothing new can be sent: it would count as the same. */
   const [posted, setPosted] = useState<string | null>(null);
+  /** What is asked, and what is sent if it is confirmed. */
+  const [asked, ask] = useState<{ readonly question: string; send(): void } | null>(null);
+  /** The button that asked comes back where the question was, with the focus. */
+  const [wasAsked, setWasAsked] = useState(false);
+  if (asked && !wasAsked) setWasAsked(true);
 
   function submit(data: FormData, form: HTMLFormElement) {
     const given = fields.flatMap(({ name, kind }) => {
@@ -52,8 +62,16 @@ export function PlainForm(props: PlainFormProps) {
       const at = new Date(text);
       return [[name, Number.isNaN(at.getTime()) ? text : at.toISOString()]];
     });
+    const values: Record<string, string> = Object.fromEntries(given);
+    const asking = typeof question === 'function' ? question(values) : question;
+    if (asking === null) post(values, form);
+    else ask({ question: asking, send: () => post(values, form) });
+  }
+
+  function post(given: Readonly<Record<string, string>>, form: HTMLFormElement) {
+    ask(null);
     startTransition(async () => {
-      const input = { ...Object.fromEntries(given), ...besides, ...(ownRef ? { ref: ownRef } : {}) };
+      const input = { ...changedOf(given, initial), ...besides, ...(ownRef ? { ref: ownRef } : {}) };
       const answer = await send(workspace, input).catch(() => null);
       if (!answer?.ok) {
         setFault(answer ?? { field: null, message: noAnswer, signedOut: false });
@@ -69,7 +87,7 @@ export function PlainForm(props: PlainFormProps) {
 
   const faulty = fields.find(({ name }) => name === fault?.field?.split('.')[0]);
   return (
-    <Form onSend={submit} noValidate className="@container p-4">
+    <Form onSend={submit} onInput={() => ask(null)} noValidate className="@container p-4">
       <div className="grid gap-3 @md:grid-cols-2">
         {fault && !faulty ? (
           <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad leading-5 @md:col-span-2">
@@ -88,13 +106,28 @@ export function PlainForm(props: PlainFormProps) {
           />
         ))}
         <div className="@md:col-span-2">
-          <Button
-            type="submit"
-            tone="primary"
-            disabled={pending || (ownRef !== undefined && ownRef === posted)}
-          >
-            {pending ? verb.pending : verb.idle}
-          </Button>
+          {asked ? (
+            <fieldset aria-label={asked.question} className="grid gap-2 rounded-md bg-warn-soft px-3 py-2.5">
+              <p className="text-warn tabular-nums leading-5 [overflow-wrap:anywhere]">{asked.question}</p>
+              <div className="flex flex-wrap gap-2">
+                <Button size="small" tone={danger ? 'danger' : 'primary'} autoFocus onClick={asked.send}>
+                  {verb.idle}
+                </Button>
+                <Button size="small" onClick={() => ask(null)}>
+                  Cancel
+                </Button>
+              </div>
+            </fieldset>
+          ) : (
+            <Button
+              type="submit"
+              tone={danger ? 'danger' : 'primary'}
+              autoFocus={wasAsked}
+              disabled={pending || (ownRef !== undefined && ownRef === posted)}
+            >
+              {pending ? verb.pending : verb.idle}
+            </Button>
+          )}
         </div>
       </div>
     </Form>

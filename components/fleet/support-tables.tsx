@@ -36,7 +36,7 @@ const tables = [
   {
     name: 'trail',
     title: 'Latest changes',
-    columns: ['Action', 'Actor', 'Time'],
+    columns: ['Change', 'Time'],
     none: 'No changes yet.',
   },
 ] as const;

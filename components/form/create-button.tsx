@@ -13,13 +13,15 @@ const CreateDialog = later(() =>
 interface CreateButtonProps extends Omit<CreateDialogProps, 'open' | 'onOpenChange' | 'button'> {
   label: string;
   tone?: ButtonProps['tone'];
+  /** Why nothing can be created; null: it can. */
+  locked?: string | null;
 }
 
 /**
  * Opens a form whose answer is a secret; both are loaded with the first press. It stays on the page above the list,
  * so that a list that turns up beside it takes no secret away.
  */
-export function CreateButton({ label, tone, ...dialog }: CreateButtonProps) {
+export function CreateButton({ label, tone, locked = null, ...dialog }: CreateButtonProps) {
   const [open, setOpen] = useState(false);
   const [wanted, want] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
@@ -29,7 +31,7 @@ export function CreateButton({ label, tone, ...dialog }: CreateButtonProps) {
   }
   return (
     <>
-      <Button tone={tone} ref={button} onClick={start}>
+      <Button tone={tone} ref={button} disabled={locked !== null} title={locked ?? undefined} onClick={start}>
         <Plus />
         {label}
       </Button>

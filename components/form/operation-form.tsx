@@ -8,6 +8,7 @@ import { OperationField } from '#components/form/operation-field';
 import { Button } from '#components/ui/button';
 import { DialogBody, DialogFooter } from '#components/ui/dialog';
 import { toast } from '#components/ui/toaster';
+import { changedOf } from '#lib/console/changed';
 import type { FormField } from '#lib/console/form';
 
 /** What a form sends: texts of its boxes, and what its other controls hold. */
@@ -128,14 +129,6 @@ export function OperationForm<Value>(props: OperationFormProps<Value>) {
         </Button>
       </DialogFooter>
     </form>
-  );
-}
-
-/** The values that differ from those at the beginning, where an empty box is the same as none. */
-function changedOf(values: Values, initial: Values): Values {
-  const asText = (value: unknown) => JSON.stringify(value === '' ? null : (value ?? null));
-  return Object.fromEntries(
-    Object.entries(values).filter(([name, value]) => asText(value) !== asText(initial[name])),
   );
 }
 

@@ -1,4 +1,4 @@
-import type { KeyStatus } from '#lib/console/show/key/status';
+import type { CallStatus } from '#lib/console/show/call-status';
 
 /** One key of the list; times and money are ready to read. */
 export interface KeyRow {
@@ -9,7 +9,7 @@ export interface KeyRow {
   /** Whether it is switched on; whether its calls are served is its status. */
   readonly active: boolean;
   readonly revoked: boolean;
-  readonly status: KeyStatus;
+  readonly status: CallStatus;
   /** Its quota flag is set, whatever else its state is. */
   readonly exhausted: boolean;
   /** Slugs that it may call; null: all models. */
@@ -20,7 +20,8 @@ export interface KeyRow {
   readonly exactSpent30d: string;
   /** The cap nearest to being reached; null without caps. */
   readonly cap: { readonly used: number; readonly text: string } | null;
-  readonly lastUsed: { readonly text: string; readonly exact: string } | null;
+  /** "2 min ago"; or "Never answered" with "last tried 1 min ago"; null: there was no call. */
+  readonly lastUsed: { readonly text: string; readonly note: string | null; readonly exact: string } | null;
   readonly created: { readonly text: string; readonly exact: string };
   /** The last day: "31 Jan 2027"; null: never, or over. */
   readonly expires: string | null;

@@ -66,7 +66,12 @@ export function KeyTable({ keys }: { keys: readonly KeyRow[] }) {
             </Cell>
             <Cell className="whitespace-nowrap">
               {key.lastUsed ? (
-                <span title={key.lastUsed.exact}>{key.lastUsed.text}</span>
+                <span title={key.lastUsed.exact}>
+                  {key.lastUsed.text}
+                  {key.lastUsed.note ? (
+                    <span className="block text-muted text-xs leading-4">{key.lastUsed.note}</span>
+                  ) : null}
+                </span>
               ) : (
                 <span className="text-muted">Never</span>
               )}

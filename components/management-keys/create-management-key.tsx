@@ -9,16 +9,19 @@ interface CreateManagementKeyProps {
   /** Address of the management API. */
   api: string;
   fields: readonly FormField[];
+  /** Why none can be created; null: one can. */
+  locked: string | null;
   create(workspace: string, input: unknown): Promise<FormAnswer<{ id: string; key: string }>>;
 }
 
-export function CreateManagementKey({ workspace, api, fields, create }: CreateManagementKeyProps) {
+export function CreateManagementKey({ workspace, api, fields, locked, create }: CreateManagementKeyProps) {
   const curl = (secret: string) =>
     `curl ${api}/workspaces/${workspace} \\\n  -H "Authorization: Bearer ${secret}"`;
   return (
     <CreateButton
       label="Create management key"
       tone="primary"
+      locked={locked}
       title="Create a management key"
       description="For scripts that manage this workspace through /api/v1. If you lose the role that the key needs, the key is revoked."
       fields={fields}

@@ -47,7 +47,7 @@ export function CredentialDialog(props: CredentialDialogProps) {
         onCancel={() => onOpenChange(false)}
         onDone={() => {
           onOpenChange(false);
-          toast.success(`Credential for ${provider.name} saved`);
+          toast.success(`Credential for ${provider.name} saved. Test it with one call.`);
           router.refresh();
         }}
       />

@@ -98,7 +98,7 @@ function ProviderLine({ provider, test, onShow }: ProviderLineProps) {
         <ul className="grid gap-2.5">
           {credentials.map((credential) => (
             <CredentialLine
-              key={credential.name}
+              key={`${credential.name} ${credential.state.text}`}
               provider={provider}
               credential={credential}
               test={test}
@@ -140,13 +140,14 @@ interface CredentialLineProps extends Pick<ProviderTableProps, 'test'> {
 function CredentialLine({ provider, credential, test, onEdit }: CredentialLineProps) {
   const { name, state, text, share, why } = credential;
   const router = useRouter();
+  /** Of the last test; a failure is shown with the state of the credential. */
   const [told, tell] = useState<{ readonly ok: boolean; readonly text: string } | null>(null);
   const [pending, startTransition] = useTransition();
   const spoken = `credential ${name} of ${provider.name}`;
   function press() {
     startTransition(async () => {
       const answer = await test({ provider: provider.id, name }).catch(() => null);
-      if (answer?.ok) tell({ ok: answer.value.outcome?.ok ?? false, text: outcomeText(answer.value) });
+      if (answer?.ok) tell(answer.value.outcome?.ok ? { ok: true, text: outcomeText(answer.value) } : null);
       else tell({ ok: false, text: answer?.message ?? noAnswer });
       if (answer) router.refresh();
     });
@@ -159,6 +160,13 @@ function CredentialLine({ provider, credential, test, onEdit }: CredentialLinePr
         </Badge>
         <span className="ml-2 font-medium text-[0.8125rem]">{name}</span>
         <span className="ml-2 font-mono text-xs [overflow-wrap:anywhere]">{text}</span>
+        {state.note ? (
+          <span
+            className={`mt-1 block text-xs leading-4 [overflow-wrap:anywhere] ${state.tone === 'bad' ? 'text-bad' : 'text-muted'}`}
+          >
+            {state.note}
+          </span>
+        ) : null}
         {share ? <span className="mt-1 block text-muted text-xs leading-4">{share}</span> : null}
         {why ? <span className="mt-1 block text-muted text-xs leading-4">{why}</span> : null}
         <p aria-live="polite" className="empty:hidden">
@@ -177,6 +185,7 @@ function CredentialLine({ provider, credential, test, onEdit }: CredentialLinePr
           size="small"
           aria-label={`Test ${spoken}`}
           title="Makes one call to the cheapest offer, at your expense"
+          tone={state.text === 'Not tested' ? 'primary' : 'plain'}
           disabled={pending}
           onClick={press}
         >

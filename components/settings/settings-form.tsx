@@ -8,6 +8,7 @@ import { Form } from '#components/form/form';
 import { OperationField } from '#components/form/operation-field';
 import { Button } from '#components/ui/button';
 import { toast } from '#components/ui/toaster';
+import { changedOf } from '#lib/console/changed';
 import type { FormField } from '#lib/console/form';
 
 interface SettingsFormProps {
@@ -23,7 +24,7 @@ interface SettingsFormProps {
   children?: ReactNode;
 }
 
-/** A part of the settings with a button of its own; only what is in it is sent. */
+/** A part of the settings with a button of its own; only what was changed in it is sent. */
 export function SettingsForm(props: SettingsFormProps) {
   const { workspace, fields, initial, locked, send, saved, children } = props;
   const router = useRouter();
@@ -39,7 +40,8 @@ export function SettingsForm(props: SettingsFormProps) {
       return typeof text === 'string' ? [[name, text.trim()]] : [];
     });
     startTransition(async () => {
-      const answer = await send(workspace, { ...Object.fromEntries(texts), ...chosen }).catch(() => null);
+      const values = { ...Object.fromEntries(texts), ...chosen };
+      const answer = await send(workspace, changedOf(values, initial)).catch(() => null);
       if (!answer?.ok) {
         const unheard = { field: null, message: noAnswer };
         setFault(answer ?? { ...unheard, signedOut: false });

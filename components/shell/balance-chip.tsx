@@ -12,7 +12,7 @@ const everyMs = 5_000;
 export function BalanceChip({ balance, address }: { balance: ShownBalance; address: string }) {
   const [polled, setPolled] = useState({ from: balance, now: balance });
   // What the server renders anew is newer than what was asked for before.
-  const { available, exact, empty, low } = polled.from === balance ? polled.now : balance;
+  const { available, exact, word } = polled.from === balance ? polled.now : balance;
   const connection = usePoll<ShownBalance>(address, everyMs, (now) => setPolled({ from: balance, now }));
   return (
     <div className="rounded-lg border bg-surface px-3 py-2.5" title={`$${exact}`}>
@@ -21,10 +21,10 @@ export function BalanceChip({ balance, address }: { balance: ShownBalance; addre
         Available
       </p>
       <p className="mt-0.5 font-semibold text-base tabular-nums tracking-tight">{available}</p>
-      {empty ? (
-        <p className="mt-1 text-bad text-xs leading-4">Calls are refused until funds are added.</p>
-      ) : low ? (
-        <p className="mt-1 text-warn text-xs leading-4">The balance is low.</p>
+      {word ? (
+        <p className={`mt-1 text-xs leading-4 ${word.tone === 'bad' ? 'text-bad' : 'text-warn'}`}>
+          {word.text}
+        </p>
       ) : null}
       {connection === 'live' ? null : <ConnectionNote connection={connection} />}
     </div>

@@ -422,6 +422,7 @@ export const ModelName = {
   StoredAnswer: 'StoredAnswer',
   Provider: 'Provider',
   Credential: 'Credential',
+  CredentialTest: 'CredentialTest',
   Model: 'Model',
   Offer: 'Offer',
   PriceVersion: 'PriceVersion',
@@ -482,7 +483,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "session" | "accountToken" | "operatorLink" | "secretPrint" | "linkedAccount" | "mail" | "workspace" | "formerSlug" | "member" | "alert" | "webhook" | "webhookDelivery" | "invitation" | "invitationLink" | "apiKey" | "managementKey" | "storedAnswer" | "provider" | "credential" | "model" | "offer" | "priceVersion" | "policy" | "policyDraft" | "call" | "ledgerLine" | "promo" | "promoMark" | "ledgerDay" | "ledgerCheck" | "openQuarter" | "closedSpend" | "journalPosition" | "settledApart" | "journalSince" | "owner" | "lease" | "hold" | "openCall" | "change" | "changeHead" | "seenTime" | "audit" | "spendMinute" | "usageQuarter" | "usageQuarterCounted" | "usageDay" | "usageSpan" | "resource" | "job" | "adjustment" | "topUp" | "payer" | "fleetDuty" | "statusDay" | "incident" | "incidentUpdate" | "announcement" | "lostUsage" | "autoTopUp" | "stripeEvent" | "limitGrant" | "limitSlot" | "limitTurn"
+    modelProps: "user" | "session" | "accountToken" | "operatorLink" | "secretPrint" | "linkedAccount" | "mail" | "workspace" | "formerSlug" | "member" | "alert" | "webhook" | "webhookDelivery" | "invitation" | "invitationLink" | "apiKey" | "managementKey" | "storedAnswer" | "provider" | "credential" | "credentialTest" | "model" | "offer" | "priceVersion" | "policy" | "policyDraft" | "call" | "ledgerLine" | "promo" | "promoMark" | "ledgerDay" | "ledgerCheck" | "openQuarter" | "closedSpend" | "journalPosition" | "settledApart" | "journalSince" | "owner" | "lease" | "hold" | "openCall" | "change" | "changeHead" | "seenTime" | "audit" | "spendMinute" | "usageQuarter" | "usageQuarterCounted" | "usageDay" | "usageSpan" | "resource" | "job" | "adjustment" | "topUp" | "payer" | "fleetDuty" | "statusDay" | "incident" | "incidentUpdate" | "announcement" | "lostUsage" | "autoTopUp" | "stripeEvent" | "limitGrant" | "limitSlot" | "limitTurn"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1963,6 +1964,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.CredentialCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.CredentialCountAggregateOutputType> | number
+        }
+      }
+    }
+    CredentialTest: {
+      payload: Prisma.$CredentialTestPayload<ExtArgs>
+      fields: Prisma.CredentialTestFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CredentialTestFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialTestPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CredentialTestFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialTestPayload>
+        }
+        findFirst: {
+          args: Prisma.CredentialTestFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialTestPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CredentialTestFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialTestPayload>
+        }
+        findMany: {
+          args: Prisma.CredentialTestFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialTestPayload>[]
+        }
+        create: {
+          args: Prisma.CredentialTestCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialTestPayload>
+        }
+        createMany: {
+          args: Prisma.CredentialTestCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CredentialTestCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialTestPayload>[]
+        }
+        delete: {
+          args: Prisma.CredentialTestDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialTestPayload>
+        }
+        update: {
+          args: Prisma.CredentialTestUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialTestPayload>
+        }
+        deleteMany: {
+          args: Prisma.CredentialTestDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CredentialTestUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CredentialTestUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialTestPayload>[]
+        }
+        upsert: {
+          args: Prisma.CredentialTestUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialTestPayload>
+        }
+        aggregate: {
+          args: Prisma.CredentialTestAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCredentialTest>
+        }
+        groupBy: {
+          args: Prisma.CredentialTestGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CredentialTestGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CredentialTestCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CredentialTestCountAggregateOutputType> | number
         }
       }
     }
@@ -5438,6 +5513,8 @@ export const WorkspaceScalarFieldEnum = {
   retentionDays: 'retentionDays',
   callsKeptFrom: 'callsKeptFrom',
   suspendedAt: 'suspendedAt',
+  suspendedReason: 'suspendedReason',
+  suspendedContact: 'suspendedContact',
   promoEndsAt: 'promoEndsAt',
   lowBalanceNano: 'lowBalanceNano',
   lowBalanceSince: 'lowBalanceSince',
@@ -5625,6 +5702,17 @@ export const CredentialScalarFieldEnum = {
 } as const
 
 export type CredentialScalarFieldEnum = (typeof CredentialScalarFieldEnum)[keyof typeof CredentialScalarFieldEnum]
+
+
+export const CredentialTestScalarFieldEnum = {
+  providerId: 'providerId',
+  name: 'name',
+  testedAt: 'testedAt',
+  testedAs: 'testedAs',
+  failure: 'failure'
+} as const
+
+export type CredentialTestScalarFieldEnum = (typeof CredentialTestScalarFieldEnum)[keyof typeof CredentialTestScalarFieldEnum]
 
 
 export const ModelScalarFieldEnum = {
@@ -6168,7 +6256,8 @@ export const TopUpScalarFieldEnum = {
   paymentMethod: 'paymentMethod',
   tries: 'tries',
   nextTryAt: 'nextTryAt',
-  failure: 'failure'
+  failure: 'failure',
+  canceledAt: 'canceledAt'
 } as const
 
 export type TopUpScalarFieldEnum = (typeof TopUpScalarFieldEnum)[keyof typeof TopUpScalarFieldEnum]
@@ -6666,6 +6755,7 @@ export type GlobalOmitConfig = {
   storedAnswer?: Prisma.StoredAnswerOmit
   provider?: Prisma.ProviderOmit
   credential?: Prisma.CredentialOmit
+  credentialTest?: Prisma.CredentialTestOmit
   model?: Prisma.ModelOmit
   offer?: Prisma.OfferOmit
   priceVersion?: Prisma.PriceVersionOmit

@@ -71,6 +71,7 @@ export const ModelName = {
   StoredAnswer: 'StoredAnswer',
   Provider: 'Provider',
   Credential: 'Credential',
+  CredentialTest: 'CredentialTest',
   Model: 'Model',
   Offer: 'Offer',
   PriceVersion: 'PriceVersion',
@@ -237,6 +238,8 @@ export const WorkspaceScalarFieldEnum = {
   retentionDays: 'retentionDays',
   callsKeptFrom: 'callsKeptFrom',
   suspendedAt: 'suspendedAt',
+  suspendedReason: 'suspendedReason',
+  suspendedContact: 'suspendedContact',
   promoEndsAt: 'promoEndsAt',
   lowBalanceNano: 'lowBalanceNano',
   lowBalanceSince: 'lowBalanceSince',
@@ -424,6 +427,17 @@ export const CredentialScalarFieldEnum = {
 } as const
 
 export type CredentialScalarFieldEnum = (typeof CredentialScalarFieldEnum)[keyof typeof CredentialScalarFieldEnum]
+
+
+export const CredentialTestScalarFieldEnum = {
+  providerId: 'providerId',
+  name: 'name',
+  testedAt: 'testedAt',
+  testedAs: 'testedAs',
+  failure: 'failure'
+} as const
+
+export type CredentialTestScalarFieldEnum = (typeof CredentialTestScalarFieldEnum)[keyof typeof CredentialTestScalarFieldEnum]
 
 
 export const ModelScalarFieldEnum = {
@@ -967,7 +981,8 @@ export const TopUpScalarFieldEnum = {
   paymentMethod: 'paymentMethod',
   tries: 'tries',
   nextTryAt: 'nextTryAt',
-  failure: 'failure'
+  failure: 'failure',
+  canceledAt: 'canceledAt'
 } as const
 
 export type TopUpScalarFieldEnum = (typeof TopUpScalarFieldEnum)[keyof typeof TopUpScalarFieldEnum]

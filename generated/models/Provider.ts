@@ -196,6 +196,7 @@ export type ProviderWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"Provider"> | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferListRelationFilter | runtime.Types.Skip
   credentials?: Prisma.CredentialListRelationFilter | runtime.Types.Skip
+  tests?: Prisma.CredentialTestListRelationFilter | runtime.Types.Skip
 }
 
 export type ProviderOrderByWithRelationInput = {
@@ -209,6 +210,7 @@ export type ProviderOrderByWithRelationInput = {
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   offers?: Prisma.OfferOrderByRelationAggregateInput | runtime.Types.Skip
   credentials?: Prisma.CredentialOrderByRelationAggregateInput | runtime.Types.Skip
+  tests?: Prisma.CredentialTestOrderByRelationAggregateInput | runtime.Types.Skip
 }
 
 export type ProviderWhereUniqueInput = Prisma.AtLeast<{
@@ -225,6 +227,7 @@ export type ProviderWhereUniqueInput = Prisma.AtLeast<{
   createdAt?: Prisma.DateTimeFilter<"Provider"> | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferListRelationFilter | runtime.Types.Skip
   credentials?: Prisma.CredentialListRelationFilter | runtime.Types.Skip
+  tests?: Prisma.CredentialTestListRelationFilter | runtime.Types.Skip
 }, "id">
 
 export type ProviderOrderByWithAggregationInput = {
@@ -266,6 +269,7 @@ export type ProviderCreateInput = {
   createdAt?: Date | string | runtime.Types.Skip
   offers?: Prisma.OfferCreateNestedManyWithoutProviderInput | runtime.Types.Skip
   credentials?: Prisma.CredentialCreateNestedManyWithoutProviderInput | runtime.Types.Skip
+  tests?: Prisma.CredentialTestCreateNestedManyWithoutProviderInput | runtime.Types.Skip
 }
 
 export type ProviderUncheckedCreateInput = {
@@ -279,6 +283,7 @@ export type ProviderUncheckedCreateInput = {
   createdAt?: Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
   credentials?: Prisma.CredentialUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
+  tests?: Prisma.CredentialTestUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
 }
 
 export type ProviderUpdateInput = {
@@ -292,6 +297,7 @@ export type ProviderUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
   credentials?: Prisma.CredentialUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
+  tests?: Prisma.CredentialTestUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
 }
 
 export type ProviderUncheckedUpdateInput = {
@@ -305,6 +311,7 @@ export type ProviderUncheckedUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
   credentials?: Prisma.CredentialUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
+  tests?: Prisma.CredentialTestUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
 }
 
 export type ProviderCreateManyInput = {
@@ -386,6 +393,20 @@ export type ProviderUpdateOneRequiredWithoutCredentialsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.ProviderUpdateToOneWithWhereWithoutCredentialsInput, Prisma.ProviderUpdateWithoutCredentialsInput>, Prisma.ProviderUncheckedUpdateWithoutCredentialsInput> | runtime.Types.Skip
 }
 
+export type ProviderCreateNestedOneWithoutTestsInput = {
+  create?: Prisma.XOR<Prisma.ProviderCreateWithoutTestsInput, Prisma.ProviderUncheckedCreateWithoutTestsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.ProviderCreateOrConnectWithoutTestsInput | runtime.Types.Skip
+  connect?: Prisma.ProviderWhereUniqueInput | runtime.Types.Skip
+}
+
+export type ProviderUpdateOneRequiredWithoutTestsNestedInput = {
+  create?: Prisma.XOR<Prisma.ProviderCreateWithoutTestsInput, Prisma.ProviderUncheckedCreateWithoutTestsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.ProviderCreateOrConnectWithoutTestsInput | runtime.Types.Skip
+  upsert?: Prisma.ProviderUpsertWithoutTestsInput | runtime.Types.Skip
+  connect?: Prisma.ProviderWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.ProviderUpdateToOneWithWhereWithoutTestsInput, Prisma.ProviderUpdateWithoutTestsInput>, Prisma.ProviderUncheckedUpdateWithoutTestsInput> | runtime.Types.Skip
+}
+
 export type ProviderCreateNestedOneWithoutOffersInput = {
   create?: Prisma.XOR<Prisma.ProviderCreateWithoutOffersInput, Prisma.ProviderUncheckedCreateWithoutOffersInput> | runtime.Types.Skip
   connectOrCreate?: Prisma.ProviderCreateOrConnectWithoutOffersInput | runtime.Types.Skip
@@ -410,6 +431,7 @@ export type ProviderCreateWithoutCredentialsInput = {
   pricesFrom?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   offers?: Prisma.OfferCreateNestedManyWithoutProviderInput | runtime.Types.Skip
+  tests?: Prisma.CredentialTestCreateNestedManyWithoutProviderInput | runtime.Types.Skip
 }
 
 export type ProviderUncheckedCreateWithoutCredentialsInput = {
@@ -422,6 +444,7 @@ export type ProviderUncheckedCreateWithoutCredentialsInput = {
   pricesFrom?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
+  tests?: Prisma.CredentialTestUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
 }
 
 export type ProviderCreateOrConnectWithoutCredentialsInput = {
@@ -450,6 +473,7 @@ export type ProviderUpdateWithoutCredentialsInput = {
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
+  tests?: Prisma.CredentialTestUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
 }
 
 export type ProviderUncheckedUpdateWithoutCredentialsInput = {
@@ -462,6 +486,75 @@ export type ProviderUncheckedUpdateWithoutCredentialsInput = {
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
+  tests?: Prisma.CredentialTestUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
+}
+
+export type ProviderCreateWithoutTestsInput = {
+  id: string
+  name: string
+  families: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  credential?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  onDisconnect?: string | runtime.Types.Skip
+  pricesFrom?: string | null | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  offers?: Prisma.OfferCreateNestedManyWithoutProviderInput | runtime.Types.Skip
+  credentials?: Prisma.CredentialCreateNestedManyWithoutProviderInput | runtime.Types.Skip
+}
+
+export type ProviderUncheckedCreateWithoutTestsInput = {
+  id: string
+  name: string
+  families: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  credential?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  onDisconnect?: string | runtime.Types.Skip
+  pricesFrom?: string | null | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  offers?: Prisma.OfferUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
+  credentials?: Prisma.CredentialUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
+}
+
+export type ProviderCreateOrConnectWithoutTestsInput = {
+  where: Prisma.ProviderWhereUniqueInput
+  create: Prisma.XOR<Prisma.ProviderCreateWithoutTestsInput, Prisma.ProviderUncheckedCreateWithoutTestsInput>
+}
+
+export type ProviderUpsertWithoutTestsInput = {
+  update: Prisma.XOR<Prisma.ProviderUpdateWithoutTestsInput, Prisma.ProviderUncheckedUpdateWithoutTestsInput>
+  create: Prisma.XOR<Prisma.ProviderCreateWithoutTestsInput, Prisma.ProviderUncheckedCreateWithoutTestsInput>
+  where?: Prisma.ProviderWhereInput | runtime.Types.Skip
+}
+
+export type ProviderUpdateToOneWithWhereWithoutTestsInput = {
+  where?: Prisma.ProviderWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.ProviderUpdateWithoutTestsInput, Prisma.ProviderUncheckedUpdateWithoutTestsInput>
+}
+
+export type ProviderUpdateWithoutTestsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  families?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  credential?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  offers?: Prisma.OfferUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
+  credentials?: Prisma.CredentialUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
+}
+
+export type ProviderUncheckedUpdateWithoutTestsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  families?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  credential?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  offers?: Prisma.OfferUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
+  credentials?: Prisma.CredentialUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
 }
 
 export type ProviderCreateWithoutOffersInput = {
@@ -474,6 +567,7 @@ export type ProviderCreateWithoutOffersInput = {
   pricesFrom?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   credentials?: Prisma.CredentialCreateNestedManyWithoutProviderInput | runtime.Types.Skip
+  tests?: Prisma.CredentialTestCreateNestedManyWithoutProviderInput | runtime.Types.Skip
 }
 
 export type ProviderUncheckedCreateWithoutOffersInput = {
@@ -486,6 +580,7 @@ export type ProviderUncheckedCreateWithoutOffersInput = {
   pricesFrom?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   credentials?: Prisma.CredentialUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
+  tests?: Prisma.CredentialTestUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
 }
 
 export type ProviderCreateOrConnectWithoutOffersInput = {
@@ -514,6 +609,7 @@ export type ProviderUpdateWithoutOffersInput = {
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   credentials?: Prisma.CredentialUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
+  tests?: Prisma.CredentialTestUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
 }
 
 export type ProviderUncheckedUpdateWithoutOffersInput = {
@@ -526,6 +622,7 @@ export type ProviderUncheckedUpdateWithoutOffersInput = {
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   credentials?: Prisma.CredentialUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
+  tests?: Prisma.CredentialTestUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
 }
 
 
@@ -536,11 +633,13 @@ export type ProviderUncheckedUpdateWithoutOffersInput = {
 export type ProviderCountOutputType = {
   offers: number
   credentials: number
+  tests: number
 }
 
 export type ProviderCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   offers?: boolean | ProviderCountOutputTypeCountOffersArgs
   credentials?: boolean | ProviderCountOutputTypeCountCredentialsArgs
+  tests?: boolean | ProviderCountOutputTypeCountTestsArgs
 }
 
 /**
@@ -567,6 +666,13 @@ export type ProviderCountOutputTypeCountCredentialsArgs<ExtArgs extends runtime.
   where?: Prisma.CredentialWhereInput | runtime.Types.Skip
 }
 
+/**
+ * ProviderCountOutputType without action
+ */
+export type ProviderCountOutputTypeCountTestsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.CredentialTestWhereInput | runtime.Types.Skip
+}
+
 
 export type ProviderSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean | runtime.Types.Skip
@@ -579,6 +685,7 @@ export type ProviderSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   createdAt?: boolean | runtime.Types.Skip
   offers?: boolean | Prisma.Provider$offersArgs<ExtArgs> | runtime.Types.Skip
   credentials?: boolean | Prisma.Provider$credentialsArgs<ExtArgs> | runtime.Types.Skip
+  tests?: boolean | Prisma.Provider$testsArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.ProviderCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["provider"]>
 
@@ -619,6 +726,7 @@ export type ProviderOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs =
 export type ProviderInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   offers?: boolean | Prisma.Provider$offersArgs<ExtArgs> | runtime.Types.Skip
   credentials?: boolean | Prisma.Provider$credentialsArgs<ExtArgs> | runtime.Types.Skip
+  tests?: boolean | Prisma.Provider$testsArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.ProviderCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
 export type ProviderIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -629,6 +737,7 @@ export type $ProviderPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
   objects: {
     offers: Prisma.$OfferPayload<ExtArgs>[]
     credentials: Prisma.$CredentialPayload<ExtArgs>[]
+    tests: Prisma.$CredentialTestPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -1041,6 +1150,7 @@ export interface Prisma__ProviderClient<T, Null = never, ExtArgs extends runtime
   readonly [Symbol.toStringTag]: "PrismaPromise"
   offers<T extends Prisma.Provider$offersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Provider$offersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$OfferPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   credentials<T extends Prisma.Provider$credentialsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Provider$credentialsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CredentialPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  tests<T extends Prisma.Provider$testsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Provider$testsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CredentialTestPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1516,6 +1626,30 @@ export type Provider$credentialsArgs<ExtArgs extends runtime.Types.Extensions.In
   take?: number | runtime.Types.Skip
   skip?: number | runtime.Types.Skip
   distinct?: Prisma.CredentialScalarFieldEnum | Prisma.CredentialScalarFieldEnum[] | runtime.Types.Skip
+}
+
+/**
+ * Provider.tests
+ */
+export type Provider$testsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the CredentialTest
+   */
+  select?: Prisma.CredentialTestSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the CredentialTest
+   */
+  omit?: Prisma.CredentialTestOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.CredentialTestInclude<ExtArgs> | null
+  where?: Prisma.CredentialTestWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.CredentialTestOrderByWithRelationInput | Prisma.CredentialTestOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.CredentialTestWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.CredentialTestScalarFieldEnum | Prisma.CredentialTestScalarFieldEnum[] | runtime.Types.Skip
 }
 
 /**

@@ -65,6 +65,7 @@ export type TopUpMinAggregateOutputType = {
   tries: number | null
   nextTryAt: Date | null
   failure: string | null
+  canceledAt: Date | null
 }
 
 export type TopUpMaxAggregateOutputType = {
@@ -90,6 +91,7 @@ export type TopUpMaxAggregateOutputType = {
   tries: number | null
   nextTryAt: Date | null
   failure: string | null
+  canceledAt: Date | null
 }
 
 export type TopUpCountAggregateOutputType = {
@@ -115,6 +117,7 @@ export type TopUpCountAggregateOutputType = {
   tries: number
   nextTryAt: number
   failure: number
+  canceledAt: number
   _all: number
 }
 
@@ -158,6 +161,7 @@ export type TopUpMinAggregateInputType = {
   tries?: true | runtime.Types.Skip
   nextTryAt?: true | runtime.Types.Skip
   failure?: true | runtime.Types.Skip
+  canceledAt?: true | runtime.Types.Skip
 }
 
 export type TopUpMaxAggregateInputType = {
@@ -183,6 +187,7 @@ export type TopUpMaxAggregateInputType = {
   tries?: true | runtime.Types.Skip
   nextTryAt?: true | runtime.Types.Skip
   failure?: true | runtime.Types.Skip
+  canceledAt?: true | runtime.Types.Skip
 }
 
 export type TopUpCountAggregateInputType = {
@@ -208,6 +213,7 @@ export type TopUpCountAggregateInputType = {
   tries?: true | runtime.Types.Skip
   nextTryAt?: true | runtime.Types.Skip
   failure?: true | runtime.Types.Skip
+  canceledAt?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
 }
 
@@ -320,6 +326,7 @@ export type TopUpGroupByOutputType = {
   tries: number
   nextTryAt: Date | null
   failure: string | null
+  canceledAt: Date | null
   _count: TopUpCountAggregateOutputType | null
   _avg: TopUpAvgAggregateOutputType | null
   _sum: TopUpSumAggregateOutputType | null
@@ -368,6 +375,7 @@ export type TopUpWhereInput = {
   tries?: Prisma.IntFilter<"TopUp"> | number | runtime.Types.Skip
   nextTryAt?: Prisma.DateTimeNullableFilter<"TopUp"> | Date | string | null | runtime.Types.Skip
   failure?: Prisma.StringNullableFilter<"TopUp"> | string | null | runtime.Types.Skip
+  canceledAt?: Prisma.DateTimeNullableFilter<"TopUp"> | Date | string | null | runtime.Types.Skip
   workspace?: Prisma.XOR<Prisma.WorkspaceScalarRelationFilter, Prisma.WorkspaceWhereInput> | runtime.Types.Skip
 }
 
@@ -394,6 +402,7 @@ export type TopUpOrderByWithRelationInput = {
   tries?: Prisma.SortOrder | runtime.Types.Skip
   nextTryAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   failure?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  canceledAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   workspace?: Prisma.WorkspaceOrderByWithRelationInput | runtime.Types.Skip
 }
 
@@ -423,6 +432,7 @@ export type TopUpWhereUniqueInput = Prisma.AtLeast<{
   tries?: Prisma.IntFilter<"TopUp"> | number | runtime.Types.Skip
   nextTryAt?: Prisma.DateTimeNullableFilter<"TopUp"> | Date | string | null | runtime.Types.Skip
   failure?: Prisma.StringNullableFilter<"TopUp"> | string | null | runtime.Types.Skip
+  canceledAt?: Prisma.DateTimeNullableFilter<"TopUp"> | Date | string | null | runtime.Types.Skip
   workspace?: Prisma.XOR<Prisma.WorkspaceScalarRelationFilter, Prisma.WorkspaceWhereInput> | runtime.Types.Skip
 }, "id" | "sessionId" | "paymentIntent">
 
@@ -449,6 +459,7 @@ export type TopUpOrderByWithAggregationInput = {
   tries?: Prisma.SortOrder | runtime.Types.Skip
   nextTryAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   failure?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  canceledAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.TopUpCountOrderByAggregateInput | runtime.Types.Skip
   _avg?: Prisma.TopUpAvgOrderByAggregateInput | runtime.Types.Skip
   _max?: Prisma.TopUpMaxOrderByAggregateInput | runtime.Types.Skip
@@ -482,6 +493,7 @@ export type TopUpScalarWhereWithAggregatesInput = {
   tries?: Prisma.IntWithAggregatesFilter<"TopUp"> | number | runtime.Types.Skip
   nextTryAt?: Prisma.DateTimeNullableWithAggregatesFilter<"TopUp"> | Date | string | null | runtime.Types.Skip
   failure?: Prisma.StringNullableWithAggregatesFilter<"TopUp"> | string | null | runtime.Types.Skip
+  canceledAt?: Prisma.DateTimeNullableWithAggregatesFilter<"TopUp"> | Date | string | null | runtime.Types.Skip
 }
 
 export type TopUpCreateInput = {
@@ -506,6 +518,7 @@ export type TopUpCreateInput = {
   tries?: number | runtime.Types.Skip
   nextTryAt?: Date | string | null | runtime.Types.Skip
   failure?: string | null | runtime.Types.Skip
+  canceledAt?: Date | string | null | runtime.Types.Skip
   workspace: Prisma.WorkspaceCreateNestedOneWithoutTopUpsInput
 }
 
@@ -532,6 +545,7 @@ export type TopUpUncheckedCreateInput = {
   tries?: number | runtime.Types.Skip
   nextTryAt?: Date | string | null | runtime.Types.Skip
   failure?: string | null | runtime.Types.Skip
+  canceledAt?: Date | string | null | runtime.Types.Skip
 }
 
 export type TopUpUpdateInput = {
@@ -556,6 +570,7 @@ export type TopUpUpdateInput = {
   tries?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   nextTryAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   failure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  canceledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutTopUpsNestedInput | runtime.Types.Skip
 }
 
@@ -582,6 +597,7 @@ export type TopUpUncheckedUpdateInput = {
   tries?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   nextTryAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   failure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  canceledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
 }
 
 export type TopUpCreateManyInput = {
@@ -607,6 +623,7 @@ export type TopUpCreateManyInput = {
   tries?: number | runtime.Types.Skip
   nextTryAt?: Date | string | null | runtime.Types.Skip
   failure?: string | null | runtime.Types.Skip
+  canceledAt?: Date | string | null | runtime.Types.Skip
 }
 
 export type TopUpUpdateManyMutationInput = {
@@ -631,6 +648,7 @@ export type TopUpUpdateManyMutationInput = {
   tries?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   nextTryAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   failure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  canceledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
 }
 
 export type TopUpUncheckedUpdateManyInput = {
@@ -656,6 +674,7 @@ export type TopUpUncheckedUpdateManyInput = {
   tries?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   nextTryAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   failure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  canceledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
 }
 
 export type TopUpListRelationFilter = {
@@ -691,6 +710,7 @@ export type TopUpCountOrderByAggregateInput = {
   tries?: Prisma.SortOrder | runtime.Types.Skip
   nextTryAt?: Prisma.SortOrder | runtime.Types.Skip
   failure?: Prisma.SortOrder | runtime.Types.Skip
+  canceledAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type TopUpAvgOrderByAggregateInput = {
@@ -724,6 +744,7 @@ export type TopUpMaxOrderByAggregateInput = {
   tries?: Prisma.SortOrder | runtime.Types.Skip
   nextTryAt?: Prisma.SortOrder | runtime.Types.Skip
   failure?: Prisma.SortOrder | runtime.Types.Skip
+  canceledAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type TopUpMinOrderByAggregateInput = {
@@ -749,6 +770,7 @@ export type TopUpMinOrderByAggregateInput = {
   tries?: Prisma.SortOrder | runtime.Types.Skip
   nextTryAt?: Prisma.SortOrder | runtime.Types.Skip
   failure?: Prisma.SortOrder | runtime.Types.Skip
+  canceledAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type TopUpSumOrderByAggregateInput = {
@@ -823,6 +845,7 @@ export type TopUpCreateWithoutWorkspaceInput = {
   tries?: number | runtime.Types.Skip
   nextTryAt?: Date | string | null | runtime.Types.Skip
   failure?: string | null | runtime.Types.Skip
+  canceledAt?: Date | string | null | runtime.Types.Skip
 }
 
 export type TopUpUncheckedCreateWithoutWorkspaceInput = {
@@ -847,6 +870,7 @@ export type TopUpUncheckedCreateWithoutWorkspaceInput = {
   tries?: number | runtime.Types.Skip
   nextTryAt?: Date | string | null | runtime.Types.Skip
   failure?: string | null | runtime.Types.Skip
+  canceledAt?: Date | string | null | runtime.Types.Skip
 }
 
 export type TopUpCreateOrConnectWithoutWorkspaceInput = {
@@ -901,6 +925,7 @@ export type TopUpScalarWhereInput = {
   tries?: Prisma.IntFilter<"TopUp"> | number | runtime.Types.Skip
   nextTryAt?: Prisma.DateTimeNullableFilter<"TopUp"> | Date | string | null | runtime.Types.Skip
   failure?: Prisma.StringNullableFilter<"TopUp"> | string | null | runtime.Types.Skip
+  canceledAt?: Prisma.DateTimeNullableFilter<"TopUp"> | Date | string | null | runtime.Types.Skip
 }
 
 export type TopUpCreateManyWorkspaceInput = {
@@ -925,6 +950,7 @@ export type TopUpCreateManyWorkspaceInput = {
   tries?: number | runtime.Types.Skip
   nextTryAt?: Date | string | null | runtime.Types.Skip
   failure?: string | null | runtime.Types.Skip
+  canceledAt?: Date | string | null | runtime.Types.Skip
 }
 
 export type TopUpUpdateWithoutWorkspaceInput = {
@@ -949,6 +975,7 @@ export type TopUpUpdateWithoutWorkspaceInput = {
   tries?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   nextTryAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   failure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  canceledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
 }
 
 export type TopUpUncheckedUpdateWithoutWorkspaceInput = {
@@ -973,6 +1000,7 @@ export type TopUpUncheckedUpdateWithoutWorkspaceInput = {
   tries?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   nextTryAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   failure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  canceledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
 }
 
 export type TopUpUncheckedUpdateManyWithoutWorkspaceInput = {
@@ -997,6 +1025,7 @@ export type TopUpUncheckedUpdateManyWithoutWorkspaceInput = {
   tries?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   nextTryAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   failure?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  canceledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
 }
 
 
@@ -1024,6 +1053,7 @@ export type TopUpSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   tries?: boolean | runtime.Types.Skip
   nextTryAt?: boolean | runtime.Types.Skip
   failure?: boolean | runtime.Types.Skip
+  canceledAt?: boolean | runtime.Types.Skip
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["topUp"]>
 
@@ -1050,6 +1080,7 @@ export type TopUpSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   tries?: boolean | runtime.Types.Skip
   nextTryAt?: boolean | runtime.Types.Skip
   failure?: boolean | runtime.Types.Skip
+  canceledAt?: boolean | runtime.Types.Skip
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["topUp"]>
 
@@ -1076,6 +1107,7 @@ export type TopUpSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   tries?: boolean | runtime.Types.Skip
   nextTryAt?: boolean | runtime.Types.Skip
   failure?: boolean | runtime.Types.Skip
+  canceledAt?: boolean | runtime.Types.Skip
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["topUp"]>
 
@@ -1102,9 +1134,10 @@ export type TopUpSelectScalar = {
   tries?: boolean | runtime.Types.Skip
   nextTryAt?: boolean | runtime.Types.Skip
   failure?: boolean | runtime.Types.Skip
+  canceledAt?: boolean | runtime.Types.Skip
 }
 
-export type TopUpOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "workspaceId" | "createdAt" | "cents" | "feeCents" | "livemode" | "status" | "sessionId" | "sessionUrl" | "paymentIntent" | "customer" | "receiptUrl" | "invoiceUrl" | "refundedCents" | "failedCents" | "paidAt" | "auto" | "saveCard" | "paymentMethod" | "tries" | "nextTryAt" | "failure", ExtArgs["result"]["topUp"], runtime.Types.Skip>
+export type TopUpOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "workspaceId" | "createdAt" | "cents" | "feeCents" | "livemode" | "status" | "sessionId" | "sessionUrl" | "paymentIntent" | "customer" | "receiptUrl" | "invoiceUrl" | "refundedCents" | "failedCents" | "paidAt" | "auto" | "saveCard" | "paymentMethod" | "tries" | "nextTryAt" | "failure" | "canceledAt", ExtArgs["result"]["topUp"], runtime.Types.Skip>
 export type TopUpInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
@@ -1160,7 +1193,14 @@ export type $TopUpPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     paymentMethod: string | null
     tries: number
     nextTryAt: Date | null
+    /**
+     * Why the latest try to pay failed.
+     */
     failure: string | null
+    /**
+     * When a user gave it up before it was paid.
+     */
+    canceledAt: Date | null
   }, ExtArgs["result"]["topUp"]>
   composites: {}
 }
@@ -1607,6 +1647,7 @@ export interface TopUpFieldRefs {
   readonly tries: Prisma.FieldRef<"TopUp", 'Int'>
   readonly nextTryAt: Prisma.FieldRef<"TopUp", 'DateTime'>
   readonly failure: Prisma.FieldRef<"TopUp", 'String'>
+  readonly canceledAt: Prisma.FieldRef<"TopUp", 'DateTime'>
 }
     
 

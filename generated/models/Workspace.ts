@@ -63,6 +63,8 @@ export type WorkspaceMinAggregateOutputType = {
   retentionDays: number | null
   callsKeptFrom: string | null
   suspendedAt: Date | null
+  suspendedReason: string | null
+  suspendedContact: string | null
   promoEndsAt: Date | null
   lowBalanceNano: bigint | null
   lowBalanceSince: Date | null
@@ -86,6 +88,8 @@ export type WorkspaceMaxAggregateOutputType = {
   retentionDays: number | null
   callsKeptFrom: string | null
   suspendedAt: Date | null
+  suspendedReason: string | null
+  suspendedContact: string | null
   promoEndsAt: Date | null
   lowBalanceNano: bigint | null
   lowBalanceSince: Date | null
@@ -109,6 +113,8 @@ export type WorkspaceCountAggregateOutputType = {
   retentionDays: number
   callsKeptFrom: number
   suspendedAt: number
+  suspendedReason: number
+  suspendedContact: number
   promoEndsAt: number
   lowBalanceNano: number
   lowBalanceSince: number
@@ -157,6 +163,8 @@ export type WorkspaceMinAggregateInputType = {
   retentionDays?: true | runtime.Types.Skip
   callsKeptFrom?: true | runtime.Types.Skip
   suspendedAt?: true | runtime.Types.Skip
+  suspendedReason?: true | runtime.Types.Skip
+  suspendedContact?: true | runtime.Types.Skip
   promoEndsAt?: true | runtime.Types.Skip
   lowBalanceNano?: true | runtime.Types.Skip
   lowBalanceSince?: true | runtime.Types.Skip
@@ -180,6 +188,8 @@ export type WorkspaceMaxAggregateInputType = {
   retentionDays?: true | runtime.Types.Skip
   callsKeptFrom?: true | runtime.Types.Skip
   suspendedAt?: true | runtime.Types.Skip
+  suspendedReason?: true | runtime.Types.Skip
+  suspendedContact?: true | runtime.Types.Skip
   promoEndsAt?: true | runtime.Types.Skip
   lowBalanceNano?: true | runtime.Types.Skip
   lowBalanceSince?: true | runtime.Types.Skip
@@ -203,6 +213,8 @@ export type WorkspaceCountAggregateInputType = {
   retentionDays?: true | runtime.Types.Skip
   callsKeptFrom?: true | runtime.Types.Skip
   suspendedAt?: true | runtime.Types.Skip
+  suspendedReason?: true | runtime.Types.Skip
+  suspendedContact?: true | runtime.Types.Skip
   promoEndsAt?: true | runtime.Types.Skip
   lowBalanceNano?: true | runtime.Types.Skip
   lowBalanceSince?: true | runtime.Types.Skip
@@ -314,6 +326,8 @@ export type WorkspaceGroupByOutputType = {
   retentionDays: number | null
   callsKeptFrom: string | null
   suspendedAt: Date | null
+  suspendedReason: string | null
+  suspendedContact: string | null
   promoEndsAt: Date | null
   lowBalanceNano: bigint | null
   lowBalanceSince: Date | null
@@ -361,6 +375,8 @@ export type WorkspaceWhereInput = {
   retentionDays?: Prisma.IntNullableFilter<"Workspace"> | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.UuidNullableFilter<"Workspace"> | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.DateTimeNullableFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.StringNullableFilter<"Workspace"> | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.StringNullableFilter<"Workspace"> | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.DateTimeNullableFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.BigIntNullableFilter<"Workspace"> | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.DateTimeNullableFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
@@ -402,6 +418,8 @@ export type WorkspaceOrderByWithRelationInput = {
   retentionDays?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   callsKeptFrom?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   suspendedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  suspendedReason?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  suspendedContact?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   promoEndsAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   lowBalanceNano?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   lowBalanceSince?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
@@ -446,6 +464,8 @@ export type WorkspaceWhereUniqueInput = Prisma.AtLeast<{
   retentionDays?: Prisma.IntNullableFilter<"Workspace"> | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.UuidNullableFilter<"Workspace"> | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.DateTimeNullableFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.StringNullableFilter<"Workspace"> | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.StringNullableFilter<"Workspace"> | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.DateTimeNullableFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.BigIntNullableFilter<"Workspace"> | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.DateTimeNullableFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
@@ -487,6 +507,8 @@ export type WorkspaceOrderByWithAggregationInput = {
   retentionDays?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   callsKeptFrom?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   suspendedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  suspendedReason?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  suspendedContact?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   promoEndsAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   lowBalanceNano?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   lowBalanceSince?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
@@ -519,6 +541,8 @@ export type WorkspaceScalarWhereWithAggregatesInput = {
   retentionDays?: Prisma.IntNullableWithAggregatesFilter<"Workspace"> | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.UuidNullableWithAggregatesFilter<"Workspace"> | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.StringNullableWithAggregatesFilter<"Workspace"> | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.StringNullableWithAggregatesFilter<"Workspace"> | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.BigIntNullableWithAggregatesFilter<"Workspace"> | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.DateTimeNullableWithAggregatesFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
@@ -543,6 +567,8 @@ export type WorkspaceCreateInput = {
   retentionDays?: number | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
   promoEndsAt?: Date | string | null | runtime.Types.Skip
   lowBalanceNano?: bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Date | string | null | runtime.Types.Skip
@@ -584,6 +610,8 @@ export type WorkspaceUncheckedCreateInput = {
   retentionDays?: number | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
   promoEndsAt?: Date | string | null | runtime.Types.Skip
   lowBalanceNano?: bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Date | string | null | runtime.Types.Skip
@@ -625,6 +653,8 @@ export type WorkspaceUpdateInput = {
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -666,6 +696,8 @@ export type WorkspaceUncheckedUpdateInput = {
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -707,6 +739,8 @@ export type WorkspaceCreateManyInput = {
   retentionDays?: number | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
   promoEndsAt?: Date | string | null | runtime.Types.Skip
   lowBalanceNano?: bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Date | string | null | runtime.Types.Skip
@@ -731,6 +765,8 @@ export type WorkspaceUpdateManyMutationInput = {
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -755,6 +791,8 @@ export type WorkspaceUncheckedUpdateManyInput = {
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -792,6 +830,8 @@ export type WorkspaceCountOrderByAggregateInput = {
   retentionDays?: Prisma.SortOrder | runtime.Types.Skip
   callsKeptFrom?: Prisma.SortOrder | runtime.Types.Skip
   suspendedAt?: Prisma.SortOrder | runtime.Types.Skip
+  suspendedReason?: Prisma.SortOrder | runtime.Types.Skip
+  suspendedContact?: Prisma.SortOrder | runtime.Types.Skip
   promoEndsAt?: Prisma.SortOrder | runtime.Types.Skip
   lowBalanceNano?: Prisma.SortOrder | runtime.Types.Skip
   lowBalanceSince?: Prisma.SortOrder | runtime.Types.Skip
@@ -827,6 +867,8 @@ export type WorkspaceMaxOrderByAggregateInput = {
   retentionDays?: Prisma.SortOrder | runtime.Types.Skip
   callsKeptFrom?: Prisma.SortOrder | runtime.Types.Skip
   suspendedAt?: Prisma.SortOrder | runtime.Types.Skip
+  suspendedReason?: Prisma.SortOrder | runtime.Types.Skip
+  suspendedContact?: Prisma.SortOrder | runtime.Types.Skip
   promoEndsAt?: Prisma.SortOrder | runtime.Types.Skip
   lowBalanceNano?: Prisma.SortOrder | runtime.Types.Skip
   lowBalanceSince?: Prisma.SortOrder | runtime.Types.Skip
@@ -850,6 +892,8 @@ export type WorkspaceMinOrderByAggregateInput = {
   retentionDays?: Prisma.SortOrder | runtime.Types.Skip
   callsKeptFrom?: Prisma.SortOrder | runtime.Types.Skip
   suspendedAt?: Prisma.SortOrder | runtime.Types.Skip
+  suspendedReason?: Prisma.SortOrder | runtime.Types.Skip
+  suspendedContact?: Prisma.SortOrder | runtime.Types.Skip
   promoEndsAt?: Prisma.SortOrder | runtime.Types.Skip
   lowBalanceNano?: Prisma.SortOrder | runtime.Types.Skip
   lowBalanceSince?: Prisma.SortOrder | runtime.Types.Skip
@@ -1164,6 +1208,8 @@ export type WorkspaceCreateWithoutSignedUpInput = {
   retentionDays?: number | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
   promoEndsAt?: Date | string | null | runtime.Types.Skip
   lowBalanceNano?: bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Date | string | null | runtime.Types.Skip
@@ -1204,6 +1250,8 @@ export type WorkspaceUncheckedCreateWithoutSignedUpInput = {
   retentionDays?: number | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
   promoEndsAt?: Date | string | null | runtime.Types.Skip
   lowBalanceNano?: bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Date | string | null | runtime.Types.Skip
@@ -1260,6 +1308,8 @@ export type WorkspaceUpdateWithoutSignedUpInput = {
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1300,6 +1350,8 @@ export type WorkspaceUncheckedUpdateWithoutSignedUpInput = {
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1340,6 +1392,8 @@ export type WorkspaceCreateWithoutFormerSlugsInput = {
   retentionDays?: number | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
   promoEndsAt?: Date | string | null | runtime.Types.Skip
   lowBalanceNano?: bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Date | string | null | runtime.Types.Skip
@@ -1380,6 +1434,8 @@ export type WorkspaceUncheckedCreateWithoutFormerSlugsInput = {
   retentionDays?: number | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
   promoEndsAt?: Date | string | null | runtime.Types.Skip
   lowBalanceNano?: bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Date | string | null | runtime.Types.Skip
@@ -1436,6 +1492,8 @@ export type WorkspaceUpdateWithoutFormerSlugsInput = {
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1476,6 +1534,8 @@ export type WorkspaceUncheckedUpdateWithoutFormerSlugsInput = {
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1516,6 +1576,8 @@ export type WorkspaceCreateWithoutMembersInput = {
   retentionDays?: number | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
   promoEndsAt?: Date | string | null | runtime.Types.Skip
   lowBalanceNano?: bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Date | string | null | runtime.Types.Skip
@@ -1556,6 +1618,8 @@ export type WorkspaceUncheckedCreateWithoutMembersInput = {
   retentionDays?: number | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
   promoEndsAt?: Date | string | null | runtime.Types.Skip
   lowBalanceNano?: bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Date | string | null | runtime.Types.Skip
@@ -1612,6 +1676,8 @@ export type WorkspaceUpdateWithoutMembersInput = {
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1652,6 +1718,8 @@ export type WorkspaceUncheckedUpdateWithoutMembersInput = {
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1692,6 +1760,8 @@ export type WorkspaceCreateWithoutAlertsInput = {
   retentionDays?: number | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
   promoEndsAt?: Date | string | null | runtime.Types.Skip
   lowBalanceNano?: bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Date | string | null | runtime.Types.Skip
@@ -1732,6 +1802,8 @@ export type WorkspaceUncheckedCreateWithoutAlertsInput = {
   retentionDays?: number | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
   promoEndsAt?: Date | string | null | runtime.Types.Skip
   lowBalanceNano?: bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Date | string | null | runtime.Types.Skip
@@ -1788,6 +1860,8 @@ export type WorkspaceUpdateWithoutAlertsInput = {
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1828,6 +1902,8 @@ export type WorkspaceUncheckedUpdateWithoutAlertsInput = {
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1868,6 +1944,8 @@ export type WorkspaceCreateWithoutWebhooksInput = {
   retentionDays?: number | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
   promoEndsAt?: Date | string | null | runtime.Types.Skip
   lowBalanceNano?: bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Date | string | null | runtime.Types.Skip
@@ -1908,6 +1986,8 @@ export type WorkspaceUncheckedCreateWithoutWebhooksInput = {
   retentionDays?: number | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
   promoEndsAt?: Date | string | null | runtime.Types.Skip
   lowBalanceNano?: bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Date | string | null | runtime.Types.Skip
@@ -1964,6 +2044,8 @@ export type WorkspaceUpdateWithoutWebhooksInput = {
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2004,6 +2086,8 @@ export type WorkspaceUncheckedUpdateWithoutWebhooksInput = {
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2044,6 +2128,8 @@ export type WorkspaceCreateWithoutInvitationsInput = {
   retentionDays?: number | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
   promoEndsAt?: Date | string | null | runtime.Types.Skip
   lowBalanceNano?: bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Date | string | null | runtime.Types.Skip
@@ -2084,6 +2170,8 @@ export type WorkspaceUncheckedCreateWithoutInvitationsInput = {
   retentionDays?: number | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
   promoEndsAt?: Date | string | null | runtime.Types.Skip
   lowBalanceNano?: bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Date | string | null | runtime.Types.Skip
@@ -2140,6 +2228,8 @@ export type WorkspaceUpdateWithoutInvitationsInput = {
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2180,6 +2270,8 @@ export type WorkspaceUncheckedUpdateWithoutInvitationsInput = {
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2220,6 +2312,8 @@ export type WorkspaceCreateWithoutKeysInput = {
   retentionDays?: number | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
   promoEndsAt?: Date | string | null | runtime.Types.Skip
   lowBalanceNano?: bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Date | string | null | runtime.Types.Skip
@@ -2260,6 +2354,8 @@ export type WorkspaceUncheckedCreateWithoutKeysInput = {
   retentionDays?: number | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
   promoEndsAt?: Date | string | null | runtime.Types.Skip
   lowBalanceNano?: bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Date | string | null | runtime.Types.Skip
@@ -2316,6 +2412,8 @@ export type WorkspaceUpdateWithoutKeysInput = {
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2356,6 +2454,8 @@ export type WorkspaceUncheckedUpdateWithoutKeysInput = {
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2396,6 +2496,8 @@ export type WorkspaceCreateWithoutManagementKeysInput = {
   retentionDays?: number | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
   promoEndsAt?: Date | string | null | runtime.Types.Skip
   lowBalanceNano?: bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Date | string | null | runtime.Types.Skip
@@ -2436,6 +2538,8 @@ export type WorkspaceUncheckedCreateWithoutManagementKeysInput = {
   retentionDays?: number | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
   promoEndsAt?: Date | string | null | runtime.Types.Skip
   lowBalanceNano?: bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Date | string | null | runtime.Types.Skip
@@ -2492,6 +2596,8 @@ export type WorkspaceUpdateWithoutManagementKeysInput = {
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2532,6 +2638,8 @@ export type WorkspaceUncheckedUpdateWithoutManagementKeysInput = {
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2572,6 +2680,8 @@ export type WorkspaceCreateWithoutPoliciesInput = {
   retentionDays?: number | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
   promoEndsAt?: Date | string | null | runtime.Types.Skip
   lowBalanceNano?: bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Date | string | null | runtime.Types.Skip
@@ -2612,6 +2722,8 @@ export type WorkspaceUncheckedCreateWithoutPoliciesInput = {
   retentionDays?: number | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
   promoEndsAt?: Date | string | null | runtime.Types.Skip
   lowBalanceNano?: bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Date | string | null | runtime.Types.Skip
@@ -2668,6 +2780,8 @@ export type WorkspaceUpdateWithoutPoliciesInput = {
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2708,6 +2822,8 @@ export type WorkspaceUncheckedUpdateWithoutPoliciesInput = {
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2748,6 +2864,8 @@ export type WorkspaceCreateWithoutPolicyDraftsInput = {
   retentionDays?: number | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
   promoEndsAt?: Date | string | null | runtime.Types.Skip
   lowBalanceNano?: bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Date | string | null | runtime.Types.Skip
@@ -2788,6 +2906,8 @@ export type WorkspaceUncheckedCreateWithoutPolicyDraftsInput = {
   retentionDays?: number | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
   promoEndsAt?: Date | string | null | runtime.Types.Skip
   lowBalanceNano?: bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Date | string | null | runtime.Types.Skip
@@ -2844,6 +2964,8 @@ export type WorkspaceUpdateWithoutPolicyDraftsInput = {
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2884,6 +3006,8 @@ export type WorkspaceUncheckedUpdateWithoutPolicyDraftsInput = {
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2924,6 +3048,8 @@ export type WorkspaceCreateWithoutPromosInput = {
   retentionDays?: number | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
   promoEndsAt?: Date | string | null | runtime.Types.Skip
   lowBalanceNano?: bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Date | string | null | runtime.Types.Skip
@@ -2964,6 +3090,8 @@ export type WorkspaceUncheckedCreateWithoutPromosInput = {
   retentionDays?: number | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
   promoEndsAt?: Date | string | null | runtime.Types.Skip
   lowBalanceNano?: bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Date | string | null | runtime.Types.Skip
@@ -3020,6 +3148,8 @@ export type WorkspaceUpdateWithoutPromosInput = {
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -3060,6 +3190,8 @@ export type WorkspaceUncheckedUpdateWithoutPromosInput = {
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -3100,6 +3232,8 @@ export type WorkspaceCreateWithoutResourcesInput = {
   retentionDays?: number | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
   promoEndsAt?: Date | string | null | runtime.Types.Skip
   lowBalanceNano?: bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Date | string | null | runtime.Types.Skip
@@ -3140,6 +3274,8 @@ export type WorkspaceUncheckedCreateWithoutResourcesInput = {
   retentionDays?: number | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
   promoEndsAt?: Date | string | null | runtime.Types.Skip
   lowBalanceNano?: bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Date | string | null | runtime.Types.Skip
@@ -3196,6 +3332,8 @@ export type WorkspaceUpdateWithoutResourcesInput = {
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -3236,6 +3374,8 @@ export type WorkspaceUncheckedUpdateWithoutResourcesInput = {
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -3276,6 +3416,8 @@ export type WorkspaceCreateWithoutJobsInput = {
   retentionDays?: number | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
   promoEndsAt?: Date | string | null | runtime.Types.Skip
   lowBalanceNano?: bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Date | string | null | runtime.Types.Skip
@@ -3316,6 +3458,8 @@ export type WorkspaceUncheckedCreateWithoutJobsInput = {
   retentionDays?: number | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
   promoEndsAt?: Date | string | null | runtime.Types.Skip
   lowBalanceNano?: bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Date | string | null | runtime.Types.Skip
@@ -3372,6 +3516,8 @@ export type WorkspaceUpdateWithoutJobsInput = {
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -3412,6 +3558,8 @@ export type WorkspaceUncheckedUpdateWithoutJobsInput = {
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -3452,6 +3600,8 @@ export type WorkspaceCreateWithoutTopUpsInput = {
   retentionDays?: number | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
   promoEndsAt?: Date | string | null | runtime.Types.Skip
   lowBalanceNano?: bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Date | string | null | runtime.Types.Skip
@@ -3492,6 +3642,8 @@ export type WorkspaceUncheckedCreateWithoutTopUpsInput = {
   retentionDays?: number | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
   promoEndsAt?: Date | string | null | runtime.Types.Skip
   lowBalanceNano?: bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Date | string | null | runtime.Types.Skip
@@ -3548,6 +3700,8 @@ export type WorkspaceUpdateWithoutTopUpsInput = {
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -3588,6 +3742,8 @@ export type WorkspaceUncheckedUpdateWithoutTopUpsInput = {
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -3628,6 +3784,8 @@ export type WorkspaceCreateWithoutPayersInput = {
   retentionDays?: number | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
   promoEndsAt?: Date | string | null | runtime.Types.Skip
   lowBalanceNano?: bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Date | string | null | runtime.Types.Skip
@@ -3668,6 +3826,8 @@ export type WorkspaceUncheckedCreateWithoutPayersInput = {
   retentionDays?: number | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
   promoEndsAt?: Date | string | null | runtime.Types.Skip
   lowBalanceNano?: bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Date | string | null | runtime.Types.Skip
@@ -3724,6 +3884,8 @@ export type WorkspaceUpdateWithoutPayersInput = {
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -3764,6 +3926,8 @@ export type WorkspaceUncheckedUpdateWithoutPayersInput = {
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -3804,6 +3968,8 @@ export type WorkspaceCreateWithoutLostUsageInput = {
   retentionDays?: number | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
   promoEndsAt?: Date | string | null | runtime.Types.Skip
   lowBalanceNano?: bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Date | string | null | runtime.Types.Skip
@@ -3844,6 +4010,8 @@ export type WorkspaceUncheckedCreateWithoutLostUsageInput = {
   retentionDays?: number | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
   promoEndsAt?: Date | string | null | runtime.Types.Skip
   lowBalanceNano?: bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Date | string | null | runtime.Types.Skip
@@ -3900,6 +4068,8 @@ export type WorkspaceUpdateWithoutLostUsageInput = {
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -3940,6 +4110,8 @@ export type WorkspaceUncheckedUpdateWithoutLostUsageInput = {
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -3980,6 +4152,8 @@ export type WorkspaceCreateWithoutAutoTopUpInput = {
   retentionDays?: number | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
   promoEndsAt?: Date | string | null | runtime.Types.Skip
   lowBalanceNano?: bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Date | string | null | runtime.Types.Skip
@@ -4020,6 +4194,8 @@ export type WorkspaceUncheckedCreateWithoutAutoTopUpInput = {
   retentionDays?: number | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
   promoEndsAt?: Date | string | null | runtime.Types.Skip
   lowBalanceNano?: bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Date | string | null | runtime.Types.Skip
@@ -4076,6 +4252,8 @@ export type WorkspaceUpdateWithoutAutoTopUpInput = {
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -4116,6 +4294,8 @@ export type WorkspaceUncheckedUpdateWithoutAutoTopUpInput = {
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -4322,6 +4502,8 @@ export type WorkspaceSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   retentionDays?: boolean | runtime.Types.Skip
   callsKeptFrom?: boolean | runtime.Types.Skip
   suspendedAt?: boolean | runtime.Types.Skip
+  suspendedReason?: boolean | runtime.Types.Skip
+  suspendedContact?: boolean | runtime.Types.Skip
   promoEndsAt?: boolean | runtime.Types.Skip
   lowBalanceNano?: boolean | runtime.Types.Skip
   lowBalanceSince?: boolean | runtime.Types.Skip
@@ -4364,6 +4546,8 @@ export type WorkspaceSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   retentionDays?: boolean | runtime.Types.Skip
   callsKeptFrom?: boolean | runtime.Types.Skip
   suspendedAt?: boolean | runtime.Types.Skip
+  suspendedReason?: boolean | runtime.Types.Skip
+  suspendedContact?: boolean | runtime.Types.Skip
   promoEndsAt?: boolean | runtime.Types.Skip
   lowBalanceNano?: boolean | runtime.Types.Skip
   lowBalanceSince?: boolean | runtime.Types.Skip
@@ -4388,6 +4572,8 @@ export type WorkspaceSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   retentionDays?: boolean | runtime.Types.Skip
   callsKeptFrom?: boolean | runtime.Types.Skip
   suspendedAt?: boolean | runtime.Types.Skip
+  suspendedReason?: boolean | runtime.Types.Skip
+  suspendedContact?: boolean | runtime.Types.Skip
   promoEndsAt?: boolean | runtime.Types.Skip
   lowBalanceNano?: boolean | runtime.Types.Skip
   lowBalanceSince?: boolean | runtime.Types.Skip
@@ -4412,6 +4598,8 @@ export type WorkspaceSelectScalar = {
   retentionDays?: boolean | runtime.Types.Skip
   callsKeptFrom?: boolean | runtime.Types.Skip
   suspendedAt?: boolean | runtime.Types.Skip
+  suspendedReason?: boolean | runtime.Types.Skip
+  suspendedContact?: boolean | runtime.Types.Skip
   promoEndsAt?: boolean | runtime.Types.Skip
   lowBalanceNano?: boolean | runtime.Types.Skip
   lowBalanceSince?: boolean | runtime.Types.Skip
@@ -4421,7 +4609,7 @@ export type WorkspaceSelectScalar = {
   mutedAlerts?: boolean | runtime.Types.Skip
 }
 
-export type WorkspaceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "slug" | "name" | "timeZone" | "balanceNano" | "creditNano" | "simulatedNano" | "strict" | "rpm" | "tpm" | "concurrency" | "retentionDays" | "callsKeptFrom" | "suspendedAt" | "promoEndsAt" | "lowBalanceNano" | "lowBalanceSince" | "demo" | "createdAt" | "deletedAt" | "mutedAlerts", ExtArgs["result"]["workspace"], runtime.Types.Skip>
+export type WorkspaceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "slug" | "name" | "timeZone" | "balanceNano" | "creditNano" | "simulatedNano" | "strict" | "rpm" | "tpm" | "concurrency" | "retentionDays" | "callsKeptFrom" | "suspendedAt" | "suspendedReason" | "suspendedContact" | "promoEndsAt" | "lowBalanceNano" | "lowBalanceSince" | "demo" | "createdAt" | "deletedAt" | "mutedAlerts", ExtArgs["result"]["workspace"], runtime.Types.Skip>
 export type WorkspaceInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   members?: boolean | Prisma.Workspace$membersArgs<ExtArgs> | runtime.Types.Skip
   invitations?: boolean | Prisma.Workspace$invitationsArgs<ExtArgs> | runtime.Types.Skip
@@ -4490,6 +4678,11 @@ export type $WorkspacePayload<ExtArgs extends runtime.Types.Extensions.InternalA
      */
     callsKeptFrom: string | null
     suspendedAt: Date | null
+    /**
+     * What its members read while it is suspended.
+     */
+    suspendedReason: string | null
+    suspendedContact: string | null
     /**
      * When the next promo credit expires; null: none is in force.
      */
@@ -4969,6 +5162,8 @@ export interface WorkspaceFieldRefs {
   readonly retentionDays: Prisma.FieldRef<"Workspace", 'Int'>
   readonly callsKeptFrom: Prisma.FieldRef<"Workspace", 'String'>
   readonly suspendedAt: Prisma.FieldRef<"Workspace", 'DateTime'>
+  readonly suspendedReason: Prisma.FieldRef<"Workspace", 'String'>
+  readonly suspendedContact: Prisma.FieldRef<"Workspace", 'String'>
   readonly promoEndsAt: Prisma.FieldRef<"Workspace", 'DateTime'>
   readonly lowBalanceNano: Prisma.FieldRef<"Workspace", 'BigInt'>
   readonly lowBalanceSince: Prisma.FieldRef<"Workspace", 'DateTime'>

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { findRefusalHelp } from '#lib/console/show/refusal-help';
 import type { showFirstRun } from '#lib/control/operations/workspace/first-run';
-import { showMoney } from '#lib/core/show-money';
+import { showMoney, showMoneyDown } from '#lib/core/show-money';
 
 /** How far a new workspace is, as the panel shows it. */
 export interface FirstRunState {
@@ -22,7 +22,7 @@ export interface FirstRunState {
 export function firstRunStateOf(shown: z.output<typeof showFirstRun.output>): FirstRunState {
   const { available, funded, keys, answered, call } = shown;
   return {
-    funds: funded ? showMoney(available) : null,
+    funds: funded ? showMoneyDown(available) : null,
     keys,
     answered,
     call: call && {

@@ -21,9 +21,14 @@ export interface Membership {
     readonly timeZone: string;
     /** Balance and credit minus what is held, in dollars. */
     readonly available: string;
+    /** By running calls and jobs, in dollars. */
+    readonly held: string;
     /** The funds are below the threshold that the workspace has set. */
     readonly low: boolean;
-    readonly suspended: boolean;
+    /** Automatic top-ups are on but paused, until somebody resumes them. */
+    readonly topUpsPaused: boolean;
+    /** Why it is suspended and whom to ask; null: it is not. */
+    readonly suspension: { readonly reason: string | null; readonly contact: string | null } | null;
     /** Made-up calls and money. */
     readonly demo: boolean;
   };

@@ -4,14 +4,28 @@
  * @param usd exact decimal string, as `formatUsd` and the call log give it.
  */
 export function showMoney(usd: string): string {
+  return show(usd, 'half');
+}
+
+/** @param direction of the amount without its sign. */
+function show(usd: string, direction: Direction): string {
   const negative = usd.startsWith('-');
   const [whole = '0', fraction = ''] = usd.replace('-', '').split('.');
   const zeros = /^0*/.exec(fraction)?.[0].length ?? 0;
   const places = whole !== '0' ? 2 : Math.max(2, zeros + 6);
-  const { units, decimals } = round(whole, fraction, places);
+  const { units, decimals } = round(whole, fraction, places, direction);
   const trimmed = decimals.replace(/0+$/, '').padEnd(2, '0');
   if (units === '0' && /^0*$/.test(decimals)) return '$0.00';
   return `${negative ? '−' : ''}$${grouped(units)}.${trimmed}`;
+}
+
+/**
+ * An amount to read, rounded down with the digits of `showMoney`: a balance never shows more than can be spent
+ * ($34.995287 reads "$34.99"), and a negative line of the ledger never less than was taken.
+ * @param usd exact decimal string.
+ */
+export function showMoneyDown(usd: string): string {
+  return show(usd, usd.startsWith('-') ? 'up' : 'down');
 }
 
 /** The most decimals that any of the amounts has; two at least. */
@@ -25,10 +39,19 @@ export function exactMoney(usd: string, places = 2): string {
   return `${usd.startsWith('-') ? '−' : ''}$${grouped(whole)}.${fraction.padEnd(places, '0')}`;
 }
 
-/** Rounds half up to `places` decimals. */
-function round(whole: string, fraction: string, places: number): { units: string; decimals: string } {
+type Direction = 'up' | 'half' | 'down';
+
+/** Rounds to `places` decimals. */
+function round(
+  whole: string,
+  fraction: string,
+  places: number,
+  direction: Direction,
+): { units: string; decimals: string } {
   const kept = BigInt(whole + fraction.slice(0, places).padEnd(places, '0'));
-  const up = Number(fraction.charAt(places) || '0') >= 5 ? 1n : 0n;
+  const cut = fraction.slice(places);
+  const more = { up: /[1-9]/.test(cut), half: cut.charAt(0) >= '5', down: false }[direction];
+  const up = more ? 1n : 0n;
   const digits = (kept + up).toString().padStart(places + 1, '0');
   return { units: digits.slice(0, -places), decimals: digits.slice(-places) };
 }

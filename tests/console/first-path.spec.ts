@@ -61,6 +61,8 @@ test('an unknown request id and one of another workspace show the same page', as
   const unknown = await page.goto(`/${home.slug}/logs/01900000-0000-7000-8000-000000000000`);
   expect(unknown?.status()).toBe(404);
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Page not found');
+  // Inside the console, from which the next page is one press away.
+  await expect(page.getByRole('link', { name: 'API keys' })).toBeVisible();
   const foreign = await page.goto(`/${others.slug}/logs/01900000-0000-7000-8000-000000000000`);
   expect(foreign?.status()).toBe(404);
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Page not found');

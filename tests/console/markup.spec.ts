@@ -70,6 +70,8 @@ test('markup and scripts typed into any field are shown as text on every page an
     });
     ids.push(answer.headers.get('x-request-id') ?? '');
   }
+  const told = { suspendedReason: worst, suspendedContact: corpus[6] ?? '' };
+  await setWorkspace(db, { workspace, suspended: true, ...told });
 
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(error.message));

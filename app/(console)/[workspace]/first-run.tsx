@@ -4,11 +4,11 @@ import { CreateKeyButton, KeyCreation } from '#components/keys/create-key';
 import { actorOf } from '#lib/console/actor';
 import { getConsoleHost } from '#lib/console/db';
 import { firstRunStateOf } from '#lib/console/first-run';
+import { lockOf } from '#lib/console/lock';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { showFirstRun } from '#lib/control/operations/workspace/first-run';
 import { formatUsd } from '#lib/core/money';
-import { may } from '#lib/core/role';
 import { showMoney } from '#lib/core/show-money';
 import { readFirstRun } from './first-run-action';
 import { KeyPage, readSnippetFacts } from './keys/key-page';
@@ -33,7 +33,7 @@ export async function FirstRun({ workspace: slug }: { workspace: string }) {
       <FundsSource
         billing={`/${workspace.slug}/billing`}
         payments={Boolean(payments) && !workspace.demo}
-        pays={may(member.role, 'billing:write')}
+        pays={lockOf(member, 'billing:write', 'add funds') === null}
       />
     );
   return (

@@ -4,6 +4,7 @@ import { VerifyBanner } from '#components/profile/verify-banner';
 import { Announcements } from '#components/shell/announcements';
 import { BalanceChip } from '#components/shell/balance-chip';
 import { Shell } from '#components/shell/shell';
+import { SuspendedBanner } from '#components/shell/suspended-banner';
 import { actorOf, controlHost } from '#lib/console/actor';
 import { getConsoleHost } from '#lib/console/db';
 import { requireMember } from '#lib/console/member';
@@ -51,11 +52,7 @@ export default async function WorkspaceLayout({ children, params }: WorkspaceLay
       {unverified ? (
         <VerifyBanner email={user.email} mails={env.mails === true} request={requestVerificationAction} />
       ) : null}
-      {workspace.suspended ? (
-        <p role="status" className="rounded-lg bg-bad-soft px-4 py-2.5 text-bad leading-5">
-          This workspace is suspended: every call is refused with 403. Contact your gateway administrator.
-        </p>
-      ) : null}
+      {workspace.suspension ? <SuspendedBanner {...workspace.suspension} /> : null}
       {isOperator(actor) && payments && !payments.livemode && !payments.standIn ? (
         <p role="note" className="rounded-lg bg-warn-soft px-4 py-2.5 text-warn leading-5">
           Payments use a Stripe test key: no card is charged, and top-ups add simulated money, which pays only

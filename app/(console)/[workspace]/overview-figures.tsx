@@ -22,7 +22,7 @@ import type { Overview } from '#lib/control/operations/overview/operations';
 import { seriesOfUsage } from '#lib/control/operations/usage/operations';
 import type { UsageSeries } from '#lib/control/operations/usage/series';
 import type { RangeName } from '#lib/core/charts/ranges';
-import { showMoney } from '#lib/core/show-money';
+import { showMoney, showMoneyDown } from '#lib/core/show-money';
 
 const mostCalls = 10;
 const rangeNotes: Readonly<Record<string, string>> = {
@@ -72,11 +72,13 @@ export async function OverviewFigures({ workspace, found, range, nowMs }: Overvi
           figures={[
             {
               name: 'Available',
-              value: showMoney(found.available),
+              value: showMoneyDown(found.available),
               exact: `$${found.available}`,
               note:
                 found.daysLeft === null
-                  ? 'no spend in 7 days'
+                  ? found.perDay === '0'
+                    ? 'no spend in 7 days'
+                    : `spending ${showMoney(found.perDay)} a day`
                   : `${showDaysLeft(found.daysLeft)} at ${showMoney(found.perDay)} a day`,
               href: usageAddress(usage, { range: '7d' }),
             },
@@ -85,7 +87,7 @@ export async function OverviewFigures({ workspace, found, range, nowMs }: Overvi
               : [
                   {
                     name: 'Simulated money',
-                    value: showMoney(found.simulated),
+                    value: showMoneyDown(found.simulated),
                     exact: `$${found.simulated}`,
                     note: 'pays only for simulated models',
                     href: `/${slug}/billing`,

@@ -1,7 +1,7 @@
 import { listAddress } from '#lib/console/list-address';
-import { showMoment, showMonth } from '#lib/console/show/time';
+import { showMinute, showMoment, showMonth } from '#lib/console/show/time';
 import type { LedgerLine } from '#lib/control/operations/ledger/list';
-import { showCount, showMoney } from '#lib/core/show-money';
+import { showCount, showMoneyDown } from '#lib/core/show-money';
 
 const quarterMs = 900_000;
 
@@ -40,15 +40,23 @@ export function ledgerRowOf(line: LedgerLine, place: { workspace: string; zone: 
     at: line.at,
     kind: line.kind,
     name: kindNames[line.kind],
-    when: showMoment(Date.parse(line.at), place.zone),
+    when: whenOf(line, place.zone),
     why: whyOf(line),
     link: linkOf(line, place.workspace),
     amount: showSigned(line.amount),
     exactAmount: `$${line.amount}`,
-    balance: showMoney(line.balance),
+    balance: showMoneyDown(line.balance),
     exactBalance: `$${line.balance}`,
     below: line.balance.startsWith('-'),
   };
+}
+
+/** "21 Nov, 14:03:26"; of usage, which is posted all through a quarter of an hour, "21 Nov, 14:00–14:15". */
+function whenOf({ kind, at }: LedgerLine, zone: string): string {
+  const atMs = Date.parse(at);
+  if (kind !== 'usage') return showMoment(atMs, zone);
+  const [, end = ''] = showMinute(atMs + quarterMs, zone).split(', ');
+  return `${showMinute(atMs, zone)}–${end}`;
 }
 
 const whys: Partial<Record<LedgerLine['kind'], string>> = {
@@ -67,7 +75,7 @@ function whyOf(line: LedgerLine): string | null {
 
 /** "+$10.00", "−$0.31". */
 function showSigned(usd: string): string {
-  return `${usd.startsWith('-') ? '' : '+'}${showMoney(usd)}`;
+  return `${usd.startsWith('-') ? '' : '+'}${showMoneyDown(usd)}`;
 }
 
 function linkOf(line: LedgerLine, workspace: string): LedgerRow['link'] {

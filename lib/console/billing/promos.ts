@@ -1,6 +1,6 @@
 import { showDay } from '#lib/console/show/time';
 import type { ShownPromo } from '#lib/control/operations/credit/promo';
-import { showMoney } from '#lib/core/show-money';
+import { showMoney, showMoneyDown } from '#lib/core/show-money';
 
 /** A promo credit in force, ready to read. */
 export interface PromoShown {
@@ -22,7 +22,7 @@ export function promosInForce(
     .toSorted((one, other) => Date.parse(one.expiresAt) - Date.parse(other.expiresAt))
     .map(({ id, left, amount, expiresAt, reason }) => ({
       id,
-      left: showMoney(left),
+      left: showMoneyDown(left),
       given: `of ${showMoney(amount)}`,
       reason,
       until: showDay(Date.parse(expiresAt), zone),

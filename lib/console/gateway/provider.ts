@@ -1,5 +1,5 @@
 import { showFamily } from '#lib/console/models/rows';
-import { showSpan } from '#lib/console/show/time';
+import { showAgo, showSpan } from '#lib/console/show/time';
 import type { ShownCredential, ShownProvider } from '#lib/control/operations/provider/list';
 import type { Probed } from '#lib/control/operations/provider/probe';
 import { showMoney } from '#lib/core/show-money';
@@ -26,7 +26,13 @@ export interface CredentialRow {
   readonly text: string;
   readonly given: boolean;
   readonly withdrawn: boolean;
-  readonly state: { readonly tone: 'good' | 'warn' | 'bad' | 'outline'; readonly text: string };
+  readonly state: {
+    readonly tone: 'good' | 'warn' | 'bad' | 'neutral' | 'outline';
+    /** "Works". */
+    readonly text: string;
+    /** "tested 2 min ago", or why it fails. */
+    readonly note: string | null;
+  };
   /** Weight, priority, models and spend; null: it is the only one of its provider. */
   readonly share: string | null;
   /** What is wrong with it; null: nothing is known. */
@@ -42,6 +48,7 @@ export interface CredentialRow {
 export function providerRowOf(
   { id, name, offers, families, credentials }: ShownProvider,
   models: readonly string[],
+  nowMs: number,
 ): ProviderRow {
   return {
     id,
@@ -53,11 +60,11 @@ export function providerRowOf(
       address: address ?? '',
       why: reason,
     })),
-    credentials: credentials.map((one) => credentialRowOf(one, credentials.length > 1)),
+    credentials: credentials.map((one) => credentialRowOf(one, credentials.length > 1, nowMs)),
   };
 }
 
-function credentialRowOf(credential: ShownCredential, pooled: boolean): CredentialRow {
+function credentialRowOf(credential: ShownCredential, pooled: boolean, nowMs: number): CredentialRow {
   const { name, kind, variable, why, withdrawn, weight, priority, models } = credential;
   const places = { none: 'None', variable: variable ?? '', sealed: 'Stored, encrypted' };
   return {
@@ -65,7 +72,7 @@ function credentialRowOf(credential: ShownCredential, pooled: boolean): Credenti
     text: places[kind],
     given: kind !== 'none',
     withdrawn,
-    state: stateOf(credential),
+    state: stateOf(credential, nowMs),
     share: pooled ? shareOf(credential) : null,
     // That a variable is not set is said once, above the table.
     why: (kind === 'variable' ? null : why) ?? errorOf(credential),
@@ -73,12 +80,25 @@ function credentialRowOf(credential: ShownCredential, pooled: boolean): Credenti
   };
 }
 
-function stateOf({ usable, withdrawn, state }: ShownCredential): CredentialRow['state'] {
-  if (!usable) return { tone: 'outline', text: 'Missing' };
-  if (withdrawn) return { tone: 'outline', text: 'Withdrawn' };
-  if (state === 'refused') return { tone: 'bad', text: 'Refused' };
-  if (state === 'set aside') return { tone: 'warn', text: 'Set aside' };
-  return state === 'probing' ? { tone: 'warn', text: 'Probing' } : { tone: 'good', text: 'Ready' };
+/** What calls have shown comes before what the latest test has. */
+function stateOf(
+  { usable, withdrawn, state, tested }: ShownCredential,
+  nowMs: number,
+): CredentialRow['state'] {
+  if (!usable) return { tone: 'outline', text: 'Missing', note: null };
+  if (withdrawn) return { tone: 'outline', text: 'Withdrawn', note: null };
+  if (state === 'refused') return { tone: 'bad', text: 'Refused', note: null };
+  if (state === 'set aside') return { tone: 'warn', text: 'Set aside', note: null };
+  if (state === 'probing') return { tone: 'warn', text: 'Probing', note: null };
+  if (tested === null) {
+    return state === 'in service'
+      ? { tone: 'good', text: 'Works', note: 'in use' }
+      : { tone: 'neutral', text: 'Not tested', note: null };
+  }
+  const ago = `tested ${showAgo(Date.parse(tested.at), nowMs)}`;
+  return tested.failure === null
+    ? { tone: 'good', text: 'Works', note: ago }
+    : { tone: 'bad', text: 'Fails', note: `${tested.failure} (${ago})` };
 }
 
 /** "Weight 2 · priority 1 · 3 models · $12.30 in 24 hours". */

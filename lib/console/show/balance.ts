@@ -1,5 +1,5 @@
 import { parseUsd } from '#lib/core/money';
-import { showMoney } from '#lib/core/show-money';
+import { showMoneyDown } from '#lib/core/show-money';
 
 /** What a workspace may still spend, as the sidebar shows it. */
 export interface ShownBalance {
@@ -7,13 +7,36 @@ export interface ShownBalance {
   readonly available: string;
   /** The exact decimal, in dollars. */
   readonly exact: string;
-  /** No call is admitted at or below zero. */
-  readonly empty: boolean;
-  /** Below the threshold that the workspace has set. */
-  readonly low: boolean;
+  /** What is wrong with it, in a sentence; null: nothing. */
+  readonly word: { readonly tone: 'bad' | 'warn'; readonly text: string } | null;
 }
 
-/** @param funds `available` in dollars, a decimal string. */
-export function showBalance({ available, low }: { available: string; low: boolean }): ShownBalance {
-  return { available: showMoney(available), exact: available, empty: parseUsd(available) <= 0n, low };
+interface Funds {
+  /** What may be spent, and what running calls hold; dollars. */
+  readonly available: string;
+  readonly held: string;
+  readonly low: boolean;
+  /** Automatic top-ups were paused by a payment that failed, or the like. */
+  readonly topUpsPaused: boolean;
+}
+
+export function showBalance(funds: Funds): ShownBalance {
+  return { available: showMoneyDown(funds.available), exact: funds.available, word: wordOf(funds) };
+}
+
+/** What stops calls comes before what will. */
+function wordOf({ available, held, low, topUpsPaused }: Funds): ShownBalance['word'] {
+  const freeNano = parseUsd(available);
+  // What running calls hold comes back when they end.
+  if (freeNano <= 0n && freeNano + parseUsd(held) > 0n)
+    return { tone: 'warn', text: 'Running calls hold all funds.' };
+  if (freeNano <= 0n)
+    return {
+      tone: 'bad',
+      text: topUpsPaused
+        ? 'Calls are refused: automatic top-ups are paused.'
+        : 'Calls are refused until funds are added.',
+    };
+  if (topUpsPaused) return { tone: 'bad', text: 'Automatic top-ups are paused.' };
+  return low ? { tone: 'warn', text: 'The balance is low.' } : null;
 }

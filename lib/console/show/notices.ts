@@ -1,6 +1,7 @@
+import { pauseText } from '#lib/control/billing/auto/pause-text';
 import type { Overview } from '#lib/control/operations/overview/operations';
 import { parseUsd } from '#lib/core/money';
-import { showCount, showMoney } from '#lib/core/show-money';
+import { showCount, showMoney, showMoneyDown } from '#lib/core/show-money';
 
 /** Something that needs attention, with the page that helps. */
 export interface Notice {
@@ -31,25 +32,41 @@ interface Recent {
 export function noticesOf(found: Overview, workspace: string, { limited, limitedHref }: Recent): Notice[] {
   const notices: Notice[] = [];
   const funds = { href: `/${workspace}/billing`, label: 'Add funds' };
-  if (parseUsd(found.available) <= 0n) {
+  const freeNano = parseUsd(found.available);
+  if (found.topUpsPaused) {
+    notices.push({
+      id: 'top-ups',
+      tone: 'bad',
+      text: `Automatic top-ups are paused. ${pauseText(found.topUpsPaused)}`,
+      link: { href: `/${workspace}/billing`, label: 'Billing' },
+    });
+  }
+  if (freeNano <= 0n && freeNano + parseUsd(found.held) > 0n) {
+    notices.push({
+      id: 'held',
+      tone: 'warn',
+      text: `Running calls hold all funds (${showMoney(found.held)}): new calls are refused with 402 until some of them end, or funds are added.`,
+      link: funds,
+    });
+  } else if (freeNano <= 0n) {
     notices.push({
       id: 'empty',
       tone: 'bad',
-      text: 'No funds left: calls are refused with 402 until funds are added.',
+      text: `No funds left (${showMoneyDown(found.available)}): calls are refused with 402 until funds are added.`,
       link: funds,
     });
   } else if (found.lowBalance !== null) {
     notices.push({
       id: 'low',
       tone: 'warn',
-      text: `The balance is below ${showMoney(found.lowBalance)}: ${showMoney(found.available)} is available. Without funds, calls are refused with 402.`,
+      text: `The balance is below ${showMoney(found.lowBalance)}: ${showMoneyDown(found.available)} is available. Without funds, calls are refused with 402.`,
       link: funds,
     });
   } else if (found.daysLeft !== null && found.daysLeft < lowDays) {
     notices.push({
       id: 'low',
       tone: 'warn',
-      text: `${showMoney(found.available)} lasts ${showDaysLeft(found.daysLeft)} at the rate of the last 7 days. Without funds, calls are refused with 402.`,
+      text: `${showMoneyDown(found.available)} lasts ${showDaysLeft(found.daysLeft)} at the rate of the last 7 days. Without funds, calls are refused with 402.`,
       link: funds,
     });
   }

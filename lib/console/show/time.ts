@@ -88,6 +88,15 @@ export function showZone(zone: string, atMs: number): string {
   return `${usable}, ${offset === 'GMT' ? 'UTC+00:00' : offset.replace('GMT', 'UTC')}`;
 }
 
+/**
+ * The zone with the offsets at the edges of a range: "America/New_York, UTC-04:00 and UTC-05:00" where they differ.
+ * @param toMs exclusive.
+ */
+export function showZoneOver(zone: string, fromMs: number, toMs: number): string {
+  const [first, last] = [showZone(zone, fromMs), showZone(zone, toMs - 1)];
+  return first === last ? first : `${first} and ${last.split(', ')[1]}`;
+}
+
 /** "just now", "4 min ago", "3 h ago", "12 d ago"; in the future "in 4 min". */
 export function showAgo(atMs: number, nowMs: number): string {
   const seconds = Math.round(Math.abs(nowMs - atMs) / 1000);

@@ -1,4 +1,5 @@
 import { csvLine } from '#lib/console/csv/line';
+import { auditSentence } from '#lib/console/show/audit-sentence';
 import { showAgo, showMoment, showZone, usableZone } from '#lib/console/show/time';
 
 /** An audit row, as `audit.list` gives it. */
@@ -8,6 +9,7 @@ interface ListedRow {
   readonly actor: string;
   readonly action: string;
   readonly subject: string;
+  readonly called: string | null;
   readonly before: Readonly<Record<string, unknown>> | null;
   readonly after: Readonly<Record<string, unknown>> | null;
   readonly address: string | null;
@@ -19,10 +21,10 @@ export interface AuditRow {
   readonly who: string;
   /** As the row names them. */
   readonly actor: string;
+  /** What they did, in words: "revoked the key “web”". */
+  readonly did: string;
   readonly action: string;
   readonly subject: string;
-  /** What the thing is called, where the row says it. */
-  readonly called: string | null;
   readonly changes: readonly {
     readonly name: string;
     readonly before: string | null;
@@ -43,15 +45,13 @@ export function auditRowOf(row: ListedRow, { timeZone, nowMs, actors }: Place): 
   const { id, actor, action, subject, before, after } = row;
   const atMs = Date.parse(row.at);
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
-  const state = after ?? before ?? {};
-  const called = state.name ?? state.email ?? state.slug;
   return {
     id,
     actor,
     action,
     subject,
     who: actors.get(actor) ?? actor,
-    called: typeof called === 'string' ? called : null,
+    did: auditSentence(row),
     changes: names.map((name) => ({ name, before: told(before, name), after: told(after, name) })),
     time: {
       text: `${showMoment(atMs, timeZone)}`,

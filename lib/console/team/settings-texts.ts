@@ -1,7 +1,7 @@
 import type { UseRow } from '#lib/console/show/key/use';
 import { showAgo, showMoment, showZone } from '#lib/console/show/time';
 import { parseUsd } from '#lib/core/money';
-import { showCount, showMoney } from '#lib/core/show-money';
+import { showCount, showMoney, showMoneyDown } from '#lib/core/show-money';
 
 interface Rate {
   readonly used: number;
@@ -65,7 +65,7 @@ export function lossTexts(losses: Losses): string[] {
   const balance = parseUsd(losses.balance);
   return [
     balance > 0n
-      ? `A balance of ${showMoney(losses.balance)}, which can no longer be spent. Ask your gateway administrator for a refund before you delete the workspace.`
+      ? `A balance of ${showMoneyDown(losses.balance)}, which can no longer be spent. Ask your gateway administrator for a refund before you delete the workspace.`
       : 'No money: the balance is zero.',
     ...(parseUsd(losses.held) > 0n
       ? [`Running calls finish and are charged; they currently hold ${showMoney(losses.held)}.`]

@@ -1,5 +1,5 @@
 import { showAgo, showDay } from '#lib/console/show/time';
-import { showMoney } from '#lib/core/show-money';
+import { showMoney, showMoneyDown } from '#lib/core/show-money';
 
 interface Found {
   readonly slug: string;
@@ -14,8 +14,8 @@ interface Found {
   readonly keys: readonly {
     readonly id: string;
     readonly name: string;
-    readonly status: string;
-    readonly display: string;
+    readonly masked: string;
+    readonly status: { readonly text: string; readonly note: string | null };
   }[];
   readonly refusals: readonly { readonly code: string; readonly at: string; readonly call: string }[];
   readonly calls: readonly {
@@ -28,9 +28,9 @@ interface Found {
   }[];
   readonly trail: readonly {
     readonly id: string;
-    readonly at: string;
-    readonly action: string;
-    readonly actor: string;
+    readonly who: string;
+    readonly did: string;
+    readonly time: { readonly text: string };
   }[];
 }
 
@@ -51,13 +51,13 @@ export function supportRows(found: Found, nowMs: number) {
   return {
     promos: found.promos.map(({ id, reason, amount, left, expiresAt }) => ({
       id,
-      cells: [reason ?? '–', showMoney(amount), showMoney(left), showDay(Date.parse(expiresAt), 'UTC')],
+      cells: [reason ?? '–', showMoney(amount), showMoneyDown(left), showDay(Date.parse(expiresAt), 'UTC')],
     })),
     members: found.members.map(({ id, email, role }) => ({ id, cells: [email, role] })),
-    keys: found.keys
-      .toReversed()
-      .slice(0, 20)
-      .map(({ id, name, status, display }) => ({ id, cells: [name, display, status] })),
+    keys: found.keys.map(({ id, name, masked, status: { text, note } }) => ({
+      id,
+      cells: [name, masked, note === null ? text : `${text} (${note})`],
+    })),
     refusals: found.refusals.map(({ code, at, call }) => ({
       id: call + code,
       cells: [code, ago(at), link(call)],
@@ -72,6 +72,6 @@ export function supportRows(found: Found, nowMs: number) {
         ago(at),
       ],
     })),
-    trail: found.trail.map(({ id, at, action, actor }) => ({ id, cells: [action, actor, ago(at)] })),
+    trail: found.trail.map(({ id, who, did, time }) => ({ id, cells: [`${who} ${did}`, time.text] })),
   } satisfies Readonly<Record<string, readonly SupportRow[]>>;
 }

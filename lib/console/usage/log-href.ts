@@ -2,7 +2,8 @@
 export function logHref(
   path: string,
   filters: Readonly<Record<string, string>>,
-  span: { readonly from: string; readonly to: string },
+  { from, to }: { readonly from: string; readonly to: string },
 ): string {
-  return `${path}?${new URLSearchParams({ ...filters, ...span })}`;
+  // Whatever else the span carries has no place in an address.
+  return `${path}?${new URLSearchParams({ ...filters, from, to })}`;
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { pauseReasons } from '#lib/control/billing/auto/pause';
 
 /** An event of webhooks: its `data`, and what the guide says about it. */
 interface EventKind {
@@ -89,6 +90,17 @@ export const alertEvents = {
     summary: 'The funds of the workspace fall below the threshold set on its billing page.',
     data: z.object({ threshold: dollars('The threshold') }),
     example: { threshold: '10' },
+  },
+  auto_top_up_paused: {
+    summary: 'A payment of an automatic top-up failed, or the like, and automatic top-ups are paused.',
+    data: z.object({
+      reason: z.enum(pauseReasons).meta({ description: 'Why they are paused.' }),
+      detail: z
+        .string()
+        .optional()
+        .meta({ description: 'The code of the payment provider, such as `insufficient_funds`.' }),
+    }),
+    example: { reason: 'declined', detail: 'insufficient_funds' },
   },
 } as const satisfies Readonly<Record<string, EventKind>>;
 

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { Found } from '#lib/control/alerts/kinds';
+import type { PauseReason } from '#lib/control/billing/auto/pause';
 import { formatUsd } from '#lib/core/money';
 
 /** Days before its expiry on which a key raises an alert: the first and the last. */
@@ -71,6 +72,11 @@ const low = `
   SELECT id::text AS workspace, low_balance_nano::text AS threshold FROM workspace
   WHERE low_balance_since IS NOT NULL AND low_balance_nano IS NOT NULL AND deleted_at IS NULL AND NOT demo`;
 
+const paused = `
+  SELECT a.workspace_id::text AS workspace, a.paused_reason AS reason, a.paused_detail AS detail, a.paused_at AS at
+  FROM auto_top_up a JOIN workspace w ON w.id = a.workspace_id
+  WHERE a.enabled AND a.paused_at IS NOT NULL AND w.deleted_at IS NULL AND NOT w.demo`;
+
 const limits: Readonly<Record<string, string>> = {
   workspace_rpm_exceeded: 'the limit of requests a minute',
   workspace_tpm_exceeded: 'the limit of tokens a minute',
@@ -116,6 +122,11 @@ export async function findConditions(pool: Pool, nowMs: number): Promise<Found[]
   )) {
     const facts = { threshold: formatUsd(BigInt(threshold)) };
     found.push({ workspaceId, kind: 'low_balance', subject: 'balance', facts });
+  }
+  type Paused = { workspace: string; reason: PauseReason; detail: string | null; at: Date };
+  for (const { workspace: workspaceId, reason, detail, at } of await ask<Paused>(paused)) {
+    const facts = { reason, ...(detail === null ? {} : { detail }) };
+    found.push({ workspaceId, kind: 'auto_top_up_paused', subject: `${at.getTime()}`, facts });
   }
   return found;
 }

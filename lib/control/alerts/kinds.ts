@@ -7,7 +7,11 @@ export const alertKinds = [
   'offer_trouble',
   'model_retiring',
   'low_balance',
+  'auto_top_up_paused',
 ] as const satisfies readonly AlertKind[];
+
+/** Kinds with a mail of their own, to the members who may pay. */
+export const ownMail: ReadonlySet<AlertKind> = new Set(['low_balance', 'auto_top_up_paused']);
 
 /** A condition that is true now. */
 export type Found = {
@@ -28,4 +32,5 @@ export const quietHours: Readonly<Record<AlertKind, number>> = {
   offer_trouble: 1,
   model_retiring: 24 * 7,
   low_balance: 6,
+  auto_top_up_paused: 0,
 };

@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import { eventBody } from '#lib/control/alerts/events';
 import { findConditions } from '#lib/control/alerts/find';
-import { type Found, quietHours } from '#lib/control/alerts/kinds';
+import { type Found, ownMail, quietHours } from '#lib/control/alerts/kinds';
 import { rateSubject } from '#lib/control/alerts/rates';
 import { mailMembers } from '#lib/control/outbox/queue-mail';
 import { newRowId } from '#lib/platform/data/row-id';
@@ -66,8 +66,7 @@ async function tell(client: PoolClient, { workspaceId, kind, subject, facts }: F
     [workspaceId],
   );
   const { slug = '', name = '' } = found.rows[0] ?? {};
-  if (kind !== 'low_balance') {
-    // A low balance has its own mail, to members who may pay.
+  if (!ownMail.has(kind)) {
     const mail = { workspace: name, kind, facts: JSON.stringify(facts) };
     await mailMembers(client, workspaceId, ['owner', 'admin'], {
       kind: 'alert',

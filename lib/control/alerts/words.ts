@@ -1,4 +1,5 @@
 import type { AlertKind } from '#lib/control/alerts/events';
+import { pauseText } from '#lib/control/billing/auto/pause-text';
 
 type Facts = Readonly<Record<string, unknown>>;
 
@@ -38,6 +39,11 @@ const words: Readonly<Record<AlertKind, (facts: Facts) => AlertWords>> = {
     title: `${String(provider)} will retire ${String(model)} soon`,
     text: `${String(provider)} stops serving ${String(model)} on ${String(retires)}, and you have used it there in the last 30 days. If no other provider serves it, switch to another model.`,
     page: 'models',
+  }),
+  auto_top_up_paused: ({ reason, detail }) => ({
+    title: 'Automatic top-ups are paused',
+    text: pauseText({ reason: String(reason), detail: typeof detail === 'string' ? detail : null }),
+    page: 'billing',
   }),
   low_balance: ({ threshold }) => ({
     title: 'Low balance',

@@ -119,7 +119,8 @@ function listPriceOf({ price, effectiveAtMs }: PriceVersion, source: string | nu
   };
 }
 
-function whyUnavailable(offer: OfferFacts): string | null {
+/** Why an offer cannot be called, and what to do; null: it can. */
+export function whyUnavailable(offer: OfferFacts): string | null {
   const { provider, price, families } = offer;
   if (price === null) return 'it has no price: add one to the catalogue file';
   if (poolOf(offer).length === 0) {

@@ -1,6 +1,6 @@
 import type { Mail } from '#lib/control/mail/drain';
 import { type Letter, writeLetter } from '#lib/control/mail/letter';
-import { showMoney } from '#lib/core/show-money';
+import { showMoney, showMoneyDown } from '#lib/core/show-money';
 
 /** Says to members who may pay that the workspace's funds have fallen below its threshold. */
 export function lowBalanceLetter(publicUrl: string, { recipient, facts }: Mail): Letter {
@@ -11,7 +11,7 @@ export function lowBalanceLetter(publicUrl: string, { recipient, facts }: Mail):
     to: recipient,
     subject: empty ? `${String(name)} is out of funds` : `${String(name)} is low on funds`,
     paragraphs: [
-      `The funds of the workspace ${String(name)} have fallen below ${showMoney(String(threshold))}, to ${showMoney(left)}.`,
+      `The funds of the workspace ${String(name)} have fallen below ${showMoney(String(threshold))}, to ${showMoneyDown(left)}.`,
       empty
         ? 'Its calls are refused until you add funds.'
         : 'Once they are used up, its calls are refused until you add funds.',

@@ -53,10 +53,12 @@ test('an abandoned payment adds nothing, and the page says so', async ({ page, h
   await page.goto(payment.url(), { waitUntil: 'load' });
   expect(asked).toBe(1);
   await page.getByRole('button', { name: 'Cancel' }).click();
-  await expect(page.getByText(/Waiting for confirmation of the \$25\.00 payment/)).toBeVisible();
-  await expect(page.getByRole('link', { name: 'Back to the payment' })).toBeVisible();
-  await page.getByRole('link', { name: 'Dismiss' }).click();
-  await expect(page.getByText('Waiting for payment')).toBeVisible();
+  await expect(page.getByText('You canceled the payment; nothing was charged.')).toBeVisible();
+  await expect(page.getByRole('link', { name: 'Try again' })).toHaveAttribute('href', payment.url());
+  await page.getByRole('button', { name: 'Dismiss' }).click();
+  await expect(page).toHaveURL(/\/billing$/);
+  await expect(page.getByRole('region', { name: 'Top-ups', exact: true })).toContainText('Canceled');
+  await expect(page.getByText('Waiting for payment')).toHaveCount(0);
   await expect(page.getByText('No ledger lines yet.')).toBeVisible();
 });
 

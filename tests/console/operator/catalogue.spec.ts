@@ -46,10 +46,12 @@ models:
   const secret = `sk-${randomBytes(24).toString('hex')}`;
   await page.getByLabel('Credential', { exact: true }).fill(secret);
   await page.keyboard.press('Enter');
+  await expect(row).toContainText('Not tested');
   await expect(row).toContainText('Stored, encrypted');
   await row.getByRole('button', { name: 'Test' }).press('Enter');
   // The simulated provider takes its own key alone.
-  await expect(row).toContainText('answered 401');
+  await expect(row).toContainText('Fails');
+  await expect(row).toContainText('Answered 401');
   expect(await page.content()).not.toContain(secret);
   await row.getByRole('button', { name: 'Add a credential' }).press('Enter');
   await page.getByLabel('Name', { exact: true }).fill('second');

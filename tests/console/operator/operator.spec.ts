@@ -29,17 +29,30 @@ test('an operator views a workspace, adds promo credit and suspends it, by keybo
   await page.keyboard.type('Welcome');
   await page.keyboard.press('Enter');
   await expect(page.getByRole('region', { name: 'Funds and limits' })).toContainText('$108.00');
-  await page.getByRole('button', { name: 'Suspend' }).focus();
+  // What a typing error would do stands there before it is done.
+  const adjustment = page.getByRole('region', { name: 'Manual adjustment' });
+  await adjustment.getByLabel('Amount').fill('-12345678.9');
+  await adjustment.getByLabel('Reason').fill('a slip');
   await page.keyboard.press('Enter');
-  await page.getByRole('button', { name: 'Cancel' }).press('Enter');
-  await expect(page.getByRole('button', { name: 'Cancel' })).toHaveCount(0);
-  await expect(page.getByRole('button', { name: 'Suspend' })).toBeFocused();
+  await expect(adjustment).toContainText('The balance changes from $108.00 to −$12,345,570.90.');
+  await adjustment.getByRole('button', { name: 'Cancel' }).press('Enter');
+  const suspension = page.getByRole('region', { name: 'Suspension' });
+  const suspend = suspension.getByRole('button', { name: 'Suspend workspace' });
+  await suspend.press('Enter');
+  await expect(suspension).toContainText('Required: the members of the workspace read it.');
+  await suspension.getByLabel('Reason').fill('Unpaid invoice');
+  await suspension.getByLabel('Contact').fill('support@example.com');
   await page.keyboard.press('Enter');
-  await expect(page.getByRole('button', { name: 'Cancel' })).toBeVisible();
-  await expect(page.getByRole('button', { name: 'Suspend' })).toBeFocused();
+  await suspension.getByRole('button', { name: 'Cancel' }).press('Enter');
+  await expect(suspension.getByRole('button', { name: 'Cancel' })).toHaveCount(0);
+  await expect(suspend).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect(suspension.getByRole('button', { name: 'Cancel' })).toBeVisible();
+  await expect(suspend).toBeFocused();
   await page.keyboard.press('Enter');
   await expect(page.getByRole('heading', { level: 1 })).toContainText('Suspended');
-  await expect(page.getByRole('button', { name: 'Resume' })).toBeFocused();
+  await expect(suspension.getByLabel('Reason')).toHaveValue('Unpaid invoice');
+  await expect(page.locator(':focus')).toBeVisible();
   expect(await db.prisma.audit.count({ where: { workspaceId: customer.id, actor: home.owner.id } })).toBe(3);
 });
 

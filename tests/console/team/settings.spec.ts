@@ -61,7 +61,7 @@ test('a management key is shown once, and the audit log and its file say who cre
   await page.waitForURL('**/audit?action=management-key.revoke');
   const row = page.getByRole('table').getByRole('row').nth(1);
   await expect(row).toContainText(home.owner.email);
-  await expect(row).toContainText('active');
+  await expect(row).toContainText('revoked the management key');
   await page
     .getByRole('link', { name: 'Clear' })
     .or(page.getByRole('button', { name: 'Clear filters' }))

@@ -88,6 +88,30 @@ afterEach(async () => {
 });
 
 describe('alerts (contract: control-plane/alerts)', () => {
+  it('tell once that automatic top-ups are paused and why, to webhooks, until they are resumed', async () => {
+    const { id, told, mails, events } = await newWorkspace();
+    await db.pool.query(
+      `INSERT INTO auto_top_up (workspace_id, enabled, threshold_nano, cents, month_cents, paused_at, paused_reason, paused_detail)
+       VALUES ($1, true, 0, 500, 500, now(), 'declined', 'insufficient_funds')`,
+      [id],
+    );
+    await tell();
+    await tell();
+    const [alert, ...others] = await told();
+    expect(others).toEqual([]);
+    expect(alert).toMatchObject({ kind: 'auto_top_up_paused', page: 'billing', endedAt: null });
+    expect(alert?.text).toContain('declined (insufficient funds)');
+    expect(await events()).toHaveLength(1);
+    // It has a mail of its own, which is queued where the pause is made.
+    expect(await mails()).toEqual([]);
+    await db.pool.query(
+      'UPDATE auto_top_up SET paused_at = NULL, paused_reason = NULL WHERE workspace_id = $1',
+      [id],
+    );
+    await tell();
+    expect((await told())[0]?.endedAt).not.toBeNull();
+  });
+
   it('report a cap at 80% and at 100%, once each, by mail to owners and to webhooks', async () => {
     const { slug, owner, viewer, told, mails, events } = await newWorkspace();
     const { id } = await createKey(db, { workspace: slug, name: 'web', dailyCap: '1' });

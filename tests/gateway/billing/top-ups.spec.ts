@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { closePages } from '#lib/control/billing/payments/pages/close';
 import { reconcile } from '#lib/control/billing/reconcile/reconcile';
 import { ask } from '#lib/control/operations/run';
-import { createTopUp, listTopUps, showTopUp } from '#lib/control/operations/top-up/operations';
+import { cancelTopUp, createTopUp, listTopUps, showTopUp } from '#lib/control/operations/top-up/operations';
 import { openPortal } from '#lib/control/operations/top-up/portal';
 import {
   balanceOf,
@@ -39,6 +40,43 @@ describe('a top-up (contract: money/top-up-order)', () => {
     expect(await balanceOf(shop, id)).toBe(20n * usd);
     const asked = { actor: operator, workspace: slug, input: { id: topUp.id } };
     expect(await ask(shop.host, showTopUp, asked)).toMatchObject({ status: 'paid', url: null });
+  });
+
+  it('says why the latest card was declined, until it is paid', async () => {
+    const { slug } = await newWorkspace(shop);
+    const { topUp, session } = await order(shop, slug, '20');
+    const asked = { actor: operator, workspace: slug, input: { id: topUp.id } };
+    shop.server.account.decline(session);
+    await takeAll(shop);
+    const declined = { status: 'open', url: session.url, failure: 'insufficient_funds' };
+    expect(await ask(shop.host, showTopUp, asked)).toMatchObject(declined);
+    shop.server.account.pay(session);
+    await takeAll(shop);
+    expect(await ask(shop.host, showTopUp, asked)).toMatchObject({ status: 'paid', failure: null });
+  });
+
+  it('can be canceled while it is open, which closes its page; what was paid is credited all the same', async () => {
+    const { id, slug } = await newWorkspace(shop);
+    const cancel = (topUpId: string) =>
+      ask(shop.host, cancelTopUp, { actor: operator, workspace: slug, input: { id: topUpId } });
+    const [left, unreached, paid] = [
+      await order(shop, slug, '20'),
+      await order(shop, slug, '7'),
+      await order(shop, slug, '9'),
+    ];
+    expect(await cancel(left.topUp.id)).toMatchObject({ status: 'canceled', url: null });
+    expect(left.session.status).toBe('expired');
+    expect(await cancel(left.topUp.id)).toMatchObject({ status: 'canceled' });
+    shop.server.down = true;
+    expect(await cancel(unreached.topUp.id)).toMatchObject({ status: 'canceled', url: null });
+    shop.server.down = false;
+    await closePages(shop.db.pool, shop.payments);
+    expect(unreached.session.status).toBe('expired');
+    shop.server.account.pay(paid.session);
+    expect(await cancel(paid.topUp.id)).toMatchObject({ status: 'canceled' });
+    await takeAll(shop);
+    expect(await balanceOf(shop, id)).toBe(9n * usd);
+    await expect(cancel(paid.topUp.id)).rejects.toThrow('this top-up is paid');
   });
 
   it.each(['4.99', '10000.01', '1e3', '-5', 'NaN', '１０', '5.001', '0', '', 'Infinity', '0x10'])(

@@ -396,7 +396,9 @@ describe('showing keys', () => {
           errorCode,
         ],
       );
+    expect(await findKey(db, id)).toMatchObject({ lastUsedAt: null, lastTriedAt: null });
     await called('api_key_rpm_exceeded', 61);
+    expect((await findKey(db, id)).lastTriedAt).toMatch(/Z$/);
     await called(null, 59);
     expect(await causeOf(id)).toBeNull();
     await called('api_key_rpm_exceeded', 50);

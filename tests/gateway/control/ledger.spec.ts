@@ -53,17 +53,18 @@ describe('the ledger of a workspace (contract: operations/ledger-list)', () => {
       all.push(...page.data);
       after = page.next;
     } while (after !== null);
-    // Usage stands at the start of its quarter of an hour.
+    // Usage is of the start of its quarter of an hour, and stands at its end: the first credit paid it.
     expect(all.map(({ kind, amount, balance, calls }) => ({ kind, amount, balance, calls }))).toEqual([
-      { kind: 'usage', amount: '-0.25', balance: '-0.25', calls: 3 },
-      { kind: 'adjustment', amount: '10', balance: '9.75', calls: null },
-      { kind: 'adjustment', amount: '-1', balance: '8.75', calls: null },
-      { kind: 'adjustment', amount: '0.5', balance: '9.25', calls: null },
+      { kind: 'adjustment', amount: '10', balance: '10', calls: null },
+      { kind: 'adjustment', amount: '-1', balance: '9', calls: null },
+      { kind: 'adjustment', amount: '0.5', balance: '9.5', calls: null },
+      { kind: 'usage', amount: '-0.25', balance: '9.25', calls: 3 },
     ]);
-    const [usage] = all;
+    const usage = all.at(-1);
     expect(usage).toMatchObject({ at: usage?.ref.replace('Z', '.000Z'), reason: null });
     expect(Date.parse(usage?.at ?? '') % 900_000).toBe(0);
     expect((await ledgerOf(slug)).data).toEqual(all);
+    expect((await ledgerOf(slug, { order: 'newest' })).data).toEqual(all.toReversed());
   });
 
   it('begins a range with the balance of all that was before', async () => {
@@ -88,18 +89,18 @@ describe('the ledger of a workspace (contract: operations/ledger-list)', () => {
     await settle(id, 1_000_000_000n, 1);
     for (const amount of ['10', '20', '30']) await addCredit(db, { workspace: slug, amount, reason: 'test' });
     const first = await ledgerOf(slug, { limit: 2 });
-    expect(first.data.map(({ balance }) => balance)).toEqual(['-1', '9']);
+    expect(first.data.map(({ balance }) => balance)).toEqual(['10', '30']);
     await settle(id, 2_000_000_000n, 5);
     const { rows } = await db.pool.query<{ at: Date; balance: string }>(
-      `SELECT at, (sum(amount_nano) OVER (ORDER BY at, id) / 1000000000)::bigint::text AS balance FROM ledger_line
-       WHERE workspace_id = $1 ORDER BY at, id`,
+      `SELECT at, (sum(amount_nano) OVER (ORDER BY ledger_place(at, kind), id) / 1000000000)::bigint::text AS balance FROM ledger_line
+       WHERE workspace_id = $1 ORDER BY ledger_place(at, kind), id`,
       [id],
     );
     const balances = rows.map(({ balance }) => balance);
     const second = await ledgerOf(slug, { limit: 10, after: first.next ?? '' });
     expect(second.data.map(({ balance }) => balance)).toEqual(balances.slice(2));
     // From within a day, page by page.
-    const from = rows[2]?.at ?? new Date();
+    const from = rows[1]?.at ?? new Date();
     const begin = rows.findIndex(({ at }) => at >= from);
     const page = await ledgerOf(slug, { from: from.toISOString(), limit: 1 });
     expect(page.data[0]?.balance).toBe(balances[begin]);

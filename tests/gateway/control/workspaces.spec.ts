@@ -137,6 +137,26 @@ describe('setting a workspace', () => {
     expect(await findWorkspace(db, id)).toMatchObject({ suspended: false });
   });
 
+  it('suspends it with a reason and a contact, which the audit log has and which end with it', async () => {
+    const { id } = await newWorkspace({ credit: '1' });
+    const told = { suspendedReason: 'Unpaid invoice', suspendedContact: 'support@example.com' };
+    expect(await refusalOf(setWorkspace(db, { workspace: id, ...told }))).toMatch(
+      /^suspendedReason: .*not suspended/,
+    );
+    await setWorkspace(db, { workspace: id, suspended: true, ...told });
+    expect(await findWorkspace(db, id)).toMatchObject({ ...told, refusing: { cause: 'suspended' } });
+    await setWorkspace(db, { workspace: id, suspended: true, suspendedReason: 'Abuse' });
+    expect(await findWorkspace(db, id)).toMatchObject({ ...told, suspendedReason: 'Abuse' });
+    await setWorkspace(db, { workspace: id, suspended: false });
+    const none = { suspendedReason: null, suspendedContact: null };
+    expect(await findWorkspace(db, id)).toMatchObject({ suspended: false, ...none, refusing: null });
+    const { rows } = await db.pool.query(
+      `SELECT after->>'suspendedReason' AS reason FROM audit WHERE subject = $1 AND action = 'workspace.set' ORDER BY id`,
+      [id],
+    );
+    expect(rows.map(({ reason }) => reason)).toEqual(['Unpaid invoice', 'Abuse', null]);
+  });
+
   it('recalls leases when the credit is lowered, not when it is raised', async () => {
     const { id } = await newWorkspace({ credit: '5' });
     const recalls = () => count('SELECT 1 FROM change WHERE subject = $1', [`workspace:${id}`]);

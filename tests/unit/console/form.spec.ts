@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { changedOf } from '#lib/console/changed';
 import { readForm } from '#lib/console/form';
 import { parseFields, refusePast } from '#lib/control/operations/field/field';
 import { createKey } from '#lib/control/operations/key/operations';
@@ -46,4 +47,16 @@ describe('the form that makes an API key', () => {
     expect(faultOf({ expiresAt: '2199-12-31' })).toBeNull();
     expect(faultOf({ expiresAt: '2026-11-22' })).toBeNull();
   });
+});
+
+it('sends only what was changed in a form, so that a tab opened earlier undoes nothing', () => {
+  const initial = { rpm: '60', tpm: '', models: ['a/b'], strict: false };
+  expect(changedOf({ ...initial, models: ['a/b'], rpm: '77' }, initial)).toEqual({ rpm: '77' });
+  expect(changedOf({ ...initial, rpm: '', models: null, strict: true }, initial)).toEqual({
+    rpm: '',
+    models: null,
+    strict: true,
+  });
+  // What was not shown at the beginning was empty.
+  expect(changedOf({ name: '', reason: 'x' }, {})).toEqual({ reason: 'x' });
 });

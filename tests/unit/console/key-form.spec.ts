@@ -13,6 +13,7 @@ const key: ShownKey = {
   ownerRemoved: false,
   refusing: null,
   lastUsedAt: null,
+  lastTriedAt: null,
   createdAt: '2026-11-01T00:00:00.000Z',
   spent: { day: '0', d7: '0', d30: '0', total: '0' },
   name: 'web',

@@ -13,6 +13,7 @@ const key: ShownKey = {
   createdBy: null,
   ownerRemoved: false,
   lastUsedAt: null,
+  lastTriedAt: null,
   createdAt: '2026-11-01T00:00:00.000Z',
   refusing: null,
   spent: { day: '0.0042', d7: '0.01', d30: '0.02', total: '0.02' },
@@ -65,8 +66,18 @@ describe('the status of a key', () => {
     expect(statusFor({ cause: 'expired' }, { expiresAt: '2026-11-24T23:59:59.000Z' }).note).toBe(
       'on 24 Nov 2026',
     );
+    expect(statusFor({ cause: 'models' }, { models: ['a/b'] }).why).toContain('may call (a/b)');
     expect(statusFor({ cause: 'funds' }).why).toContain('Billing');
   });
+});
+
+it('a key whose calls were all refused was tried, though it was never used', () => {
+  const lastTriedAt = '2026-11-25T11:59:00.000Z';
+  const of = (more: Partial<ShownKey>) =>
+    keyRowOf({ ...key, ...more }, { workspace: 'acme', ...place }).lastUsed;
+  expect(of({})).toBeNull();
+  expect(of({ lastTriedAt })).toMatchObject({ text: 'Never answered', note: 'last tried 1 min ago' });
+  expect(of({ lastUsedAt: lastTriedAt })).toMatchObject({ text: '1 min ago', note: null });
 });
 
 it('the limits of a key name each of its caps once, the nearest with its use', () => {

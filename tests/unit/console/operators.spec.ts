@@ -40,13 +40,20 @@ describe('the support view of a workspace', () => {
         members: [],
         refusals: [],
         trail: [],
-        keys: [{ id: 'k', name: 'web', status: 'active', display: 'mg_aaaa…bbbb' }],
+        keys: [
+          {
+            id: 'k',
+            name: 'web',
+            status: { text: 'Cap reached', note: 'resets 26 Nov, 00:00' },
+            masked: 'mg_aaaa…bbbb',
+          },
+        ],
         calls: [call(1, 400), call(3, 429), call(2, 502)],
       },
       nowMs,
     );
     expect(calls.map(({ cells }) => cells[1])).toEqual(['429', '502', '400']);
     expect(calls[0]?.cells[0]).toEqual({ text: '33333333-0000…', href: `/acme/logs/${id('3')}` });
-    expect(keys[0]?.cells).toEqual(['web', 'mg_aaaa…bbbb', 'active']);
+    expect(keys[0]?.cells).toEqual(['web', 'mg_aaaa…bbbb', 'Cap reached (resets 26 Nov, 00:00)']);
   });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { showUnitPrice, usedClasses } from '#lib/console/show/cost-line';
 import { showForeign } from '#lib/console/show/foreign';
-import { showAgo, showMoment, showSpan, showZone } from '#lib/console/show/time';
+import { showAgo, showMoment, showSpan, showZone, showZoneOver } from '#lib/console/show/time';
 import { dayEnd } from '#lib/core/charts/wall-time';
-import { showCount, showMoney } from '#lib/core/show-money';
+import { showCount, showMoney, showMoneyDown } from '#lib/core/show-money';
 
 describe('money to read', () => {
   test.each([
@@ -20,6 +20,17 @@ describe('money to read', () => {
     ['-3', '−$3.00'],
   ])('%s dollars read %s', (exact, read) => {
     expect(showMoney(exact)).toBe(read);
+  });
+
+  test.each([
+    ['34.995287', '$34.99'],
+    ['9.995287', '$9.99'],
+    ['35', '$35.00'],
+    ['0.9999999', '$0.999999'],
+    ['-0.004713', '−$0.004713'],
+    ['-6.111', '−$6.12'],
+  ])('a balance of %s dollars reads %s, which can be spent', (exact, read) => {
+    expect(showMoneyDown(exact)).toBe(read);
   });
 
   test('no amount above zero looks like nothing', () => {
@@ -65,6 +76,13 @@ describe('moments to read', () => {
     expect(showZone('Asia/Kathmandu', atMs)).toBe('Asia/Kathmandu, UTC+05:45');
     expect(showZone('Europe/Berlin', Date.UTC(2026, 6, 1))).toBe('Europe/Berlin, UTC+02:00');
     expect(showZone('Europe/London', atMs)).toBe('Europe/London, UTC+00:00');
+  });
+
+  test('a range over a change of the clocks has two offsets', () => {
+    const november = [Date.UTC(2026, 10, 1, 4), Date.UTC(2026, 11, 1, 5)] as const;
+    expect(showZoneOver('America/New_York', ...november)).toBe('America/New_York, UTC-04:00 and UTC-05:00');
+    expect(showZoneOver('Asia/Kathmandu', ...november)).toBe('Asia/Kathmandu, UTC+05:45');
+    expect(showZoneOver('UTC', ...november)).toBe('UTC');
   });
 
   test('a zone that this machine does not know is told in UTC, and says so', () => {

@@ -18,6 +18,7 @@ const facts: KeyFacts = {
   workspace: { suspended: false, fundsNano: 1n, timeZone: 'Asia/Kathmandu' },
   freesAt: { d7: new Date('2026-11-27T08:00:00Z'), d30: null },
   latest: null,
+  unserved: null,
 };
 const quiet: LatestCalls = {
   calls: 20,
@@ -51,6 +52,7 @@ const everything = {
     ownerRemoved: true,
     workspace: { ...facts.workspace, suspended: true, fundsNano: 0n },
     latest: limited,
+    unserved: 'model_not_allowed' as const,
   },
 };
 
@@ -81,6 +83,7 @@ describe('what a key’s next call would be refused by (contract: operations/key
       ['maker', { facts: { ownerRemoved: false } }],
       ['suspended', { facts: { workspace: { ...facts.workspace, fundsNano: 0n } } }],
       ['quota', { row: { quotaExhausted: false } }],
+      ['models', { facts: { unserved: null } }],
       ['funds', { facts: { workspace: facts.workspace } }],
       ['day', { row: { dailyCapNano: null } }],
       ['d7', { row: { d7CapNano: null } }],

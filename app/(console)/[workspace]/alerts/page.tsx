@@ -10,13 +10,13 @@ import { SettingsForm } from '#components/settings/settings-form';
 import { Badge } from '#components/ui/badge';
 import { formOf } from '#lib/console/form';
 import { listAddress } from '#lib/console/list-address';
+import { lockOf } from '#lib/console/lock';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { showMoment, showZone } from '#lib/console/show/time';
 import { deliveryRowOf } from '#lib/console/team/delivery-rows';
 import { listAlerts, setAlerts, showAlertSettings } from '#lib/control/operations/alert/operations';
 import { createWebhook, listDeliveries, listWebhooks } from '#lib/control/operations/webhook/operations';
-import { may, rolesThatMay } from '#lib/core/role';
 import {
   createWebhookAction,
   deleteWebhookAction,
@@ -39,8 +39,8 @@ interface AlertsPageProps {
 }
 
 export default async function AlertsPage({ params, searchParams }: AlertsPageProps) {
-  const { workspace, role } = await requireMember((await params).workspace, 'workspace:read');
-  const { slug, timeZone } = workspace;
+  const member = await requireMember((await params).workspace, 'workspace:read');
+  const { slug, timeZone } = member.workspace;
   const query = await searchParams;
   const [after, chosen] = [[query.after].flat()[0], [query.webhook].flat()[0] ?? null];
   const [alerts, settings, webhooks, deliveries] = await Promise.all([
@@ -50,10 +50,8 @@ export default async function AlertsPage({ params, searchParams }: AlertsPagePro
     chosen === null ? null : readForPage(listDeliveries, slug, { id: chosen, limit: 50 }),
   ]);
   const nowMs = Date.now();
-  const mayChange = may(role, 'workspace:write');
-  const locked = mayChange
-    ? null
-    : `Your role is ${role}. Ask an ${rolesThatMay('workspace:write')} to change the alerts.`;
+  const locked = lockOf(member, 'workspace:write', 'change the alerts');
+  const mayChange = locked === null;
   const here = `/${slug}/alerts`;
   return (
     <>

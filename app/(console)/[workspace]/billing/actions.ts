@@ -3,9 +3,10 @@
 import { operationAction } from '#lib/console/operation';
 import { resumeAutoTopUp, setAutoTopUp } from '#lib/control/operations/auto-top-up/operations';
 import { setLowBalance } from '#lib/control/operations/low-balance/operations';
-import { createTopUp } from '#lib/control/operations/top-up/operations';
+import { cancelTopUp, createTopUp } from '#lib/control/operations/top-up/operations';
 import { openPortal } from '#lib/control/operations/top-up/portal';
 
+export const cancelTopUpAction = operationAction(cancelTopUp);
 export const createTopUpAction = operationAction(createTopUp);
 export const setAutoTopUpAction = operationAction(setAutoTopUp);
 export const resumeAutoTopUpAction = operationAction(resumeAutoTopUp);

@@ -10,8 +10,10 @@ import { PageHead } from '#components/page-head';
 import { Section } from '#components/section';
 import { promosInForce } from '#lib/console/billing/promos';
 import { getConsoleHost } from '#lib/console/db';
+import { lockOf } from '#lib/console/lock';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
+import { pauseText } from '#lib/control/billing/auto/pause-text';
 import { showAutoTopUp } from '#lib/control/operations/auto-top-up/operations';
 import { listPromos } from '#lib/control/operations/credit/promo';
 import { listLedger } from '#lib/control/operations/ledger/operations';
@@ -20,6 +22,7 @@ import { listTopUps, showTopUp } from '#lib/control/operations/top-up/operations
 import { showWorkspace } from '#lib/control/operations/workspace/operations';
 import { may } from '#lib/core/role';
 import {
+  cancelTopUpAction,
   createTopUpAction,
   openPortalAction,
   resumeAutoTopUpAction,
@@ -40,7 +43,9 @@ interface BillingPageProps {
 }
 
 export default async function BillingPage({ params, searchParams }: BillingPageProps) {
-  const { workspace, role } = await requireMember((await params).workspace, 'workspace:read');
+  const member = await requireMember((await params).workspace, 'workspace:read');
+  const { workspace, role } = member;
+  const locked = lockOf(member, 'billing:write', 'add funds');
   const query = await searchParams;
   const one = (name: string) => [query[name]].flat()[0];
   const returned = one('top-up');
@@ -62,7 +67,14 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
   return (
     <>
       <PageHead title="Billing">The workspace’s funds, and every change to its balance.</PageHead>
-      {back ? <TopUpReturn topUp={back} billing={path} /> : null}
+      {back ? (
+        <TopUpReturn
+          topUp={back}
+          canceled={one('canceled') === 'true'}
+          workspace={slug}
+          cancel={locked === null ? cancelTopUpAction : null}
+        />
+      ) : null}
       <div className="grid gap-4 lg:grid-cols-2">
         <BalanceFacts
           funds={funds}
@@ -71,7 +83,7 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
         />
         <Section title="Add funds" note="US dollars, by card">
           <div className="p-4">
-            {may(role, 'billing:write') && !workspace.demo ? (
+            {locked === null && !workspace.demo ? (
               configured ? (
                 <>
                   {payments?.standIn ? <PlayMoney /> : null}
@@ -88,7 +100,7 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
               <p className="text-muted leading-6">
                 {workspace.demo
                   ? 'This demo workspace uses simulated funds. Top up another workspace instead.'
-                  : 'Only owners, admins and billing members can add funds.'}
+                  : locked}
               </p>
             )}
           </div>
@@ -97,10 +109,11 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
       {automatic ? (
         <AutoTopUp
           shown={automatic}
+          pausedWhy={automatic.paused && pauseText(automatic.paused)}
           workspace={slug}
           zone={timeZone}
           actions={
-            may(role, 'billing:write')
+            locked === null
               ? { set: setAutoTopUpAction, resume: resumeAutoTopUpAction, portal: openPortalAction }
               : null
           }
@@ -108,10 +121,15 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
       ) : null}
       {topUps && topUps.data.length > 0 ? (
         <Section title="Top-ups" note={topUps.next ? 'Newest 10' : undefined}>
-          <TopUpTable topUps={topUps.data} zone={timeZone} />
+          <TopUpTable
+            topUps={topUps.data}
+            zone={timeZone}
+            workspace={slug}
+            cancel={locked === null ? cancelTopUpAction : null}
+          />
         </Section>
       ) : null}
-      {may(role, 'billing:write') ? (
+      {locked === null ? (
         <Section title="Low balance" note={low.below ? 'Below the threshold now' : undefined}>
           <div className="p-4">
             <LowBalanceForm workspace={slug} threshold={low.threshold} send={setLowBalanceAction} />

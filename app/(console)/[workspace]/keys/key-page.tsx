@@ -3,11 +3,11 @@ import { KeyPageProvider } from '#components/keys/key-actions';
 import { getConsoleHost } from '#lib/console/db';
 import { formOf } from '#lib/console/form';
 import { readSnippets, snippetsFor } from '#lib/console/guide/snippets';
+import { lockOf } from '#lib/console/lock';
 import type { Membership } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { listModelNames } from '#lib/control/operations/catalogue/operations';
 import { createKey } from '#lib/control/operations/key/operations';
-import { may, rolesThatMay } from '#lib/core/role';
 import {
   createKeyAction,
   disableKeyAction,
@@ -46,15 +46,12 @@ interface KeyPageProps extends Awaited<ReturnType<typeof readSnippetFacts>> {
 }
 
 /** What the dialogs of a page about keys work with. */
-export function KeyPage({ member: { workspace, role }, models, facts, children }: KeyPageProps) {
-  const locked = may(role, 'keys:write')
-    ? null
-    : `Your role is ${role}. Ask an ${rolesThatMay('keys:write')} to change keys.`;
+export function KeyPage({ member, models, facts, children }: KeyPageProps) {
   return (
     <KeyPageProvider
       actions={actions}
-      workspace={workspace.slug}
-      locked={locked}
+      workspace={member.workspace.slug}
+      locked={lockOf(member, 'keys:write', 'change keys')}
       fields={formOf(createKey.fields)}
       models={models}
       facts={facts}

@@ -8,6 +8,7 @@ import { EmptyState } from '#components/ui/empty-state';
 import { getConsoleHost } from '#lib/console/db';
 import { formOf } from '#lib/console/form';
 import { listAddress } from '#lib/console/list-address';
+import { lockOf } from '#lib/console/lock';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { showZone } from '#lib/console/show/time';
@@ -26,7 +27,8 @@ interface ManagementKeysPageProps {
 }
 
 export default async function ManagementKeysPage({ params, searchParams }: ManagementKeysPageProps) {
-  const { workspace, role } = await requireMember((await params).workspace, 'workspace:read');
+  const member = await requireMember((await params).workspace, 'workspace:read');
+  const { workspace, role } = member;
   const { slug, timeZone } = workspace;
   const lead = 'Scripts use these keys to manage this workspace through /api/v1. They cannot call models.';
   if (!may(role, 'management-keys:read')) {
@@ -53,6 +55,7 @@ export default async function ManagementKeysPage({ params, searchParams }: Manag
             workspace={slug}
             api={`${getConsoleHost().env.publicUrl}/api/v1`}
             fields={formOf({ name, role: { ...roleField, choices } })}
+            locked={lockOf(member, 'management-keys:write', 'create one')}
             create={createManagementKeyAction}
           />
         }

@@ -8,6 +8,7 @@ import { PageHead } from '#components/page-head';
 import { PagesNav } from '#components/pages-nav';
 import { getConsoleHost } from '#lib/console/db';
 import { listAddress } from '#lib/console/list-address';
+import { lockOf } from '#lib/console/lock';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { showZone } from '#lib/console/show/time';
@@ -16,7 +17,7 @@ import { roleMatrix } from '#lib/console/team/role-matrix';
 import { listInvitations } from '#lib/control/operations/invitation/operations';
 import { listMembers } from '#lib/control/operations/member/operations';
 import { operations } from '#lib/control/operations/operations';
-import { may, roles, rolesThatMay } from '#lib/core/role';
+import { may, roles } from '#lib/core/role';
 import {
   cancelAction,
   inviteAction,
@@ -50,7 +51,8 @@ interface MembersPageProps {
 }
 
 export default async function MembersPage({ params, searchParams }: MembersPageProps) {
-  const { user, role, workspace } = await requireMember((await params).workspace, 'members:read');
+  const member = await requireMember((await params).workspace, 'members:read');
+  const { user, role, workspace } = member;
   const { slug, timeZone } = workspace;
   const after = [(await searchParams).after].flat()[0];
   const [members, invitations] = await Promise.all([
@@ -60,9 +62,7 @@ export default async function MembersPage({ params, searchParams }: MembersPageP
   const nowMs = Date.now();
   const place = { timeZone, nowMs };
   const changesOwners = may(role, 'owners:write');
-  const locked = may(role, 'members:write')
-    ? null
-    : `Your role is ${role}. Ask an ${rolesThatMay('members:write')} to change members.`;
+  const locked = lockOf(member, 'members:write', 'change members');
   const here = `/${slug}/members`;
   return (
     <MemberPageProvider

@@ -7,11 +7,11 @@ import { buttonStyle } from '#components/ui/button';
 import { EmptyState } from '#components/ui/empty-state';
 import { getConsoleHost } from '#lib/console/db';
 import { readSnippets } from '#lib/console/guide/snippets';
-import { requireMember } from '#lib/console/member';
+import { lockOf } from '#lib/console/lock';
+import { type Membership, requireMember } from '#lib/console/member';
 import { readModels } from '#lib/console/models/list';
 import { showFamily } from '#lib/console/models/rows';
 import { playgroundModels } from '#lib/console/playground/choices';
-import { may, rolesThatMay } from '#lib/core/role';
 import { openPlaygroundAction } from './actions';
 
 export const metadata: Metadata = { title: 'Playground' };
@@ -32,7 +32,8 @@ interface PlaygroundPageProps {
 }
 
 export default async function PlaygroundPage({ params }: PlaygroundPageProps) {
-  const { workspace, role } = await requireMember((await params).workspace, 'logs:read');
+  const member = await requireMember((await params).workspace, 'logs:read');
+  const { workspace } = member;
   const models = playgroundModels(await readModels());
   if (models.length === 0) {
     return (
@@ -61,7 +62,7 @@ export default async function PlaygroundPage({ params }: PlaygroundPageProps) {
       models={models}
       familyNames={familyNames}
       examples={snippets}
-      locked={lockOf(role, workspace)}
+      locked={playgroundLock(member)}
       open={openPlaygroundAction}
     >
       {purpose}
@@ -69,11 +70,10 @@ export default async function PlaygroundPage({ params }: PlaygroundPageProps) {
   );
 }
 
-/** Why no call can be made here; null: it can. */
-function lockOf(role: Parameters<typeof may>[0], { demo, suspended }: { demo: boolean; suspended: boolean }) {
+/** Why no call can be made here, by an operator neither; null: it can. */
+function playgroundLock(member: Membership): string | null {
+  const { demo, suspension } = member.workspace;
   if (demo) return 'The demo workspace cannot make calls; use another workspace.';
-  if (suspended) return 'This workspace is suspended, so it cannot make calls.';
-  return may(role, 'playground:use')
-    ? null
-    : `Your role is ${role}. Ask an ${rolesThatMay('playground:use')} to try models here.`;
+  if (suspension) return 'This workspace is suspended, so it cannot make calls.';
+  return lockOf(member, 'playground:use', 'try models here');
 }

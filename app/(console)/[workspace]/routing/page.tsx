@@ -5,6 +5,7 @@ import { OfferHealth } from '#components/routing/offer-health';
 import { PolicyEditor } from '#components/routing/policy-editor';
 import { PolicyTabs } from '#components/routing/policy-tabs';
 import { VersionList } from '#components/routing/version-list';
+import { lockOf } from '#lib/console/lock';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { showAgo, showMoment } from '#lib/console/show/time';
@@ -14,7 +15,6 @@ import { listPolicyNames } from '#lib/control/operations/policy/names';
 import { showPolicyList } from '#lib/control/operations/policy/operations';
 import { listVersions } from '#lib/control/operations/policy/versions';
 import { showHealth } from '#lib/control/operations/route/health';
-import { may, rolesThatMay } from '#lib/core/role';
 import {
   discardDraftAction,
   explainRouteAction,
@@ -36,8 +36,8 @@ interface RoutingPageProps {
 }
 
 export default async function RoutingPage({ params, searchParams }: RoutingPageProps) {
-  const { workspace, role } = await requireMember((await params).workspace, 'policies:read');
-  const { slug, timeZone } = workspace;
+  const member = await requireMember((await params).workspace, 'policies:read');
+  const { slug, timeZone } = member.workspace;
   const { model: asked } = await loadAddress(searchParams);
   const model = asked === null || asked === 'default' || asked.length > 200 ? null : asked;
   const place = model ?? 'default';
@@ -50,9 +50,7 @@ export default async function RoutingPage({ params, searchParams }: RoutingPageP
     readForPage(listModelNames, slug, {}),
   ]);
   const nowMs = Date.now();
-  const locked = may(role, 'policies:write')
-    ? null
-    : `Your role is ${role}. Ask an ${rolesThatMay('policies:write')} to change it.`;
+  const locked = lockOf(member, 'policies:write', 'change it');
   return (
     <>
       <PageHead title="Routing">

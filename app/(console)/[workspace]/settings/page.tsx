@@ -9,6 +9,7 @@ import { SlugForm } from '#components/settings/slug-form';
 import { ZoneForm } from '#components/settings/zone-form';
 import { getConsoleHost } from '#lib/console/db';
 import { formOf } from '#lib/console/form';
+import { lockOf } from '#lib/console/lock';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import {
@@ -23,7 +24,7 @@ import { showLimits } from '#lib/control/operations/workspace/limits';
 import { showWorkspace } from '#lib/control/operations/workspace/operations';
 import { renameWorkspace } from '#lib/control/operations/workspace/rename';
 import { workspaceSettings } from '#lib/control/operations/workspace/settings';
-import { may, rolesThatMay } from '#lib/core/role';
+import { may } from '#lib/core/role';
 import { deleteWorkspaceAction, renameWorkspaceAction, setWorkspaceAction } from './actions';
 
 export const metadata: Metadata = { title: 'Settings' };
@@ -35,18 +36,17 @@ const ungrouped = ({ rpm, tpm, concurrency }: typeof workspaceSettings) =>
 const textOf = (value: number | null) => (value === null ? '' : String(value));
 
 export default async function SettingsPage({ params }: { params: Promise<{ workspace: string }> }) {
-  const { workspace, role } = await requireMember((await params).workspace, 'workspace:read');
+  const member = await requireMember((await params).workspace, 'workspace:read');
+  const { workspace } = member;
   const { slug, timeZone } = workspace;
-  const deletes = may(role, 'workspace:delete') && !workspace.demo;
+  const deletes = may(member.role, 'workspace:delete') && !workspace.demo;
   const [settings, limits, deletion] = await Promise.all([
     readForPage(showWorkspace, slug, {}),
     readForPage(showLimits, slug, {}),
     deletes ? readForPage(showDeletion, slug, {}) : null,
   ]);
   const nowMs = Date.now();
-  const locked = may(role, 'workspace:write')
-    ? null
-    : `Your role is ${role}. Ask an ${rolesThatMay('workspace:write')} to change settings.`;
+  const locked = lockOf(member, 'workspace:write', 'change settings');
   const common = { workspace: slug, locked, send: setWorkspaceAction };
   const [slugField] = formOf(renameWorkspace.fields);
   const { publicUrl } = getConsoleHost().env;
@@ -62,12 +62,12 @@ export default async function SettingsPage({ params }: { params: Promise<{ works
           saved="Settings saved"
         />
       </Section>
-      <Section title="Time zone" note="Saved when you choose it">
+      <Section title="Time zone">
         <ZoneForm
           workspace={slug}
           zone={timeZone}
           zones={zoneChoices(timeZone, nowMs)}
-          locked={locked !== null}
+          locked={locked}
           send={setWorkspaceAction}
         />
       </Section>
@@ -139,7 +139,7 @@ export default async function SettingsPage({ params }: { params: Promise<{ works
             workspace={slug}
             name={workspace.name}
             losses={lossTexts(deletion)}
-            blocked={blockText(deletion)}
+            blocked={blockText(deletion) ?? locked}
             remove={deleteWorkspaceAction}
           />
         </Section>

@@ -12,7 +12,7 @@ import { clockWithSeconds } from '#lib/console/show/bucket-labels';
 import { deltaOf } from '#lib/console/show/delta';
 import { showFigure } from '#lib/console/show/figure';
 import { showRange } from '#lib/console/show/range';
-import { showZone } from '#lib/console/show/time';
+import { showZoneOver } from '#lib/console/show/time';
 import type { UsageAddress, UsageQuestion } from '#lib/console/usage/address';
 import { chartOf } from '#lib/console/usage/chart';
 import { logFiltersOf } from '#lib/console/usage/log-link';
@@ -89,7 +89,7 @@ export async function UsageFigures({ workspace, address, question, nowMs, query 
         </p>
       </div>
       <p className="text-muted text-xs leading-5">
-        {range} · {showZone(series.timeZone, fromMs)}
+        {range} · {showZoneOver(series.timeZone, fromMs, toMs)}
         {toMs > nowMs ? ` · data to ${clockWithSeconds(nowMs, series.timeZone)}` : ''}
       </p>
     </div>
@@ -114,7 +114,7 @@ export async function UsageFigures({ workspace, address, question, nowMs, query 
             </Link>
           }
         >
-          {range}, {showZone(series.timeZone, fromMs)}. A call is counted as soon as it ends.
+          {range}, {showZoneOver(series.timeZone, fromMs, toMs)}. A call is counted as soon as it ends.
         </EmptyState>
       ) : (
         <ChartPanel

@@ -23,6 +23,7 @@ export default async function ProvidersPage() {
     readModels(),
     readForOperator(showSecrets),
   ]);
+  const nowMs = Date.now();
   return (
     <>
       <PageHead title="Providers">
@@ -36,7 +37,7 @@ export default async function ProvidersPage() {
         </EmptyState>
       ) : (
         <ProviderTable
-          providers={data.map((provider) => providerRowOf(provider, modelsAt(provider.id, catalogue)))}
+          providers={data.map((provider) => providerRowOf(provider, modelsAt(provider.id, catalogue), nowMs))}
           fields={formOf({
             name: { ...name, required: true },
             value,

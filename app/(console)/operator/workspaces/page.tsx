@@ -9,9 +9,11 @@ import { Button } from '#components/ui/button';
 import { Input } from '#components/ui/input';
 import { listAddress } from '#lib/console/list-address';
 import { readForOperator } from '#lib/console/operator';
+import type { CallStatus } from '#lib/console/show/call-status';
 import { showDay } from '#lib/console/show/time';
+import { workspaceStatusOf } from '#lib/console/show/workspace-status';
 import { listAllWorkspaces } from '#lib/control/operations/workspace/operations';
-import { exactMoney, showCount, showMoney } from '#lib/core/show-money';
+import { exactMoney, showCount, showMoney, showMoneyDown } from '#lib/core/show-money';
 
 export const metadata: Metadata = { title: 'Workspaces' };
 
@@ -38,6 +40,7 @@ export default async function WorkspacesPage({ searchParams }: WorkspacesPagePro
   const [search, after] = [[query.search].flat()[0] || undefined, [query.after].flat()[0]];
   const { data, next } = await readForOperator(listAllWorkspaces, { search, after, limit: 50 });
   const texts = search === undefined ? {} : { search };
+  const nowMs = Date.now();
   const limit = (value: number | null) => (value === null ? 'None' : showCount(value));
   return (
     <>
@@ -72,12 +75,10 @@ export default async function WorkspacesPage({ searchParams }: WorkspacesPagePro
                 </Link>
                 <code className="font-mono text-muted text-xs">{one.slug}</code>
               </span>,
-              <Badge key="state" tone={one.suspended ? 'bad' : 'good'} dot>
-                {one.suspended ? 'Suspended' : 'Active'}
-              </Badge>,
+              <StateCell key="state" status={workspaceStatusOf(one, { nowMs })} />,
               ...[one.balance, one.available, one.held].map((usd, at) => (
                 <span key={['balance', 'available', 'held'][at]} title={exactMoney(usd)}>
-                  {showMoney(usd)}
+                  {at === 2 ? showMoney(usd) : showMoneyDown(usd)}
                 </span>
               )),
               limit(one.rpm),
@@ -96,5 +97,20 @@ export default async function WorkspacesPage({ searchParams }: WorkspacesPagePro
         Newest first. Deleted workspaces are not listed.
       </PagesNav>
     </>
+  );
+}
+
+function StateCell({ status: { tone, text, note, why } }: { status: CallStatus }) {
+  return (
+    <span title={why}>
+      <Badge tone={tone} dot>
+        {text}
+      </Badge>
+      {note === null ? null : (
+        <span className="mt-1 block max-w-48 text-muted text-xs leading-4 [overflow-wrap:anywhere]">
+          {note}
+        </span>
+      )}
+    </span>
   );
 }

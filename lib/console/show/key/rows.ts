@@ -30,9 +30,7 @@ export function keyRowOf(key: ShownKey, { workspace, timeZone, nowMs }: KeyRowPl
     spent30d: showMoney(key.spent.d30),
     exactSpent30d: key.spent.d30,
     cap: nearestCap(key),
-    lastUsed: key.lastUsedAt
-      ? { text: showAgo(Date.parse(key.lastUsedAt), nowMs), exact: exact(key.lastUsedAt) }
-      : null,
+    lastUsed: lastUseOf(key, exact, nowMs),
     created: { text: showDay(Date.parse(key.createdAt), timeZone), exact: exact(key.createdAt) },
     expires:
       expiresMs === null || expiresMs <= nowMs || key.status === 'revoked'
@@ -48,6 +46,17 @@ export function keyRowOf(key: ShownKey, { workspace, timeZone, nowMs }: KeyRowPl
     settings: settingsOf(key, timeZone),
     href: `/${workspace}/keys/${key.id}`,
     logHref: `/${workspace}/logs?key=${key.id}`,
+  };
+}
+
+/** A call that was refused does not use a key, but somebody who tries it must not read that nothing came. */
+function lastUseOf({ lastUsedAt, lastTriedAt }: ShownKey, exact: (iso: string) => string, nowMs: number) {
+  const at = lastUsedAt ?? lastTriedAt;
+  if (at === null) return null;
+  const ago = showAgo(Date.parse(at), nowMs);
+  return {
+    ...(lastUsedAt ? { text: ago, note: null } : { text: 'Never answered', note: `last tried ${ago}` }),
+    exact: exact(at),
   };
 }
 

@@ -1,34 +1,19 @@
+import type { CallStatus, Place } from '#lib/console/show/call-status';
 import { showAgo, showDay, showMinute, showMoment } from '#lib/console/show/time';
 import type { ShownKey } from '#lib/control/operations/key/settings';
 import { showCount, showMoney } from '#lib/core/show-money';
 
-/** Whether calls of a key are served, ready to read. */
-export interface KeyStatus {
-  readonly tone: 'good' | 'warn' | 'bad' | 'neutral';
-  /** One or two words. */
-  readonly text: string;
-  /** When or by what it ends: "resets 26 Nov, 00:00"; null where the word says it all. */
-  readonly note: string | null;
-  /** What happens to calls, why, and what helps, in sentences. */
-  readonly why: string;
-}
-
-interface Place {
-  readonly timeZone: string;
-  readonly nowMs: number;
-}
-
 type Cause = NonNullable<ShownKey['refusing']>['cause'];
 
 /** What a key's calls come to now, by what its next one would be refused by. Pure. */
-export function keyStatusOf(key: ShownKey, place: Place): KeyStatus {
+export function keyStatusOf(key: ShownKey, place: Place): CallStatus {
   const { refusing } = key;
   if (refusing === null)
     return { tone: 'good', text: 'Active', note: null, why: 'Calls with this key are served.' };
   return statuses[refusing.cause](key, refusing, place);
 }
 
-type Words = (key: ShownKey, refusing: NonNullable<ShownKey['refusing']>, place: Place) => KeyStatus;
+type Words = (key: ShownKey, refusing: NonNullable<ShownKey['refusing']>, place: Place) => CallStatus;
 
 const statuses: Readonly<Record<Cause, Words>> = {
   revoked: fixed('bad', 'Revoked', 'This key is permanently revoked: calls are refused with 401.'),
@@ -49,6 +34,12 @@ const statuses: Readonly<Record<Cause, Words>> = {
     'Suspended',
     'This workspace is suspended: calls with all of its keys are refused with 403. Contact your gateway administrator.',
   ),
+  models: ({ models }) => ({
+    tone: 'bad',
+    text: 'No model',
+    note: 'until its models are served',
+    why: `This gateway serves none of the models that this key may call (${models?.join(', ') ?? 'none'}): calls are refused. Choose other models under Edit.`,
+  }),
   funds: (key) => ({
     tone: 'bad',
     text: 'No funds',
@@ -85,7 +76,7 @@ const statuses: Readonly<Record<Cause, Words>> = {
   },
 };
 
-function fixed(tone: KeyStatus['tone'], text: string, why: string): Words {
+function fixed(tone: CallStatus['tone'], text: string, why: string): Words {
   return () => ({ tone, text, note: null, why });
 }
 

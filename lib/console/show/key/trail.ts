@@ -1,3 +1,4 @@
+import { auditValue } from '#lib/console/show/audit-sentence';
 import { showAgo, showMoment, showZone } from '#lib/console/show/time';
 import { keySettings } from '#lib/control/operations/key/settings';
 
@@ -33,15 +34,15 @@ const deeds: Readonly<Record<string, string>> = {
 /** An audit row of a key in words. */
 export function trailRowOf(row: AuditRow, { timeZone, nowMs, people }: Place) {
   const atMs = Date.parse(row.at);
-  const settings = row.action === 'key.set' ? Object.keys(keySettings) : [];
+  const settings = row.action === 'key.set' ? Object.entries(keySettings) : [];
   return {
     id: row.id,
     who: whoOf(row.actor, people),
     did: deeds[row.action] ?? row.action,
-    changes: settings.flatMap((field) => {
-      const [was, is] = [row.before?.[field], row.after?.[field]];
-      const label = Object.entries(keySettings).find(([name]) => name === field)?.[1].label ?? field;
-      return was === undefined && is === undefined ? [] : [`${label}: ${told(was)} → ${told(is)}`];
+    changes: settings.flatMap(([name, field]) => {
+      const [was, is] = [row.before?.[name], row.after?.[name]];
+      if (was === undefined && is === undefined) return [];
+      return [`${field.label}: ${auditValue(field, was)} → ${auditValue(field, is)}`];
     }),
     time: showAgo(atMs, nowMs),
     exact: `${showMoment(atMs, timeZone)} (${showZone(timeZone, atMs)})`,
@@ -53,9 +54,4 @@ function whoOf(actor: string, people: ReadonlyMap<string, string>): string {
   if (known !== undefined) return known;
   if (actor.startsWith('management-key ')) return 'A management key';
   return /^[0-9a-f-]{36}$/.test(actor) ? 'A former member' : `The ${actor}`;
-}
-
-function told(value: unknown): string {
-  if (value === null || value === undefined) return 'none';
-  return Array.isArray(value) ? value.map(String).join(', ') : String(value);
 }

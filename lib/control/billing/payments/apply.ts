@@ -42,10 +42,15 @@ export async function applyFact(tx: PoolClient, fact: Fact, livemode: boolean): 
 
 const missing = { outcome: 'ignored', why: 'no such order' } as const;
 
-/** A declined card ends an automatic order; on Stripe's page people try another one. */
+/** A declined card ends an automatic order; on Stripe's page people try another one, and the order says why. */
 async function applyDeclined(tx: PoolClient, { orderId, code }: Declined): Promise<Applied> {
   const order = orderId === null ? null : await lockOrder(tx, 'id::text', orderId);
   const reason = code === 'authentication_required' ? code : 'declined';
+  if (order)
+    await tx.query(`UPDATE top_up SET failure = $2 WHERE id = $1::uuid AND status = 'open' AND NOT auto`, [
+      order.id,
+      code ?? 'declined',
+    ]);
   if (!order || !(await concludeFailed(tx, order.id, reason, code)))
     return { outcome: 'ignored', why: 'it ends no order', topUpId: order?.id ?? null };
   return { outcome: 'applied', topUpId: order.id, changes: [] };

@@ -33,6 +33,11 @@ const switches = {
     help: 'The mail has its own threshold on the billing page.',
     example: false,
   }),
+  auto_top_up_paused: toggle({
+    label: 'Paused top-ups, to webhooks',
+    help: 'When automatic top-ups are paused. The members who may pay get a mail in any case.',
+    example: false,
+  }),
 } satisfies Record<AlertKind, unknown>;
 
 const shownSwitches = z.object({
@@ -41,6 +46,7 @@ const shownSwitches = z.object({
   offer_trouble: z.boolean(),
   model_retiring: z.boolean(),
   low_balance: z.boolean(),
+  auto_top_up_paused: z.boolean(),
 } satisfies Record<AlertKind, z.ZodType>);
 
 export const showAlertSettings = read({
@@ -139,5 +145,6 @@ async function readSwitches({ prisma }: Store, { workspaceId: id }: WorkspaceSco
     offer_trouble: on('offer_trouble'),
     model_retiring: on('model_retiring'),
     low_balance: on('low_balance'),
+    auto_top_up_paused: on('auto_top_up_paused'),
   };
 }

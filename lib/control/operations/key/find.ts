@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ApiKey } from '#generated/client';
-import type { Context } from '#lib/control/operations/declare';
+import type { ReadContext } from '#lib/control/operations/declare';
 import { isUuid } from '#lib/control/operations/field/kinds';
 import { type ListPlace, placeText } from '#lib/control/operations/field/paging';
 import {
@@ -9,11 +9,12 @@ import {
   readFunds,
   readLatestCalls,
   refusingOf,
+  unservedCode,
 } from '#lib/control/operations/key/refusing';
 import { type ShownKey, stateOfRow } from '#lib/control/operations/key/settings';
 import { type KeySpend, readSpend } from '#lib/control/operations/key/spend';
 import { notFound, quoted } from '#lib/control/operations/refusal';
-import { inScope, type Scope, within } from '#lib/control/operations/scope';
+import { inScope, within } from '#lib/control/operations/scope';
 import type { Store } from '#lib/control/operations/store';
 import { formatUsd } from '#lib/core/money';
 
@@ -21,28 +22,31 @@ interface Facts {
   id: string;
   owner_removed: boolean;
   maker: string | null;
+  /** Only of keys of which no call was admitted yet. */
+  tried_at: Date | null;
 }
 
 const factsOf = `
   SELECT k.id::text AS id, k.created_by IS NOT NULL AND NOT EXISTS (
       SELECT 1 FROM member m WHERE m.workspace_id = k.workspace_id AND m.user_id = k.created_by
     ) AS owner_removed,
-    (SELECT coalesce(u.name, u.email) FROM "user" u WHERE u.id = k.created_by) AS maker
+    (SELECT coalesce(u.name, u.email) FROM "user" u WHERE u.id = k.created_by) AS maker,
+    CASE WHEN k.last_used_at IS NULL
+      THEN (SELECT c.at FROM call c WHERE c.key_id = k.id ORDER BY c.id DESC LIMIT 1) END AS tried_at
   FROM api_key k
   WHERE k.id = ANY($1::uuid[])`;
 
 /** Leaves out the keys of playgrounds, which end with their session and are not managed by users. */
 export const madeByPeople = { sessionId: null };
 
+/** What reading keys takes of the context of an operation. */
+type KeyReader = Pick<ReadContext<'subject'>, 'store' | 'scope' | 'nowMs' | 'catalogue'>;
+
 /** Keys of the scope by their ids, in the order of the ids; missing ones are left out. */
-async function readKeys(
-  store: Store,
-  scope: Scope,
-  ids: readonly string[],
-  nowMs: number,
-): Promise<ShownKey[]> {
+async function readKeys(context: KeyReader, ids: readonly string[]): Promise<ShownKey[]> {
+  const { store, scope, nowMs } = context;
   if (ids.length === 0) return [];
-  const [rows, facts, spendOf, latest] = await Promise.all([
+  const [rows, facts, spendOf, latest, catalogue] = await Promise.all([
     store.prisma.apiKey.findMany({
       where: { ...inScope(scope), ...madeByPeople, id: { in: [...ids] } },
       include: { workspace: { select: { slug: true, suspendedAt: true, timeZone: true } } },
@@ -50,6 +54,7 @@ async function readKeys(
     store.query<Facts>(factsOf, [ids]),
     readSpend(store, ids),
     readLatestCalls(store, ids, nowMs),
+    context.catalogue(),
   ]);
   const funds = await readFunds(store, [...new Set(rows.map(({ workspaceId }) => workspaceId))]);
   const factsById = new Map(facts.map((one) => [one.id, one]));
@@ -68,6 +73,7 @@ async function readKeys(
           spend,
           ownerRemoved: ownFacts?.owner_removed ?? false,
           latest: latest.get(row.id) ?? null,
+          unserved: unservedCode(stateOfRow(row).models, catalogue, nowMs),
           freesAt: {
             d7: await freesAt('d7', spend.d7Nano, row.d7CapNano),
             d30: await freesAt('d30', spend.d30Nano, row.d30CapNano),
@@ -105,14 +111,15 @@ function showKey(
     },
     createdBy: row.createdBy === null ? null : { id: row.createdBy, name: facts?.maker ?? 'a former user' },
     lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
+    lastTriedAt: facts?.tried_at?.toISOString() ?? null,
     createdAt: row.createdAt.toISOString(),
     ownerRemoved: facts?.owner_removed ?? false,
   };
 }
 
 /** One key of the scope. @throws ControlRefused not_found. */
-export async function getKey({ store, scope, nowMs }: Context<'subject'>, id: string): Promise<ShownKey> {
-  const [found] = isUuid(id) ? await readKeys(store, scope, [id], nowMs) : [];
+export async function getKey(context: KeyReader, id: string): Promise<ShownKey> {
+  const [found] = isUuid(id) ? await readKeys(context, [id]) : [];
   if (found === undefined) throw noKey(id);
   return found;
 }
@@ -141,16 +148,15 @@ const order = "(k.status = 'revoked'), k.created_at DESC, k.id DESC";
  * @param after `next` of the previous page: whether its last key was revoked, and that key's position.
  */
 export async function pageOfKeys(
-  store: Store,
-  scope: Scope,
+  context: KeyReader,
   page: {
     /** More conditions; their values are added to those of the statement. */
     conditions(values: unknown[]): string[];
     readonly after: (ListPlace & { readonly revoked: boolean }) | null;
     readonly limit: number;
   },
-  nowMs: number,
 ): Promise<{ data: ShownKey[]; next: string | null }> {
+  const { store, scope } = context;
   const values: unknown[] = [page.limit + 1];
   const where = [within(scope, 'k.workspace_id', values), 'k.session_id IS NULL', ...page.conditions(values)];
   if (page.after) {
@@ -168,7 +174,7 @@ export async function pageOfKeys(
   const last = rows.length > page.limit ? rows[page.limit - 1] : undefined;
   const ids = rows.slice(0, page.limit).map((row) => row.id);
   return {
-    data: await readKeys(store, scope, ids, nowMs),
+    data: await readKeys(context, ids),
     next: last ? `${last.revoked ? 1 : 0}.${placeText(last)}` : null,
   };
 }

@@ -132,12 +132,12 @@ export const listKeys = read({
   output: pageOf(shownKey),
   http: [{ method: 'GET', path: keys }],
   line: { unset: allModels },
-  run: ({ store, scope, nowMs }, input) => {
+  run: (context, input) => {
     const [, revoked, place = ''] = /^([01])\.(.*)$/.exec(input.after ?? '') ?? [];
     const after =
       input.after === undefined ? null : { revoked: revoked === '1', ...placeOf(place, 'a page of keys') };
     const conditions = (values: unknown[]) => conditionsOf(filters, input, values);
-    return pageOfKeys(store, scope, { conditions, after, limit: limitOf(input) }, nowMs);
+    return pageOfKeys(context, { conditions, after, limit: limitOf(input) });
   },
 });
 

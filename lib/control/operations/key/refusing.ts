@@ -1,14 +1,17 @@
 import { z } from 'zod';
 import type { ApiKey } from '#generated/client';
 import { fundsNano } from '#lib/control/billing/low-balance';
+import { whyUnavailable } from '#lib/control/catalogue/list';
 import type { KeySpend } from '#lib/control/operations/key/spend';
 import type { Store } from '#lib/control/operations/store';
 import { daysLater, knownZone } from '#lib/core/charts/zone';
 import type { ErrorCode } from '#lib/core/errors';
+import { isRetired } from '#lib/core/facts/retired';
+import type { Catalogue } from '#lib/core/facts/snapshot';
 import { idFloor } from '#lib/platform/ids';
 
 const causes = [
-  ...['revoked', 'disabled', 'expired', 'maker', 'suspended', 'quota', 'funds', 'day', 'd7', 'd30'],
+  ...['revoked', 'disabled', 'expired', 'maker', 'suspended', 'quota', 'models', 'funds', 'day', 'd7', 'd30'],
   ...['model', 'rate'],
 ] as const;
 type Cause = (typeof causes)[number];
@@ -59,6 +62,8 @@ export interface KeyFacts {
   /** When the sliding caps that are used up admit calls again. */
   readonly freesAt: { readonly d7: Date | null; readonly d30: Date | null };
   readonly latest: LatestCalls | null;
+  /** The code by which calls of all models that the key may call are refused; null: one of them is served. */
+  readonly unserved: ErrorCode | null;
 }
 
 type Row = Pick<
@@ -91,6 +96,7 @@ export function refusingOf(row: Row, facts: KeyFacts, nowMs: number): Refusing |
   if (facts.ownerRemoved) return by('maker', 'apikey_inactive');
   if (workspace.suspended) return by('suspended', 'apikey_inactive');
   if (row.quotaExhausted) return by('quota', 'quota_exceeded');
+  if (facts.unserved) return by('models', facts.unserved);
   if (workspace.fundsNano <= 0n) return by('funds', 'insufficient_balance');
   const midnight = new Date(daysLater(nowMs, knownZone(workspace.timeZone), 1));
   if (isReached(spend.dayNano, row.dailyCapNano)) return by('day', 'day_limit_reached', midnight);
@@ -116,6 +122,23 @@ export function refusingOf(row: Row, facts: KeyFacts, nowMs: number): Refusing |
     };
   }
   return null;
+}
+
+/**
+ * The code by which calls of all models in a scope are refused, since none of them has an offer that can be called
+ * (contract: operations/key-show); null: one of them has, or there is no scope. Pure.
+ */
+export function unservedCode(
+  models: readonly string[] | null,
+  catalogue: Catalogue,
+  nowMs: number,
+): ErrorCode | null {
+  if (models === null) return null;
+  const offers = models
+    .flatMap((id) => catalogue.models.get(id)?.offers ?? [])
+    .filter((offer) => offer.price !== null && !isRetired(offer, nowMs));
+  if (offers.length === 0) return 'model_not_allowed';
+  return offers.some((offer) => whyUnavailable(offer) === null) ? null : 'missing_upstream_base_url';
 }
 
 /** Whether settled spend has reached a cap; never without a cap. */

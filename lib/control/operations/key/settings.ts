@@ -89,7 +89,12 @@ export const shownKey = z.object({
     .object({ id: z.uuid(), name: z.string() })
     .nullable()
     .describe('The member who created it and with whom it stops; null: no particular member.'),
-  lastUsedAt: moments.nullable().describe('Time of the latest call; null: never used.'),
+  lastUsedAt: moments.nullable().describe('Time of the latest call that was admitted; null: none yet.'),
+  lastTriedAt: moments
+    .nullable()
+    .describe(
+      'If no call was admitted yet: time of the latest call, which was refused; null: none in the log.',
+    ),
   createdAt: moments,
   refusing: refusing
     .nullable()

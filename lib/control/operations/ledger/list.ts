@@ -10,6 +10,9 @@ const dollars = (description: string) => z.string().describe(description);
 /** Kinds of lines, the most common first. */
 export const lineKinds = ['usage', 'top_up', 'promo', 'expiry', 'refund', 'dispute', 'adjustment'] as const;
 
+/** The time by which lines are in order: usage stands after the other lines of its quarter of an hour. */
+const placeSql = 'ledger_place(at, kind)';
+
 /** A line as "ledger list" shows it (contract: operations/ledger-list). */
 export const ledgerLine = z.object({
   id: z.uuid(),
@@ -31,6 +34,7 @@ export type LedgerLine = z.output<typeof ledgerLine>;
 
 interface StoredLine extends Omit<LedgerLine, 'at'> {
   readonly at: Date;
+  readonly place: Date;
 }
 
 /** Which lines to return, and in which order. */
@@ -52,8 +56,8 @@ export const shownRef = `CASE WHEN t.id IS NOT NULL THEN t.id || substr(p.ref, l
          WHEN p.kind IN ('top_up', 'refund', 'dispute') THEN p.id::text ELSE p.ref END`;
 
 /**
- * A page of a workspace's ledger, each line with the balance after it, whatever the filters. A balance is the
- * sum of the days before and of the lines of its own day: exact, and never a scan of all lines.
+ * A page of a workspace's ledger, each line with the balance after it, whatever the filters. Usage stands
+ * after the other lines of its quarter, so that no balance is below zero that never was. A balance is the sum of the days before and of the lines of its own day: exact, and never a scan of all lines.
  * @param receipts whether receipts may be shown.
  * @throws ControlRefused (invalid_body) for an invalid `after`, or a month together with a range.
  */
@@ -75,9 +79,9 @@ export async function pageOfLedger(
   if (to) where.push(`at < ${given(to, 'timestamptz')}`);
   if (place) {
     const [at, id] = [given(place.at, 'timestamptz'), given(place.id, 'uuid')];
-    where.push(`(at, id) ${newest ? '<' : '>'} (${at}, ${id})`);
+    where.push(`(${placeSql}, id) ${newest ? '<' : '>'} (${at}, ${id})`);
   }
-  const order = newest ? 'at DESC, id DESC' : 'at, id';
+  const order = newest ? `${placeSql} DESC, id DESC` : `${placeSql}, id`;
   // A single statement, because a usage line may grow between two.
   const found = await store.query<StoredLine>(
     `WITH page AS (
@@ -87,28 +91,28 @@ export async function pageOfLedger(
      ), before AS (
        SELECT day, sum(amount_nano) OVER (ORDER BY day) - amount_nano AS nano FROM ledger_day WHERE ${workspace}
      ), within_day AS (
-       SELECT l.id, t.day, sum(l.amount_nano) OVER (PARTITION BY t.day ORDER BY l.at, l.id) AS nano
+       SELECT l.id, t.day, sum(l.amount_nano) OVER (PARTITION BY t.day ORDER BY ledger_place(l.at, l.kind), l.id) AS nano
        FROM touched t JOIN ledger_line l
          ON l.${workspace} AND l.at >= t.day AND l.at < t.day + interval '24 hours'
      )
-     SELECT p.id::text AS id, p.at, p.kind, ${shownRef} AS ref, p.amount_nano::text AS amount,
+     SELECT p.id::text AS id, p.at, ledger_place(p.at, p.kind) AS place, p.kind, ${shownRef} AS ref, p.amount_nano::text AS amount,
        p.simulated_nano::text AS simulated, p.calls, p.reason,
        (before.nano + within_day.nano)::text AS balance,
        CASE WHEN p.kind = 'adjustment' AND p.key_id IS NOT NULL THEN split_part(p.ref, ':', 1) END AS call,
        t.id::text AS "topUp", t.receipt_url AS "receiptUrl"
      FROM page p JOIN within_day USING (id) JOIN before ON before.day = within_day.day
      ${joinOrder}
-     ORDER BY p.at ${newest ? 'DESC' : ''}, p.id ${newest ? 'DESC' : ''}`,
+     ORDER BY place ${newest ? 'DESC' : ''}, p.id ${newest ? 'DESC' : ''}`,
     values,
   );
   const last = found.length > limit ? found[limit - 1] : undefined;
   return {
     data: found.slice(0, limit).map((line) => shown(line, receipts)),
-    next: last ? placeText(last) : null,
+    next: last ? placeText({ at: last.place, id: last.id }) : null,
   };
 }
 
-function shown(line: StoredLine, receipts: boolean): LedgerLine {
+function shown({ place: _, ...line }: StoredLine, receipts: boolean): LedgerLine {
   return {
     ...line,
     at: line.at.toISOString(),

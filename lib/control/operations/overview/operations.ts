@@ -4,7 +4,7 @@ import { read } from '#lib/control/operations/declare';
 import { findNearCaps, usedOf } from '#lib/control/operations/overview/caps';
 import { dollars } from '#lib/control/operations/usage/figures';
 import { readUsage, totalOf } from '#lib/control/operations/usage/sums';
-import { availableNano } from '#lib/control/operations/workspace/find';
+import { availableNano, heldNano } from '#lib/control/operations/workspace/find';
 import { isRetired } from '#lib/core/facts/retired';
 import { formatUsd } from '#lib/core/money';
 import { offerState } from '#lib/gateway/routing/health';
@@ -18,6 +18,11 @@ const mostShown = 5;
 const shownOverview = z.object({
   called: z.boolean().describe('Whether the workspace has ever made a call.'),
   available: dollars.describe('Balance plus credit minus what is held.'),
+  held: dollars.describe('By running calls and jobs.'),
+  topUpsPaused: z
+    .object({ reason: z.string(), detail: z.string().nullable(), at: z.iso.datetime() })
+    .nullable()
+    .describe('Since when and why automatic top-ups are paused; null: they are not, or are off.'),
   simulated: dollars.describe(
     'The part of the balance that is simulated money, which pays only the simulated provider.',
   ),
@@ -25,7 +30,10 @@ const shownOverview = z.object({
     .nullable()
     .describe('The low-balance threshold, if the funds are below it; otherwise null.'),
   perDay: dollars.describe(`Average cost of a day in the last ${paceDays} days.`),
-  daysLeft: z.number().nullable().describe('How long the funds last at that pace; null: nothing was spent.'),
+  daysLeft: z
+    .number()
+    .nullable()
+    .describe('How long the funds last at that pace; null: nothing was spent, or nothing is left.'),
   caps: z
     .array(
       z.object({
@@ -45,6 +53,14 @@ const shownOverview = z.object({
 
 export type Overview = z.output<typeof shownOverview>;
 
+interface Money {
+  readonly available: string;
+  readonly held: string;
+  readonly simulated: string;
+  readonly low: string | null;
+  readonly called: boolean;
+}
+
 /** The state of a workspace: its money, what is near a limit, and what is failing. */
 export const showOverview = read({
   name: 'workspace.overview',
@@ -56,13 +72,18 @@ export const showOverview = read({
   run: async (context) => {
     const { store, scope, nowMs } = context;
     const toMs = Math.floor(nowMs / quarterMs + 1) * quarterMs;
-    const [[money], parts, caps, catalogue, health] = await Promise.all([
-      store.query<{ available: string; simulated: string; low: string | null; called: boolean }>(
-        `SELECT (${availableNano})::text AS available, w.simulated_nano::text AS simulated,
+    const [[money], [paused], parts, caps, catalogue, health] = await Promise.all([
+      store.query<Money>(
+        `SELECT (${availableNano})::text AS available, (${heldNano})::text AS held, w.simulated_nano::text AS simulated,
            CASE WHEN ${fundsNano} < w.low_balance_nano THEN w.low_balance_nano END::text AS low,
            EXISTS (SELECT FROM call c WHERE c.workspace_id = w.id)
              OR EXISTS (SELECT FROM usage_day d WHERE d.workspace_id = w.id) AS called
          FROM workspace w WHERE w.id = $1::uuid`,
+        [scope.workspaceId],
+      ),
+      store.query<{ reason: string; detail: string | null; at: Date }>(
+        `SELECT paused_reason AS reason, paused_detail AS detail, paused_at AS at FROM auto_top_up
+         WHERE workspace_id = $1::uuid AND enabled AND paused_at IS NOT NULL`,
         [scope.workspaceId],
       ),
       readUsage(store, scope, { range: { fromMs: toMs - paceDays * dayMs, toMs }, split: 'model' }),
@@ -87,10 +108,12 @@ export const showOverview = read({
     return {
       called: money?.called ?? false,
       available: formatUsd(freeNano),
+      held: formatUsd(BigInt(money?.held ?? 0)),
+      topUpsPaused: paused ? { ...paused, at: paused.at.toISOString() } : null,
       simulated: formatUsd(BigInt(money?.simulated ?? 0)),
       lowBalance: money?.low == null ? null : formatUsd(BigInt(money.low)),
       perDay: formatUsd(perDayNano),
-      daysLeft: perDayNano > 0n ? Number(freeNano) / Number(perDayNano) : null,
+      daysLeft: perDayNano > 0n && freeNano > 0n ? Number(freeNano) / Number(perDayNano) : null,
       caps: caps.slice(0, mostShown).map((cap) => ({
         key: cap.id,
         name: cap.name,

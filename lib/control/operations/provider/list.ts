@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type ReadContext, read } from '#lib/control/operations/declare';
+import { readTests, type Tested } from '#lib/control/operations/provider/tested';
 import { defaultCredential } from '#lib/core/facts/credential';
 import type { Address, Catalogue, ProviderFacts } from '#lib/core/facts/snapshot';
 import { formatUsd } from '#lib/core/money';
@@ -36,6 +37,10 @@ const credential = z.object({
     .object({ status: z.int().nullable(), what: z.string(), at: z.iso.datetime() })
     .nullable()
     .describe('The newest failed attempt in the memory of these processes.'),
+  tested: z
+    .object({ at: z.iso.datetime(), failure: z.string().nullable().describe('null: it worked.') })
+    .nullable()
+    .describe('The latest test with this credential; null: it was not tested.'),
   spend: z
     .string()
     .nullable()
@@ -81,6 +86,7 @@ export const listProviders = read({
         pooled.map(({ id }) => id),
       ),
       standings: standingsOf(catalogue, await context.health(), context.nowMs),
+      tests: await readTests(context.store),
     };
     return {
       data: rows.map((row) => shown(row, catalogue.providers.get(row.id), known)),
@@ -115,6 +121,7 @@ const plain = { weight: 1, priority: 1, models: [], withdrawnAt: null };
 interface Known {
   readonly spend: ReadonlyMap<string, string>;
   readonly standings: ReadonlyMap<string, Standing>;
+  readonly tests: readonly Tested[];
 }
 
 /** @param facts as read by this process; undefined: not read yet. */
@@ -142,6 +149,7 @@ function credentialsOf(row: Row, facts: ProviderFacts | undefined, known: Known)
   );
   return pool.map(({ name, secret, weight, priority, models, withdrawnAt }) => {
     const key = keyOf(row.id, name);
+    const test = known.tests.find((one) => one.provider === row.id && one.name === name);
     return {
       name,
       ...placeOf(secret, usable.has(name)),
@@ -150,6 +158,7 @@ function credentialsOf(row: Row, facts: ProviderFacts | undefined, known: Known)
       models: models.length > 0 ? [...models] : null,
       withdrawn: withdrawnAt !== null,
       ...(known.standings.get(key) ?? untried),
+      tested: test ? { at: test.at.toISOString(), failure: test.failure } : null,
       spend: others.length > 0 ? (known.spend.get(key) ?? '0') : null,
     };
   });

@@ -3,6 +3,7 @@ import { type Context, change } from '#lib/control/operations/declare';
 import { optional } from '#lib/control/operations/field/field';
 import { nameField, noProvider, providerField } from '#lib/control/operations/provider/credential';
 import { cheapestProbe, type Probe, probe, probed } from '#lib/control/operations/provider/probe';
+import { keepTest, readFingerprint } from '#lib/control/operations/provider/tested';
 import { conflict, quoted } from '#lib/control/operations/refusal';
 
 /** A mutation, although it changes nothing: it spends the operator's money, so the audit log has to say who did it. */
@@ -38,10 +39,13 @@ export const testProvider = change({
       after: asked,
     };
   },
-  follow: async (context, result) => ({
-    ...result,
-    outcome: await probe(await probeOf(context, result.provider, result.name), context.pools),
-  }),
+  follow: async (context, result) => {
+    const { provider, name } = result;
+    const print = await readFingerprint(context.pool, provider, name);
+    const outcome = await probe(await probeOf(context, provider, name), context.pools);
+    await keepTest(context.pool, { provider, name, print }, outcome);
+    return { ...result, outcome };
+  },
 });
 
 /** @throws ControlRefused not_found; conflict if none of its offers can be called. */

@@ -8,7 +8,7 @@ import type { WorkspaceScope } from '#lib/control/operations/scope';
 import type { Store } from '#lib/control/operations/store';
 import { formatUsd } from '#lib/core/money';
 
-const statuses = ['open', 'paid', 'expired', 'failed', 'refunded'] as const;
+const statuses = ['open', 'paid', 'expired', 'failed', 'refunded', 'canceled'] as const;
 
 /** A top-up as JSON; amounts are decimal strings of dollars. */
 export const topUp = z.object({
@@ -16,6 +16,10 @@ export const topUp = z.object({
   amount: z.string().describe('Credited amount, dollars.'),
   fee: z.string().describe('Fee charged in addition, dollars.'),
   status: z.enum(statuses),
+  failure: z
+    .string()
+    .nullable()
+    .describe('Of an open or failed one: why the latest try to pay failed, as the code of Stripe.'),
   url: z.string().nullable().describe('Page to pay on; null: the top-up is not open.'),
   refunded: z.string().describe('Refunded to the card, including the fee, dollars.'),
   createdAt: z.iso.datetime(),
@@ -58,12 +62,15 @@ export async function listTopUpRows(
 }
 
 export function shownTopUp(row: TopUp): ShownTopUp {
-  const status = statuses.find((one) => one === row.status) ?? 'open';
+  const stored = statuses.find((one) => one === row.status) ?? 'open';
+  // A payment that was on its way when it was canceled is credited, and counts.
+  const status = row.canceledAt !== null && (stored === 'open' || stored === 'expired') ? 'canceled' : stored;
   return {
     id: row.id,
     amount: formatUsd(nanoOf(row.cents)),
     fee: formatUsd(nanoOf(row.feeCents)),
     status,
+    failure: status === 'open' || status === 'failed' ? row.failure : null,
     url: status === 'open' ? row.sessionUrl : null,
     refunded: formatUsd(nanoOf(row.refundedCents)),
     createdAt: row.createdAt.toISOString(),

@@ -1,9 +1,10 @@
 import { centsOf, feeOf } from '#lib/control/billing/payments/cents';
-import { create, read } from '#lib/control/operations/declare';
+import { closePage } from '#lib/control/billing/payments/pages/close';
+import { change, create, read } from '#lib/control/operations/declare';
 import { optional } from '#lib/control/operations/field/field';
 import { amount, id, toggle } from '#lib/control/operations/field/kinds';
 import { limitOf, pageOf, paging, placeOf } from '#lib/control/operations/field/paging';
-import { badInput } from '#lib/control/operations/refusal';
+import { badInput, conflict } from '#lib/control/operations/refusal';
 import { listTopUpRows, readTopUp, topUp } from '#lib/control/operations/top-up/find';
 import { checkoutOf, paymentsOf } from '#lib/control/operations/top-up/page';
 import { openPortal } from '#lib/control/operations/top-up/portal';
@@ -50,6 +51,7 @@ export const createTopUp = create({
         ...shown,
         id: order.id,
         fee: formatUsd(BigInt(order.feeCents) * 10_000_000n),
+        failure: null,
         url: null,
         refunded: '0',
         createdAt: new Date(nowMs).toISOString(),
@@ -70,9 +72,39 @@ export const createTopUp = create({
   },
 });
 
+export const cancelTopUp = change({
+  name: 'top-up.cancel',
+  summary: 'Gives up a top-up that is not paid; a payment that is already on its way is still credited.',
+  reach: 'workspace',
+  permission: 'billing:write',
+  fields: { id: id({ label: 'Top-up', help: 'Its id.' }) },
+  output: topUp,
+  http: [{ method: 'POST', path: '/workspaces/{workspace}/top-ups/{id}/cancel' }],
+  line: { arguments: ['workspace', 'id'] },
+  text: ({ id, status }) => `top-up ${id} is ${status}`,
+  run: async ({ store, scope, nowMs }, input) => {
+    const before = await readTopUp(store, scope, input.id);
+    const { id, status, automatic } = before;
+    if (automatic)
+      throw badInput('id', 'this top-up was ordered automatically; switch automatic top-ups off');
+    if (status !== 'open' && status !== 'canceled')
+      throw conflict(`this top-up is ${status}; only open ones can be canceled`, 'id');
+    // Whatever came to it meanwhile stays.
+    const open = { id, workspaceId: scope.workspaceId, status: 'open', canceledAt: null };
+    await store.prisma.topUp.updateMany({ where: open, data: { canceledAt: new Date(nowMs) } });
+    const result = await readTopUp(store, scope, id);
+    return { result, subject: id, before: { status }, after: { status: result.status } };
+  },
+  follow: async ({ store, pool, scope, payments }, { id }) => {
+    // What cannot be closed now is closed within a minute.
+    if (payments) await closePage(pool, payments, id).catch(() => undefined);
+    return readTopUp(store, scope, id);
+  },
+});
+
 export const showTopUp = read({
   name: 'top-up.show',
-  summary: 'Shows a top-up and its status: open, paid, expired, failed or refunded.',
+  summary: 'Shows a top-up and its status: open, paid, expired, failed, canceled or refunded.',
   reach: 'workspace',
   permission: 'billing:read',
   fields: { id: id({ label: 'Top-up', help: 'Its id.' }) },
@@ -102,6 +134,7 @@ export const listTopUps = read({
 
 export const topUpOperations = [
   createTopUp,
+  cancelTopUp,
   showTopUp,
   listTopUps,
   openPortal,

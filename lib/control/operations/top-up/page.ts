@@ -29,7 +29,7 @@ export async function checkoutOf(
   const order = await store.prisma.topUp.findFirst({ where });
   if (!order)
     throw notFound('there is no top-up with this id in the workspace; "gateway top-up list" shows all', 'id');
-  if (order.sessionId !== null || order.status !== 'open') return;
+  if (order.sessionId !== null || order.status !== 'open' || order.canceledAt !== null) return;
   const { slug, workspaceId } = scope;
   const [customer, session] = await atStripe(() =>
     withCustomer(pool, payments, workspaceId, async (payer, replaced) => [

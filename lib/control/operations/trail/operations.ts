@@ -13,6 +13,7 @@ import {
 } from '#lib/control/operations/field/paging';
 import { inScope, within } from '#lib/control/operations/scope';
 import { listActors } from '#lib/control/operations/trail/actors';
+import { namesOfSubjects } from '#lib/control/operations/trail/subjects';
 
 const states = z.record(z.string(), z.unknown()).nullable();
 const shownRow = z.object({
@@ -21,6 +22,10 @@ const shownRow = z.object({
   actor: z.string().describe('Id of a user, "management-key <id>", or "command line".'),
   action: z.string().describe('The operation: "key.revoke".'),
   subject: z.string().describe('Id of what was changed.'),
+  called: z
+    .string()
+    .nullable()
+    .describe('The present name of a key or webhook, or the address of a person; null: none is known.'),
   before: states.describe('The differences, before the change; null: it is new.'),
   after: states.describe('The differences, after the change; null: it was deleted.'),
   address: z.string().nullable().describe('Network address of the caller; null: this machine.'),
@@ -73,10 +78,15 @@ export const listAudit = read({
     );
     const ids = found.slice(0, limit).map(({ id }) => id);
     const rows = await store.prisma.audit.findMany({ where: { ...inScope(scope), id: { in: ids } } });
+    const names = await namesOfSubjects(
+      store,
+      scope,
+      rows.map(({ subject }) => subject),
+    );
     const byId = new Map(rows.map((row) => [row.id, row]));
     const data = ids.flatMap((id) => {
       const row = byId.get(id);
-      return row ? [shown(row)] : [];
+      return row ? [{ ...shown(row), called: names.get(row.subject) ?? null }] : [];
     });
     const last = found.length > limit ? found[limit - 1] : undefined;
     return { data, next: last ? placeText(last) : null };

@@ -3,7 +3,7 @@ import { fundsNano } from '#lib/control/billing/low-balance';
 import { userOf } from '#lib/control/operations/actor';
 import { read } from '#lib/control/operations/declare';
 import { notFound } from '#lib/control/operations/refusal';
-import { availableNano } from '#lib/control/operations/workspace/find';
+import { availableNano, heldNano } from '#lib/control/operations/workspace/find';
 import { showFirstRun } from '#lib/control/operations/workspace/first-run';
 import { formatUsd } from '#lib/core/money';
 import { roleOf, roles } from '#lib/core/role';
@@ -42,15 +42,30 @@ export const visitWorkspace = read({
     timeZone: z.string(),
     role: z.enum([...roles, 'operator']),
     available: z.string(),
+    held: z.string().describe('By running calls and jobs.'),
+    topUpsPaused: z.boolean().describe('Whether automatic top-ups are on but paused.'),
     low: z.boolean().describe('Whether the funds are below the workspace’s low-balance threshold.'),
-    suspended: z.boolean(),
+    suspension: z
+      .object({ reason: z.string().nullable(), contact: z.string().nullable() })
+      .nullable()
+      .describe('Why it is suspended and whom to ask; null: it is not.'),
     demo: z.boolean(),
   }),
   run: async ({ store, scope, role }) => {
-    const [row] = await store.query<{ name: string; available: string; low: boolean; suspended: boolean }>(
-      `SELECT w.name, (${availableNano})::text AS available,
+    const [row] = await store.query<{
+      name: string;
+      available: string;
+      held: string;
+      low: boolean;
+      paused: boolean;
+      suspended: boolean;
+      reason: string | null;
+      contact: string | null;
+    }>(
+      `SELECT w.name, (${availableNano})::text AS available, (${heldNano})::text AS held,
          coalesce(${fundsNano} < w.low_balance_nano, false) AS low,
-         w.suspended_at IS NOT NULL AS suspended
+         EXISTS (SELECT FROM auto_top_up a WHERE a.workspace_id = w.id AND a.enabled AND a.paused_at IS NOT NULL) AS paused,
+         w.suspended_at IS NOT NULL AS suspended, w.suspended_reason AS reason, w.suspended_contact AS contact
        FROM workspace w WHERE w.id = $1::uuid`,
       [scope.workspaceId],
     );
@@ -64,8 +79,10 @@ export const visitWorkspace = read({
       role,
       name: row.name,
       available,
+      held: formatUsd(BigInt(row.held)),
       low: row.low,
-      suspended: row.suspended,
+      topUpsPaused: row.paused,
+      suspension: row.suspended ? { reason: row.reason, contact: row.contact } : null,
       demo,
     };
   },

@@ -5,6 +5,11 @@ import { madeByPeople } from '#lib/control/operations/key/find';
 import { inScope, type Scope, within } from '#lib/control/operations/scope';
 import type { Store } from '#lib/control/operations/store';
 import {
+  type RateLimited,
+  readRateLimited,
+  workspaceRefusingOf,
+} from '#lib/control/operations/workspace/refusing';
+import {
   type ListedWorkspace,
   type ShownWorkspace,
   stateOfRow,
@@ -22,15 +27,17 @@ export const availableNano = `${fundsNano} - (${heldNano})`;
 interface Funds {
   readonly held: string;
   readonly available: string;
+  readonly funds: string;
 }
 
-const funds = `(${heldNano})::text AS held, (${availableNano})::text AS available`;
+const funds = `(${heldNano})::text AS held, (${availableNano})::text AS available, (${fundsNano})::text AS funds`;
 
 /** Workspaces of the scope by time of creation, newest first. */
 export async function listWorkspaces(
   store: Store,
   scope: Scope,
   page: { conditions(values: unknown[]): string[]; readonly after: ListPlace | null; readonly limit: number },
+  nowMs: number,
 ): Promise<{ data: ListedWorkspace[]; next: string | null }> {
   const values: unknown[] = [page.limit + 1];
   const where = ['w.deleted_at IS NULL', within(scope, 'w.id', values), ...page.conditions(values)];
@@ -48,17 +55,23 @@ export async function listWorkspaces(
   const ids = rows.map(({ id }) => id);
   const workspaces = await store.prisma.workspace.findMany({ where: { id: { in: ids } } });
   const byId = new Map(workspaces.map((workspace) => [workspace.id, workspace]));
+  const limited = await readRateLimited(store, ids, nowMs);
   return {
-    data: rows.flatMap(({ id, held, available }) => {
-      const workspace = byId.get(id);
-      return workspace ? [listed(workspace, { held, available })] : [];
+    data: rows.flatMap((row) => {
+      const workspace = byId.get(row.id);
+      return workspace ? [listed(workspace, row, limited.get(row.id) ?? null)] : [];
     }),
     next: last ? placeText(last) : null,
   };
 }
 
 /** One workspace with its keys, oldest first. */
-export async function readWorkspace(store: Store, scope: Scope, id: string): Promise<ShownWorkspace | null> {
+export async function readWorkspace(
+  store: Store,
+  scope: Scope,
+  id: string,
+  nowMs: number,
+): Promise<ShownWorkspace | null> {
   const values: unknown[] = [id];
   const [found] = await store.query<Funds>(
     `SELECT ${funds} FROM workspace w
@@ -72,8 +85,9 @@ export async function readWorkspace(store: Store, scope: Scope, id: string): Pro
     select: { id: true, name: true, status: true, displayStart: true, displayEnd: true },
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
   });
+  const limited = await readRateLimited(store, [id], nowMs);
   return {
-    ...listed(workspace, found),
+    ...listed(workspace, found, limited.get(id) ?? null),
     keys: keys.map(({ displayStart, displayEnd, ...key }) => ({
       ...key,
       display: `${displayStart}…${displayEnd}`,
@@ -81,7 +95,11 @@ export async function readWorkspace(store: Store, scope: Scope, id: string): Pro
   };
 }
 
-function listed(row: Workspace, { held, available }: Funds): ListedWorkspace {
+function listed(
+  row: Workspace,
+  { held, available, funds }: Funds,
+  limited: RateLimited | null,
+): ListedWorkspace {
   return {
     id: row.id,
     ...stateOfRow(row),
@@ -89,6 +107,7 @@ function listed(row: Workspace, { held, available }: Funds): ListedWorkspace {
     simulated: formatUsd(row.simulatedNano),
     held: formatUsd(BigInt(held)),
     available: formatUsd(BigInt(available)),
+    refusing: workspaceRefusingOf({ suspended: row.suspendedAt !== null, fundsNano: BigInt(funds), limited }),
     createdAt: row.createdAt.toISOString(),
   };
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { change, create, read } from '#lib/control/operations/declare';
-import { allOptional, optional } from '#lib/control/operations/field/field';
+import { allOptional } from '#lib/control/operations/field/field';
 import { line } from '#lib/control/operations/field/kinds';
 import {
   conditionsOf,
@@ -11,7 +11,7 @@ import {
   placeOf,
 } from '#lib/control/operations/field/paging';
 import { columnsOf } from '#lib/control/operations/field/settings';
-import { notFound } from '#lib/control/operations/refusal';
+import { badInput, notFound } from '#lib/control/operations/refusal';
 import { deleteWorkspace, showDeletion } from '#lib/control/operations/workspace/delete';
 import { listWorkspaces, readWorkspace } from '#lib/control/operations/workspace/find';
 import { showLimits } from '#lib/control/operations/workspace/limits';
@@ -24,7 +24,7 @@ import {
   shownWorkspace,
   stateOfRow,
   stateOfShown,
-  suspended,
+  suspension,
   workspaceSettings,
 } from '#lib/control/operations/workspace/settings';
 import { insertWorkspace } from '#lib/control/operations/workspace/slug';
@@ -65,23 +65,37 @@ export const setWorkspace = change({
   summary: 'Changes settings of a workspace; omitted fields and the slug are unchanged.',
   reach: 'workspace',
   permission: 'workspace:write',
-  fields: { ...allOptional(workspaceSettings), suspended: optional(suspended) },
+  fields: allOptional({ ...workspaceSettings, ...suspension }),
   output: changedWorkspace,
   http: [{ method: 'PATCH', path: `${workspaces}/{workspace}` }],
   line: { arguments: ['workspace'] },
   text: ({ slug }) => `workspace ${slug} changed`,
-  run: async ({ store, scope, expect, nowMs }, { suspended: wanted, ...input }) => {
+  run: async (
+    { store, scope, expect, nowMs },
+    { suspended, suspendedReason, suspendedContact, ...input },
+  ) => {
     const { workspaceId: id } = scope;
     await store.query('SELECT 1 AS one FROM workspace WHERE id = $1::uuid FOR NO KEY UPDATE', [id]);
     const row = await store.prisma.workspace.findUniqueOrThrow({ where: { id } });
     const before = stateOfRow(row);
     expect(before);
-    const since = row.suspendedAt ?? new Date(nowMs);
+    const stays = suspended ?? before.suspended;
+    if (!stays && (suspendedReason || suspendedContact))
+      throw badInput(
+        'suspendedReason',
+        'a workspace that is not suspended has no reason for it; suspend it with the same request',
+      );
     const changed = await store.prisma.workspace.update({
       where: { id },
       data: {
         ...columnsOf(workspaceSettings, input),
-        ...(wanted === undefined ? {} : { suspendedAt: wanted ? since : null }),
+        ...(stays
+          ? {
+              suspendedAt: row.suspendedAt ?? new Date(nowMs),
+              ...(suspendedReason === undefined ? {} : { suspendedReason }),
+              ...(suspendedContact === undefined ? {} : { suspendedContact }),
+            }
+          : { suspendedAt: null, suspendedReason: null, suspendedContact: null }),
       },
     });
     const changes: Change[] = [{ kind: 'workspace', subject: id }];
@@ -102,8 +116,8 @@ export const showWorkspace = read({
   state: stateOfShown,
   http: [{ method: 'GET', path: `${workspaces}/{workspace}` }],
   line: { arguments: ['workspace'] },
-  run: async ({ store, scope }) => {
-    const found = await readWorkspace(store, scope, scope.workspaceId);
+  run: async ({ store, scope, nowMs }) => {
+    const found = await readWorkspace(store, scope, scope.workspaceId, nowMs);
     if (found === null) throw notFound('this workspace is gone', 'workspace');
     return found;
   },
@@ -126,10 +140,10 @@ export const listAllWorkspaces = read({
   output: pageOf(listedWorkspace),
   http: [{ method: 'GET', path: workspaces }],
   line: {},
-  run: ({ store, scope }, input) => {
+  run: ({ store, scope, nowMs }, input) => {
     const after = input.after === undefined ? null : placeOf(input.after, 'a page of workspaces');
     const conditions = (values: unknown[]) => conditionsOf(filters, input, values);
-    return listWorkspaces(store, scope, { conditions, after, limit: limitOf(input) });
+    return listWorkspaces(store, scope, { conditions, after, limit: limitOf(input) }, nowMs);
   },
 });
 

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { Workspace } from '#generated/client';
-import { allowance, limit, name, toggle } from '#lib/control/operations/field/kinds';
+import { allowance, limit, line, name, toggle } from '#lib/control/operations/field/kinds';
 import { timeZone } from '#lib/control/operations/field/people';
 import { shapeOf, shownSettings } from '#lib/control/operations/field/settings';
+import { workspaceRefusing } from '#lib/control/operations/workspace/refusing';
 
 const limits = { title: 'Rate limits', help: 'Limits of the workspace, in addition to those of its keys.' };
 
@@ -49,12 +50,30 @@ export const workspaceSettings = {
   }),
 };
 
-export const suspended = toggle({
-  label: 'Suspended',
-  help: 'Every call is refused, and only operators can change anything.',
-  example: false,
-  permission: 'gateway:write',
-});
+/** Of operators; the reason and the contact end with the suspension (contract: control-plane/suspended). */
+export const suspension = {
+  suspended: toggle({
+    label: 'Suspended',
+    help: 'Every call is refused, and only operators can change anything.',
+    example: false,
+    permission: 'gateway:write',
+  }),
+  suspendedReason: line({
+    label: 'Reason',
+    help: 'Shown to the members of the workspace while it is suspended.',
+    example: 'Unpaid invoice of October',
+    permission: 'gateway:write',
+  }),
+  suspendedContact: line(
+    {
+      label: 'Contact',
+      help: 'Whom its members should ask: an email address or a link.',
+      example: 'support@example.com',
+      permission: 'gateway:write',
+    },
+    200,
+  ),
+};
 
 /** Default limits of a new workspace (contract: limits/defaults). */
 export const newWorkspaceLimits = { rpm: 600, tpm: 4_000_000, concurrency: 50 };
@@ -66,6 +85,11 @@ const stateShape = {
   slug: z.string().describe('Name of the workspace in addresses.'),
   ...shapeOf(workspaceSettings),
   suspended: z.boolean(),
+  suspendedReason: z
+    .string()
+    .nullable()
+    .describe('What its members read; null: no reason, or not suspended.'),
+  suspendedContact: z.string().nullable().describe('Whom its members should ask.'),
 };
 export const changedWorkspace = z.object({ id: z.uuid(), ...stateShape });
 
@@ -77,6 +101,9 @@ export const listedWorkspace = z.object({
   ),
   held: dollars.describe('Held by running calls and jobs.'),
   available: dollars.describe('Balance + credit − held.'),
+  refusing: workspaceRefusing
+    .nullable()
+    .describe('By what calls of all its keys are refused now, as far as that is known; null: nothing.'),
   createdAt: z.iso.datetime(),
 });
 export type ListedWorkspace = z.output<typeof listedWorkspace>;
@@ -96,6 +123,8 @@ export function stateOfRow(row: Workspace): WorkspaceState {
     slug: row.slug,
     ...shownSettings(workspaceSettings, row),
     suspended: row.suspendedAt !== null,
+    suspendedReason: row.suspendedReason,
+    suspendedContact: row.suspendedContact,
   };
 }
 

@@ -92,6 +92,7 @@ describe('the credential of a provider (contract: control-plane/credentials)', (
       variable: null,
       usable: true,
       why: null,
+      tested: null,
     });
   });
 
@@ -199,9 +200,14 @@ describe('the test of a provider (contract: control-plane/provider-test)', () =>
   });
 
   it('tells why it failed, and never the credential', async () => {
+    const tested = async () => (await list())[0]?.credential.tested;
+    expect(await tested()).toEqual({ at: expect.any(String), failure: null });
     const wrong = 'sk-the-wrong-one-0123456789abcdef';
     await give({ provider: 'acme', value: wrong });
+    // What is known of another credential says nothing about this one.
+    expect(await tested()).toBeNull();
     const { outcome } = await test();
+    expect((await tested())?.failure).toMatch(/^Answered 401: /);
     expect(outcome).toMatchObject({ ok: false, status: 401, cost: null });
     expect(outcome?.message).toBeTruthy();
     expect(JSON.stringify(outcome) + (await written())).not.toContain(wrong);

@@ -42,10 +42,16 @@ describe('the row of a provider', () => {
     state: 'in service',
     until: null,
     lastError: null,
+    tested: null,
     spend: null,
   };
+  const nowMs = Date.parse('2026-11-25T12:00:00Z');
   const rowsOf = (...parts: Partial<ShownCredential>[]) =>
-    providerRowOf({ ...provider, credentials: parts.map((part) => ({ ...credential, ...part })) }, ['a/m']);
+    providerRowOf(
+      { ...provider, credentials: parts.map((part) => ({ ...credential, ...part })) },
+      ['a/m'],
+      nowMs,
+    );
   const rowOf = (part: Partial<ShownCredential>) => rowsOf(part).credentials[0];
 
   it('says where its credential stands, never what it is', () => {
@@ -58,6 +64,20 @@ describe('the row of a provider', () => {
     expect(rowsOf({})).toMatchObject({
       models: ['a/m'],
       families: [{ name: 'Chat completions', address: 'https://a.test/v1', why: null }],
+    });
+  });
+
+  it('says whether its credential works, by calls or by its latest test', () => {
+    const stateOf = (part: Partial<ShownCredential>) => rowOf({ state: 'untried', ...part })?.state;
+    const at = '2026-11-25T11:58:00Z';
+    expect(stateOf({})).toEqual({ tone: 'neutral', text: 'Not tested', note: null });
+    expect(stateOf({ state: 'in service' })).toEqual({ tone: 'good', text: 'Works', note: 'in use' });
+    const worked = { at, failure: null };
+    expect(stateOf({ tested: worked })).toEqual({ tone: 'good', text: 'Works', note: 'tested 2 min ago' });
+    expect(stateOf({ tested: { at, failure: 'Answered 401: Bad key' } })).toEqual({
+      tone: 'bad',
+      text: 'Fails',
+      note: 'Answered 401: Bad key (tested 2 min ago)',
     });
   });
 

@@ -5,6 +5,8 @@ import type { Overview } from '#lib/control/operations/overview/operations';
 const well: Overview = {
   called: true,
   available: '100',
+  held: '0',
+  topUpsPaused: null,
   simulated: '0',
   lowBalance: null,
   perDay: '1',
@@ -26,8 +28,21 @@ describe('what needs attention', () => {
     [{ available: '-3', daysLeft: null }, 'bad', 'No funds left'],
     [{ available: '2', daysLeft: 2 }, 'warn', '$2.00 lasts 2 days'],
     [{ available: '9', lowBalance: '10' }, 'warn', 'The balance is below $10.00: $9.00 is available'],
+    [{ available: '-6.11', daysLeft: null }, 'bad', 'No funds left (−$6.11)'],
+    [{ available: '0', held: '4' }, 'warn', 'Running calls hold all funds ($4.00)'],
   ])('is the balance of %j', (found, tone, text) => {
     expect(notices(found)).toEqual([expect.objectContaining({ tone, text: expect.stringContaining(text) })]);
+  });
+
+  it('is, before all else, that automatic top-ups are paused, and why', () => {
+    const topUpsPaused = { reason: 'declined', detail: 'insufficient_funds', at: '2026-11-25T12:00:00.000Z' };
+    const [first, second] = notices({ available: '0', topUpsPaused });
+    expect(first).toMatchObject({
+      tone: 'bad',
+      text: 'Automatic top-ups are paused. The card was declined (insufficient funds). Save another card or contact the bank, then resume.',
+      link: { href: '/acme/billing' },
+    });
+    expect(second?.text).toContain('No funds left');
   });
 
   it('is a cap that is nearly used up, and one that refuses calls, with the way to the keys', () => {

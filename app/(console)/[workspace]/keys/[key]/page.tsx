@@ -59,7 +59,11 @@ export default async function OneKey({ params }: OneKeyProps) {
               { name: 'Created by', value: key.createdBy?.name ?? 'an operator or a management key' },
               { name: 'Created', value: row.created.text, exact: row.created.exact },
               row.lastUsed
-                ? { name: 'Last used', value: row.lastUsed.text, exact: row.lastUsed.exact }
+                ? {
+                    name: 'Last used',
+                    value: [row.lastUsed.text, row.lastUsed.note].filter(Boolean).join(', '),
+                    exact: row.lastUsed.exact,
+                  }
                 : { name: 'Last used', value: 'never' },
               {
                 name: 'Expires',

@@ -44,7 +44,7 @@ export async function openCheckout(
       customer,
       invoice_creation: { enabled: true, invoice_data: { metadata } },
       success_url: back,
-      cancel_url: back,
+      cancel_url: `${back}&canceled=true`,
     },
     { idempotencyKey: ['top-up', id, ...(replaced ? [customer] : [])].join(':') },
   );

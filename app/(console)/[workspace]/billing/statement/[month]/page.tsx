@@ -8,7 +8,7 @@ import { buttonStyle } from '#components/ui/button';
 import { statementTables } from '#lib/console/billing/statement';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
-import { showDay, showMonth, showZone } from '#lib/console/show/time';
+import { showDay, showMonth, showZoneOver } from '#lib/console/show/time';
 import { monthField, monthLater } from '#lib/control/operations/ledger/month';
 import { listMonths, showStatement } from '#lib/control/operations/ledger/operations';
 
@@ -60,7 +60,7 @@ export default async function StatementPage({ params }: StatementPageProps) {
         title={`Statement for ${showMonth(month)}`}
         facts={[
           name === slug ? name : `${name} (${slug})`,
-          `${day(statement.from)} to ${day(new Date(Date.parse(statement.to) - 1).toISOString())}, days of ${showZone(statement.timeZone, Date.parse(statement.from))}`,
+          `${day(statement.from)} to ${day(new Date(Date.parse(statement.to) - 1).toISOString())}, days of ${showZoneOver(statement.timeZone, Date.parse(statement.from), Date.parse(statement.to))}`,
           'All amounts are exact, in US dollars',
         ]}
         warning={statement.over ? null : 'This month is not over, so its totals may still change.'}
