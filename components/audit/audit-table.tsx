@@ -1,3 +1,4 @@
+import { SortHead } from '#components/ui/sort-head';
 import { Cell, HeadCell, Row, Table } from '#components/ui/table';
 import type { AuditRow } from '#lib/console/team/audit-rows';
 
@@ -7,7 +8,9 @@ export function AuditTable({ rows }: { rows: readonly AuditRow[] }) {
     <Table label="Audit log">
       <thead>
         <tr>
-          <HeadCell>Time</HeadCell>
+          <SortHead by="at" descendingFirst usual="descending">
+            Time
+          </SortHead>
           <HeadCell>Who</HeadCell>
           <HeadCell>Action</HeadCell>
           <HeadCell>Changes</HeadCell>
@@ -17,13 +20,17 @@ export function AuditTable({ rows }: { rows: readonly AuditRow[] }) {
       <tbody>
         {rows.map((row) => (
           <Row key={row.id}>
-            <Cell className="whitespace-nowrap align-top tabular-nums" title={row.time.exact}>
+            <Cell place="aside" className="whitespace-nowrap align-top tabular-nums" title={row.time.exact}>
               {row.time.text}
             </Cell>
-            <Cell className="max-w-64 min-w-36 align-top [overflow-wrap:anywhere]" title={row.actor}>
+            <Cell
+              place="state"
+              className="max-w-64 min-w-36 align-top [overflow-wrap:anywhere]"
+              title={row.actor}
+            >
               {row.who}
             </Cell>
-            <Cell className="min-w-44 align-top">
+            <Cell place="title" className="min-w-44 align-top">
               <code className="font-mono text-[0.8125rem]">{row.action}</code>
               <span
                 className="block max-w-56 truncate text-muted text-xs"
@@ -35,7 +42,9 @@ export function AuditTable({ rows }: { rows: readonly AuditRow[] }) {
             <Cell className="min-w-64 align-top">
               <Changes row={row} />
             </Cell>
-            <Cell className="whitespace-nowrap align-top text-muted tabular-nums">{row.address}</Cell>
+            <Cell label="From" className="whitespace-nowrap align-top text-muted tabular-nums">
+              {row.address}
+            </Cell>
           </Row>
         ))}
       </tbody>

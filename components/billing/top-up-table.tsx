@@ -30,22 +30,26 @@ export function TopUpTable({ topUps, zone }: { topUps: readonly ShownTopUp[]; zo
       <tbody>
         {topUps.map((one) => (
           <Row key={one.id}>
-            <Cell className="whitespace-nowrap" title={one.createdAt}>
+            <Cell place="title" className="whitespace-nowrap" title={one.createdAt}>
               {showMoment(Date.parse(one.createdAt), zone)}
               {one.automatic ? <span className="text-muted"> · automatic</span> : null}
               {one.test ? <span className="text-muted"> · test</span> : null}
             </Cell>
-            <Cell>
+            <Cell place="state">
               <Badge dot tone={states[one.status].tone}>
                 {states[one.status].text}
               </Badge>
             </Cell>
-            <Cell className="text-right tabular-nums">{showMoney(one.amount)}</Cell>
-            <Cell className="text-right text-muted tabular-nums">{showMoney(one.fee)}</Cell>
-            <Cell className="text-right text-muted tabular-nums">
+            <Cell place="figure" className="text-right tabular-nums">
+              {showMoney(one.amount)}
+            </Cell>
+            <Cell label="Fee" className="text-right text-muted tabular-nums">
+              {showMoney(one.fee)}
+            </Cell>
+            <Cell label="Refunded" className="text-right text-muted tabular-nums">
               {one.refunded === '0' ? '–' : showMoney(one.refunded)}
             </Cell>
-            <Cell className="whitespace-nowrap text-right">
+            <Cell place="aside" className="whitespace-nowrap text-right">
               {one.url ? (
                 <a className="underline underline-offset-2" href={one.url}>
                   Pay now

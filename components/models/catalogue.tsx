@@ -24,7 +24,7 @@ interface CatalogueProps {
 
 /** The catalogue: filters, comparison, table. Strangers and members see the same one. */
 export function Catalogue({ list, view, choices, mostCompared, total, empty }: CatalogueProps) {
-  const { rows, compared, found, callable, page, pages, sort, texts, faults } = view;
+  const { rows, compared, found, callable, page, pages, texts, faults } = view;
   const address = (change: Record<string, string | null>) => listAddress(list, { ...texts, ...change });
   const without = (id: string) =>
     address({ compare: compared.flatMap((model) => (model.id === id ? [] : model.id)).join(',') || null });
@@ -47,12 +47,7 @@ export function Catalogue({ list, view, choices, mostCompared, total, empty }: C
       ) : null}
       {rows.length > 0 ? (
         <div className="grid min-w-0 gap-3">
-          <ModelTable
-            rows={rows}
-            sort={sort}
-            mostCompared={mostCompared}
-            sortHref={(next) => address({ sort: next })}
-          />
+          <ModelTable rows={rows} mostCompared={mostCompared} />
           <nav aria-label="Catalogue pages" className="flex flex-wrap items-center gap-3">
             <p className="flex-1 basis-64 text-muted text-xs leading-5">
               {found} {found === 1 ? 'model' : 'models'}, {callable} available here. Prices are the lowest

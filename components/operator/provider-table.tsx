@@ -6,6 +6,7 @@ import { type FormAnswer, noAnswer } from '#components/form/answer';
 import { Badge } from '#components/ui/badge';
 import { Button } from '#components/ui/button';
 import { later } from '#components/ui/on-demand';
+import { SortHead } from '#components/ui/sort-head';
 import { ActionsHeadCell, Cell, HeadCell, Row, Table } from '#components/ui/table';
 import type { FormField } from '#lib/console/form';
 import { outcomeText, type ProviderRow, type TestedProvider } from '#lib/console/gateway/provider';
@@ -31,10 +32,12 @@ export function ProviderTable({ providers, fields, setCredential, test }: Provid
       <Table label="Providers">
         <thead>
           <tr>
-            <HeadCell>Provider</HeadCell>
-            <HeadCell>Credential</HeadCell>
+            <SortHead by="name">Provider</SortHead>
+            <SortHead by="credential">Credential</SortHead>
             <HeadCell>Protocols</HeadCell>
-            <HeadCell className="text-right">Offers</HeadCell>
+            <SortHead by="offers" descendingFirst className="text-right">
+              Offers
+            </SortHead>
             <ActionsHeadCell />
           </tr>
         </thead>
@@ -88,7 +91,7 @@ function ProviderLine({ provider, test, onCredential }: ProviderLineProps) {
   }
   return (
     <Row>
-      <Cell className="min-w-36 align-top">
+      <Cell place="title" className="min-w-36 align-top">
         <span className="block font-medium [overflow-wrap:anywhere]">{name}</span>
         <code className="font-mono text-muted text-xs">{id}</code>
       </Cell>
@@ -118,7 +121,9 @@ function ProviderLine({ provider, test, onCredential }: ProviderLineProps) {
           ) : null}
         </p>
       </Cell>
-      <Cell className="text-right align-top tabular-nums">{offers}</Cell>
+      <Cell label="Offers" className="text-right align-top tabular-nums">
+        {offers}
+      </Cell>
       <Cell className="w-px align-top">
         <span className="flex justify-end gap-2">
           <Button size="small" aria-label={`Credential for ${name}`} onClick={onCredential}>

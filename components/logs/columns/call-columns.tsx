@@ -35,6 +35,8 @@ export interface CallRow {
 
 interface CallColumnLook {
   readonly head: string;
+  /** Where a phone shows it; without it as a detail under its name. */
+  readonly place?: 'figure' | 'state' | 'aside' | 'whole';
   readonly headClass?: string;
   readonly cellClass?: string;
   title?(call: CallRow): string;
@@ -48,10 +50,11 @@ const nothing = <span className="text-muted">none</span>;
 export const columnLooks: Readonly<Record<CallColumn, CallColumnLook>> = {
   status: {
     head: 'Status',
+    place: 'state',
     show: (call) => (
       <>
         <StatusCode {...call} />
-        <span className="mt-0.5 block max-w-36 pl-0.5 text-muted text-xs leading-4 max-sm:sr-only">
+        <span className="mt-0.5 block max-w-36 pl-0.5 text-muted text-xs leading-4">
           <Breakable text={describeStatus(call).text} />
         </span>
       </>
@@ -59,6 +62,7 @@ export const columnLooks: Readonly<Record<CallColumn, CallColumnLook>> = {
   },
   model: {
     head: 'Model and provider',
+    place: 'whole',
     cellClass: 'min-w-40 sm:min-w-48',
     show: (call) => <AnsweringModel {...call} />,
   },
@@ -97,9 +101,16 @@ export const columnLooks: Readonly<Record<CallColumn, CallColumnLook>> = {
         nothing
       ),
   },
-  cost: { head: 'Cost', ...aNumber, title: (call) => `$${call.exactCost}`, show: (call) => call.cost },
+  cost: {
+    head: 'Cost',
+    place: 'figure',
+    ...aNumber,
+    title: (call) => `$${call.exactCost}`,
+    show: (call) => call.cost,
+  },
   latency: {
     head: 'Latency',
+    place: 'aside',
     ...aNumber,
     show: ({ latency, firstByte }) => (
       <>

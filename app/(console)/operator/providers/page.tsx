@@ -7,6 +7,7 @@ import { EmptyState } from '#components/ui/empty-state';
 import { formOf } from '#lib/console/form';
 import { providerRowOf } from '#lib/console/gateway/provider';
 import { readForOperator } from '#lib/console/operator';
+import { readSort, sortRows } from '#lib/console/sort';
 import { setCredential } from '#lib/control/operations/provider/credential';
 import { listProviders } from '#lib/control/operations/provider/list';
 import { showSecrets } from '#lib/control/operations/secret/operations';
@@ -16,7 +17,12 @@ export const metadata: Metadata = { title: 'Providers' };
 
 const { value, env } = setCredential.fields;
 
-export default async function ProvidersPage() {
+interface ProvidersPageProps {
+  searchParams: Promise<Record<string, string | string[] | undefined>>;
+}
+
+export default async function ProvidersPage({ searchParams }: ProvidersPageProps) {
+  const sort = readSort([(await searchParams).sort].flat()[0]);
   const [{ data }, secrets] = await Promise.all([
     readForOperator(listProviders),
     readForOperator(showSecrets),
@@ -33,7 +39,11 @@ export default async function ProvidersPage() {
         </EmptyState>
       ) : (
         <ProviderTable
-          providers={data.map(providerRowOf)}
+          providers={sortRows(data.map(providerRowOf), sort, {
+            name: ({ name }) => name,
+            credential: ({ credential }) => (credential.usable ? 0 : 1),
+            offers: ({ offers }) => offers,
+          })}
           fields={formOf({ value, env: { ...env, label: 'Or an environment variable' } })}
           setCredential={setCredentialAction}
           test={testProviderAction}
