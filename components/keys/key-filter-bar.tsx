@@ -16,6 +16,7 @@ interface KeyFilterBarProps {
   makers: readonly { readonly id: string; readonly name: string }[];
 }
 
+const mostOptions = 60;
 const nothing = { q: null, status: null, createdBy: null, model: null };
 
 /** Narrows the list of keys; all of it stands in the address. */
@@ -64,9 +65,15 @@ export function KeyFilterBar({ makers }: KeyFilterBarProps) {
       <div className="sm:w-52">
         <NamePicker
           label="Model"
-          names={models}
+          names={async (text) => [
+            ...(filters.model !== null && text === '' ? [{ value: '', label: 'Any model' }] : []),
+            ...models
+              .filter((model) => model.toLowerCase().includes(text.toLowerCase()))
+              .slice(0, mostOptions)
+              .map((model) => ({ value: model, label: model })),
+          ]}
           shown={{ text: filters.model ?? 'Any model', chosen: filters.model !== null }}
-          onPick={(model) => narrow({ model })}
+          onPick={(model) => narrow({ model: model || null })}
         />
       </div>
       {filters.q || filters.status || filters.createdBy || filters.model ? (

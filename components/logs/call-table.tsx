@@ -3,6 +3,7 @@ import Link from 'next/link';
 import { Fragment } from 'react';
 import { Breakable, type CallRow, columnLooks } from '#components/logs/columns/call-columns';
 import { classNames } from '#components/ui/class-names';
+import { SortHead } from '#components/ui/sort-head';
 import { Cell, HeadCell, Row, Table } from '#components/ui/table';
 import { type CallColumn, usualColumns } from '#lib/console/log/columns';
 import { refusedRuns } from '#lib/console/log/runs';
@@ -15,6 +16,8 @@ interface CallTableProps {
   columns?: readonly CallColumn[] | null;
   /** Which rows of repeated refusals are open; without it each call has a row of its own. */
   folds?: Folds;
+  /** It is the log, whose order is in the address. */
+  sortable?: boolean;
 }
 
 /** Repeated refusals that stand in one row, by the id of the oldest of them: new ones may join. */
@@ -23,18 +26,31 @@ export interface Folds {
   toggle(id: string): void;
 }
 
-export function CallTable({ calls, fresh, columns, folds }: CallTableProps) {
+export function CallTable({ calls, fresh, columns, folds, sortable = false }: CallTableProps) {
   const shown = columns ?? usualColumns;
   return (
     <Table label="Calls">
       <thead>
         <tr>
-          <HeadCell>Time</HeadCell>
-          {shown.map((column) => (
-            <HeadCell key={column} className={columnLooks[column].headClass}>
-              {columnLooks[column].head}
-            </HeadCell>
-          ))}
+          {sortable ? (
+            <SortHead by="at" usual="descending" reverses={false}>
+              Time
+            </SortHead>
+          ) : (
+            <HeadCell>Time</HeadCell>
+          )}
+          {shown.map((column) => {
+            const { head, headClass, sort } = columnLooks[column];
+            return sortable && sort ? (
+              <SortHead key={column} by={sort} descendingFirst className={headClass}>
+                {head}
+              </SortHead>
+            ) : (
+              <HeadCell key={column} className={headClass}>
+                {head}
+              </HeadCell>
+            );
+          })}
         </tr>
       </thead>
       <tbody>

@@ -36,7 +36,7 @@ export function ScrollRegion({
       aria-label={label}
       data-fits={fits ?? undefined}
       className={classNames(
-        'edge-shadow group/scroll overflow-x-auto data-[fits=true]:overflow-x-clip',
+        'edge-shadow min-w-0 overflow-x-auto data-[fits=true]:overflow-x-clip',
         className,
       )}
       {...tabStop}

@@ -15,6 +15,8 @@ interface SortHeadProps {
   descendingFirst?: boolean;
   /** The order of the list when the address names none, if it is by this column. */
   usual?: 'ascending' | 'descending';
+  /** false: the list has no other order by this column; a press returns to the usual one. */
+  reverses?: boolean;
   /** The parameter of the address; another one for a second table of a page. */
   parameter?: string;
   className?: string | undefined;
@@ -28,6 +30,7 @@ export function SortHead({
   by,
   descendingFirst = false,
   usual,
+  reverses = true,
   parameter = 'sort',
   className,
   before,
@@ -38,17 +41,15 @@ export function SortHead({
   const asked = readSort(query.get(parameter));
   const order = asked === null ? usual : asked.by === by ? orderOf(asked.descending) : undefined;
   const [first, second] = descendingFirst ? [`-${by}`, by] : [by, `-${by}`];
-  const next =
-    asked?.by === by
-      ? asked.descending === descendingFirst
-        ? second
-        : null
-      : usual === orderOf(descendingFirst)
-        ? second
-        : first;
+  const next = nextOf();
   if (next === null) query.delete(parameter);
   else query.set(parameter, next);
   for (const place of ['after', 'page']) query.delete(place);
+  function nextOf(): string | null {
+    if (!reverses) return null;
+    if (asked?.by !== by) return usual === orderOf(descendingFirst) && asked === null ? second : first;
+    return asked.descending === descendingFirst ? second : null;
+  }
   const Arrow = order === undefined ? ChevronsUpDown : order === 'descending' ? ArrowDown : ArrowUp;
   return (
     <HeadCell className={className} aria-sort={order}>

@@ -37,6 +37,8 @@ interface CallColumnLook {
   readonly head: string;
   /** Where a phone shows it; without it as a detail under its name. */
   readonly place?: 'figure' | 'state' | 'aside' | 'whole';
+  /** What the log is ranked by with it. */
+  readonly sort?: string;
   readonly headClass?: string;
   readonly cellClass?: string;
   title?(call: CallRow): string;
@@ -78,6 +80,7 @@ export const columnLooks: Readonly<Record<CallColumn, CallColumnLook>> = {
   },
   tokens: {
     head: 'Tokens',
+    sort: 'tokens',
     ...aNumber,
     show: ({ tokens }) =>
       tokens ? (
@@ -103,6 +106,7 @@ export const columnLooks: Readonly<Record<CallColumn, CallColumnLook>> = {
   },
   cost: {
     head: 'Cost',
+    sort: 'cost',
     place: 'figure',
     ...aNumber,
     title: (call) => `$${call.exactCost}`,
@@ -110,6 +114,7 @@ export const columnLooks: Readonly<Record<CallColumn, CallColumnLook>> = {
   },
   latency: {
     head: 'Latency',
+    sort: 'latency',
     place: 'aside',
     ...aNumber,
     show: ({ latency, firstByte }) => (

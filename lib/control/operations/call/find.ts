@@ -1,6 +1,6 @@
 import type { Call } from '#generated/client';
 import { type CallDetail, callDetail } from '#lib/control/operations/call/detail';
-import { findIds, type Search } from '#lib/control/operations/call/search';
+import { findIds, type Ranked, rankIds, type Search } from '#lib/control/operations/call/search';
 import type { Context } from '#lib/control/operations/declare';
 import { isUuid } from '#lib/control/operations/field/kinds';
 import { notFound, quoted } from '#lib/control/operations/refusal';
@@ -30,6 +30,16 @@ export async function pageOfCalls(
 ): Promise<{ data: CallDetail[]; next: string | null }> {
   const { ids, next } = await findIds(store, scope, nowMs, { ...search, limit });
   return { data: await readCalls(store, scope, ids, nowMs), next };
+}
+
+/** A page of the calls with the largest or smallest figure, and which were looked at. */
+export async function pageOfRanked(
+  { store, scope, nowMs }: Context<'workspace'>,
+  search: Search & { readonly sort: string },
+  limit: number,
+): Promise<{ data: CallDetail[]; next: string | null; ranked: Ranked }> {
+  const { ids, ...page } = await rankIds(store, scope, nowMs, { ...search, limit });
+  return { data: await readCalls(store, scope, ids, nowMs), ...page };
 }
 
 /**

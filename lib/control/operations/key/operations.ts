@@ -175,17 +175,23 @@ export const revokeKey = transition('revoke', 'Revokes a key for good.', {
 /** For a choice of keys: without their spend, which is expensive to read. */
 export const listKeyNames = read({
   name: 'key.names',
-  summary: 'Lists the names of the newest keys of a workspace, and of the chosen key.',
+  summary: 'Lists the names of the newest keys of a workspace whose name has a text, and of the chosen key.',
   reach: 'workspace',
   permission: 'keys:read',
-  fields: { limit: paging.limit, chosen: optional(keyId) },
+  fields: { search: optional(filters.search.field), limit: paging.limit, chosen: optional(keyId) },
   output: z.object({ data: z.array(z.object({ id: z.uuid(), name: z.string() })) }),
   run: async ({ store, scope }, input) => {
     const values: unknown[] = [limitOf(input), isUuid(input.chosen ?? '') ? input.chosen : null];
-    const inside = within(scope, 'workspace_id', values);
+    const inside = within(scope, 'k.workspace_id', values);
+    const where = [
+      inside,
+      'k.session_id IS NULL',
+      ...conditionsOf({ search: filters.search }, input, values),
+    ];
     const data = await store.query<{ id: string; name: string }>(
-      `(SELECT id::text AS id, name FROM api_key WHERE ${inside} AND session_id IS NULL ORDER BY created_at DESC, id DESC LIMIT $1)
-       UNION SELECT id::text, name FROM api_key WHERE ${inside} AND id = $2::uuid ORDER BY name, id`,
+      `(SELECT k.id::text AS id, k.name FROM api_key k WHERE ${where.join(' AND ')}
+         ORDER BY k.created_at DESC, k.id DESC LIMIT $1)
+       UNION SELECT k.id::text, k.name FROM api_key k WHERE ${inside} AND k.id = $2::uuid ORDER BY name, id`,
       values,
     );
     return { data };

@@ -25,8 +25,6 @@ import { workspaceSettings } from '#lib/control/operations/workspace/settings';
 import { exactMoney, showCount } from '#lib/core/show-money';
 import { addCreditAction, grantCreditAction, setWorkspaceAction } from './actions';
 
-export const metadata: Metadata = { title: 'Workspace' };
-
 const { rpm, tpm, concurrency, credit } = workspaceSettings;
 const { amount, reason, expiresAt } = grantCredit.fields;
 const lineFields = { amount: addCredit.fields.amount, reason: addCredit.fields.reason };
@@ -34,6 +32,10 @@ const limitFields = formOf({ rpm, tpm, concurrency, credit });
 
 interface SupportPageProps {
   params: Promise<{ slug: string }>;
+}
+
+export async function generateMetadata({ params }: SupportPageProps): Promise<Metadata> {
+  return { title: (await params).slug };
 }
 
 /** What an operator needs to help: read as an operator, never as one of the workspace's people. */
