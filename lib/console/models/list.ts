@@ -100,7 +100,8 @@ export function viewCatalogue(
   const all = available === allModels;
   const address = readListAddress(modelFilters, all ? given : { ...given, available }, 'UTC');
   const { input, faults } = address;
-  const texts = { ...address.texts, available: one(asked) ?? '' };
+  const { available: _, ...others } = address.texts;
+  const texts = one(asked) === undefined ? others : { ...others, available: one(asked) ?? '' };
   const inScope = scope === null ? models : models.filter(({ id }) => scope.has(id));
   const found = findModels(inScope, parseFields(modelFilters, input));
   const sort = sortOf(one(query.sort));
