@@ -5,6 +5,7 @@ import { EarlyKeys } from '#components/palette/early-keys';
 import { Providers } from '#components/providers';
 import { mono, sans } from './fonts';
 import './globals.css';
+import './tables.css';
 
 export const metadata: Metadata = {
   title: { default: 'Model Gateway', template: '%s · Model Gateway' },

@@ -36,17 +36,21 @@ export function DeliveryTable({ workspace, webhook, rows, mayChange, redeliver }
       <tbody>
         {rows.map((row) => (
           <Row key={row.id}>
-            <Cell>
+            <Cell place="title">
               <code className="font-mono text-[0.8125rem]">{row.event}</code>
             </Cell>
-            <Cell>
+            <Cell place="figure">
               <Badge tone={row.tone} dot title={row.next ?? undefined}>
                 {row.state}
               </Badge>
             </Cell>
-            <Cell className="tabular-nums">{row.tries}</Cell>
-            <Cell className="min-w-40 [overflow-wrap:anywhere]">{row.answer}</Cell>
-            <Cell className="whitespace-nowrap" title={row.queued.exact}>
+            <Cell label="Tries" className="tabular-nums">
+              {row.tries}
+            </Cell>
+            <Cell label="Last response" className="min-w-40 [overflow-wrap:anywhere]">
+              {row.answer}
+            </Cell>
+            <Cell label="Queued" className="whitespace-nowrap" title={row.queued.exact}>
               {row.queued.text}
             </Cell>
             <Cell className="w-px">

@@ -47,16 +47,16 @@ export function WebhookTable(props: WebhookTableProps) {
         <tbody>
           {webhooks.map((hook) => (
             <Row key={hook.id}>
-              <Cell className="min-w-52 [overflow-wrap:anywhere]">
+              <Cell place="title" className="min-w-52 [overflow-wrap:anywhere]">
                 <code className="font-mono text-[0.8125rem]">{hook.url}</code>
               </Cell>
-              <Cell>
+              <Cell place="figure">
                 <Badge tone={hook.enabled ? 'good' : 'neutral'} dot>
                   {hook.enabled ? 'On' : 'Off'}
                 </Badge>
               </Cell>
               <Cell className="w-px">
-                <span className="flex items-center justify-end gap-1.5">
+                <span className="flex flex-wrap items-center gap-1.5 sm:justify-end">
                   <Link
                     href={`/${workspace}/alerts?webhook=${hook.id}`}
                     aria-current={chosen === hook.id ? 'true' : undefined}

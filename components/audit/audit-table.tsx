@@ -1,3 +1,4 @@
+import { SortHead } from '#components/ui/sort-head';
 import { Cell, HeadCell, Row, Table } from '#components/ui/table';
 import type { AuditRow } from '#lib/console/team/audit-rows';
 
@@ -7,7 +8,9 @@ export function AuditTable({ rows }: { rows: readonly AuditRow[] }) {
     <Table label="Audit log">
       <thead>
         <tr>
-          <HeadCell>Time</HeadCell>
+          <SortHead by="at" descendingFirst usual="descending">
+            Time
+          </SortHead>
           <HeadCell>Change</HeadCell>
           <HeadCell>From</HeadCell>
         </tr>
@@ -15,17 +18,19 @@ export function AuditTable({ rows }: { rows: readonly AuditRow[] }) {
       <tbody>
         {rows.map((row) => (
           <Row key={row.id}>
-            <Cell className="whitespace-nowrap align-top tabular-nums" title={row.time.exact}>
+            <Cell place="aside" className="whitespace-nowrap align-top tabular-nums" title={row.time.exact}>
               {row.time.text}
             </Cell>
-            <Cell className="min-w-72 align-top leading-5 [overflow-wrap:anywhere]">
+            <Cell place="title" className="min-w-72 align-top leading-5 [overflow-wrap:anywhere]">
               <span className="font-medium" title={row.actor}>
                 {row.who}
               </span>{' '}
               {row.did}
               <Details row={row} />
             </Cell>
-            <Cell className="whitespace-nowrap align-top text-muted tabular-nums">{row.address}</Cell>
+            <Cell label="From" className="whitespace-nowrap align-top text-muted tabular-nums">
+              {row.address}
+            </Cell>
           </Row>
         ))}
       </tbody>

@@ -1,59 +1,78 @@
 import { ArrowUpRight } from 'lucide-react';
 import Link from 'next/link';
 import { classNames } from '#components/ui/class-names';
+import { SortHead } from '#components/ui/sort-head';
 import { Cell, HeadCell, Row, Table } from '#components/ui/table';
 import type { LedgerRow } from '#lib/console/billing/ledger-rows';
 
+interface LedgerTableProps {
+  rows: readonly LedgerRow[];
+  framed?: boolean;
+  /** It is a whole list, whose order is in the address. */
+  sortable?: boolean;
+}
+
 /** Lines of the ledger, each with its cause and the balance after it. */
-export function LedgerTable({ rows, framed = true }: { rows: readonly LedgerRow[]; framed?: boolean }) {
+export function LedgerTable({ rows, framed = true, sortable = false }: LedgerTableProps) {
   return (
-    <div className={classNames('min-w-0', !framed && '[&_section]:rounded-t-none [&_section]:border-0')}>
-      <Table label="Ledger">
-        <thead>
-          <tr>
-            <HeadCell className="max-sm:hidden">When</HeadCell>
-            <HeadCell>Line</HeadCell>
+    <Table label="Ledger" framed={framed}>
+      <thead>
+        <tr>
+          {sortable ? (
+            <SortHead by="at" descendingFirst usual="descending">
+              When
+            </SortHead>
+          ) : (
+            <HeadCell>When</HeadCell>
+          )}
+          <HeadCell>Line</HeadCell>
+          {sortable ? (
+            <SortHead by="amount" className="text-right">
+              Amount
+            </SortHead>
+          ) : (
             <HeadCell className="text-right">Amount</HeadCell>
-            <HeadCell className="text-right">Balance</HeadCell>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <Row key={row.id}>
-              <Cell className="whitespace-nowrap text-muted tabular-nums max-sm:hidden" title={row.at}>
-                {row.when}
-              </Cell>
-              <Cell className="[overflow-wrap:anywhere] max-sm:pl-4 sm:min-w-44">
-                <span className="font-medium">{row.name}</span>
-                {row.link ? (
-                  <>
-                    {' · '}
-                    <CauseLink {...row.link} />
-                  </>
-                ) : null}
-                <span className="block text-muted text-xs tabular-nums leading-5 sm:hidden">{row.when}</span>
-                {row.why ? <span className="block text-muted text-xs leading-5">{row.why}</span> : null}
-              </Cell>
-              <Cell
-                className={classNames(
-                  'whitespace-nowrap text-right tabular-nums',
-                  row.amount.startsWith('+') && 'text-good',
-                )}
-                title={row.exactAmount}
-              >
-                {row.amount}
-              </Cell>
-              <Cell
-                className={classNames('whitespace-nowrap text-right tabular-nums', row.below && 'text-bad')}
-                title={row.exactBalance}
-              >
-                {row.balance}
-              </Cell>
-            </Row>
-          ))}
-        </tbody>
-      </Table>
-    </div>
+          )}
+          <HeadCell className="text-right">Balance</HeadCell>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <Row key={row.id}>
+            <Cell place="state" className="whitespace-nowrap text-muted tabular-nums" title={row.at}>
+              {row.when}
+            </Cell>
+            <Cell place="title" className="min-w-44 [overflow-wrap:anywhere]">
+              <span className="font-medium">{row.name}</span>
+              {row.link ? (
+                <>
+                  {' · '}
+                  <CauseLink {...row.link} />
+                </>
+              ) : null}
+              {row.why ? <span className="block text-muted text-xs leading-5">{row.why}</span> : null}
+            </Cell>
+            <Cell
+              place="figure"
+              className={classNames(
+                'whitespace-nowrap text-right tabular-nums',
+                row.amount.startsWith('+') && 'text-good',
+              )}
+              title={row.exactAmount}
+            >
+              {row.amount}
+            </Cell>
+            <Cell
+              label="Balance"
+              className={classNames('whitespace-nowrap text-right tabular-nums', row.below && 'text-bad')}
+              title={row.exactBalance}
+            >
+              {row.balance}
+            </Cell>
+          </Row>
+        ))}
+      </tbody>
+    </Table>
   );
 }
 

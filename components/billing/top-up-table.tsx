@@ -43,12 +43,12 @@ export function TopUpTable({ topUps, zone, workspace, cancel }: TopUpTableProps)
       <tbody>
         {topUps.map((one) => (
           <Row key={one.id}>
-            <Cell className="whitespace-nowrap" title={one.createdAt}>
+            <Cell place="title" className="whitespace-nowrap" title={one.createdAt}>
               {showMoment(Date.parse(one.createdAt), zone)}
               {one.automatic ? <span className="text-muted"> · automatic</span> : null}
               {one.test ? <span className="text-muted"> · test</span> : null}
             </Cell>
-            <Cell>
+            <Cell place="state">
               <Badge dot tone={one.failure ? 'bad' : states[one.status].tone}>
                 {one.status === 'open' && one.failure ? 'Declined' : states[one.status].text}
               </Badge>
@@ -58,12 +58,16 @@ export function TopUpTable({ topUps, zone, workspace, cancel }: TopUpTableProps)
                 </span>
               ) : null}
             </Cell>
-            <Cell className="text-right tabular-nums">{showMoney(one.amount)}</Cell>
-            <Cell className="text-right text-muted tabular-nums">{showMoney(one.fee)}</Cell>
-            <Cell className="text-right text-muted tabular-nums">
+            <Cell place="figure" className="text-right tabular-nums">
+              {showMoney(one.amount)}
+            </Cell>
+            <Cell label="Fee" className="text-right text-muted tabular-nums">
+              {showMoney(one.fee)}
+            </Cell>
+            <Cell label="Refunded" className="text-right text-muted tabular-nums">
               {one.refunded === '0' ? '–' : showMoney(one.refunded)}
             </Cell>
-            <Cell className="whitespace-nowrap text-right">
+            <Cell place="aside" className="whitespace-nowrap text-right">
               {one.status === 'open' && !one.automatic ? (
                 <span className="inline-flex gap-3">
                   {one.url ? (

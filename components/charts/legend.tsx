@@ -2,6 +2,18 @@ import { colourOf, Swatch } from '#components/charts/chart-style';
 import { classNames } from '#components/ui/class-names';
 import type { ChartData } from '#lib/console/usage/chart';
 
+/** Names the dashed line of a chart. */
+export function DashedLine() {
+  return (
+    <span className="inline-flex items-center gap-1.5">
+      <svg aria-hidden width="20" height="2" className="shrink-0">
+        <line x2="20" y1="1" y2="1" stroke="var(--line-strong)" strokeWidth="1.5" strokeDasharray="4 4" />
+      </svg>
+      Previous period
+    </span>
+  );
+}
+
 interface LegendProps {
   groups: ChartData['groups'];
   /** The one that is shown alone; null: all. */

@@ -15,7 +15,7 @@ import {
 } from 'recharts';
 import { chartHeight, colourOf } from '#components/charts/chart-style';
 import { ChartTooltip } from '#components/charts/chart-tooltip';
-import { showShort } from '#lib/console/show/figure';
+import { axisOf } from '#lib/console/usage/axis';
 import type { ChartData } from '#lib/console/usage/chart';
 import { logHref } from '#lib/console/usage/log-href';
 
@@ -45,6 +45,7 @@ export default function TimeChart({ chart, drawn, compared }: TimeChartProps) {
     if (filters && from) router.push(logHref(chart.logPath, filters, { from, to }));
   };
   const lines = chart.shape === 'lines';
+  const axis = useMemo(() => axisOf(chart.kind, largestOf(chart, drawn, compared)), [chart, drawn, compared]);
   return (
     <ResponsiveContainer
       width="100%"
@@ -63,12 +64,13 @@ export default function TimeChart({ chart, drawn, compared }: TimeChartProps) {
           {...(chart.ticks ? { ticks: [...chart.ticks] } : {})}
         />
         <YAxis
-          tickFormatter={(value) => showShort(chart.kind, Number(value))}
+          ticks={[...axis.ticks]}
+          domain={[(least: number) => Math.min(0, least), axis.ticks.at(-1) ?? 'auto']}
+          tickFormatter={(_, at) => axis.labels[at] ?? ''}
           tick={axisText}
           tickLine={false}
           axisLine={false}
           width={62}
-          allowDecimals={chart.kind !== 'count'}
         />
         <Tooltip
           content={(shown: TooltipContentProps) => (
@@ -118,6 +120,19 @@ export default function TimeChart({ chart, drawn, compared }: TimeChartProps) {
       </ComposedChart>
     </ResponsiveContainer>
   );
+}
+
+/** The highest point of what is drawn. */
+function largestOf(
+  { groups, before, starts, shape }: ChartData,
+  drawn: readonly number[],
+  compared: boolean,
+) {
+  const heights = starts.map((_, at) => {
+    const points = drawn.map((index) => groups[index]?.points[at] ?? 0);
+    return shape === 'lines' ? Math.max(0, ...points) : points.reduce((sum, point) => sum + point, 0);
+  });
+  return Math.max(0, ...heights, ...(compared ? before.map((point) => point ?? 0) : []));
 }
 
 const axisText = { fill: 'var(--muted)', fontSize: 12 };

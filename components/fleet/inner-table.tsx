@@ -1,10 +1,14 @@
-import type { ReactNode } from 'react';
-import { ScrollRegion } from '#components/ui/scroll-region';
-import { Cell, HeadCell, Row } from '#components/ui/table';
+import type { ComponentProps, ReactNode } from 'react';
+import { SortHead } from '#components/ui/sort-head';
+import { Cell, HeadCell, Row, Table } from '#components/ui/table';
 
 export interface Column {
   readonly title: string;
   readonly right?: boolean;
+  /** Where a phone shows it; without it as a detail under its title. */
+  readonly place?: 'figure' | 'state' | 'aside' | 'whole';
+  /** How the list is sorted by it. */
+  readonly sort?: Omit<ComponentProps<typeof SortHead>, 'children' | 'className'>;
 }
 
 interface InnerTableProps {
@@ -20,34 +24,42 @@ interface InnerTableProps {
 export function InnerTable({ label, columns, rows, none }: InnerTableProps) {
   if (rows.length === 0) return <p className="px-4 py-4 text-muted">{none}</p>;
   return (
-    <ScrollRegion label={label} className="relative">
-      <table className="w-full border-separate border-spacing-0 text-sm">
-        <thead>
-          <tr>
-            {columns.map(({ title, right }) => (
+    <Table label={label} framed={false}>
+      <thead>
+        <tr>
+          {columns.map(({ title, right, sort }) =>
+            sort ? (
+              <SortHead key={title} className={right ? 'text-right' : undefined} {...sort}>
+                {title}
+              </SortHead>
+            ) : (
               <HeadCell key={title} className={right ? 'text-right' : undefined}>
                 {title}
               </HeadCell>
+            ),
+          )}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ id, cells }) => (
+          <Row key={id}>
+            {cells.map((cell, at) => (
+              <Cell
+                key={columns[at]?.title ?? ''}
+                {...placeOf(columns[at], at)}
+                className={columns[at]?.right ? 'whitespace-nowrap text-right tabular-nums' : 'tabular-nums'}
+              >
+                {cell}
+              </Cell>
             ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ id, cells }) => (
-            <Row key={id}>
-              {cells.map((cell, at) => (
-                <Cell
-                  key={columns[at]?.title ?? ''}
-                  className={
-                    columns[at]?.right ? 'whitespace-nowrap text-right tabular-nums' : 'tabular-nums'
-                  }
-                >
-                  {cell}
-                </Cell>
-              ))}
-            </Row>
-          ))}
-        </tbody>
-      </table>
-    </ScrollRegion>
+          </Row>
+        ))}
+      </tbody>
+    </Table>
   );
+}
+
+function placeOf(column: Column | undefined, at: number) {
+  if (at === 0) return { place: 'title' } as const;
+  return column?.place ? { place: column.place } : { label: column?.title ?? '' };
 }

@@ -20,6 +20,11 @@ export interface KeyActions {
   readonly restore: Change;
   readonly revoke: Change;
   readonly endOverlap: Change;
+  /** The same change of many keys. */
+  each(
+    workspace: string,
+    input: { readonly change: string; readonly inputs: readonly OneKey[] },
+  ): Promise<FormAnswer<{ readonly failed: readonly { readonly at: number; readonly message: string }[] }>>;
 }
 
 /** What every dialog about keys needs to know of its page. */
@@ -63,6 +68,7 @@ export function KeyPageProvider({ children, actions, ...page }: KeyPage & { chil
       restore: heard(actions.restore),
       revoke: heard(actions.revoke),
       endOverlap: heard(actions.endOverlap),
+      each: heard(actions.each),
     }),
     [actions],
   );

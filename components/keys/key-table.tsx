@@ -1,7 +1,9 @@
 import Link from 'next/link';
+import { SelectAllKeys, SelectKey } from '#components/keys/bulk/selection';
 import { KeyMenu } from '#components/keys/key-menu';
 import type { KeyRow } from '#components/keys/key-row';
 import { Badge } from '#components/ui/badge';
+import { SortHead } from '#components/ui/sort-head';
 import { ActionsHeadCell, Cell, HeadCell, Row, Table } from '#components/ui/table';
 
 export function KeyTable({ keys }: { keys: readonly KeyRow[] }) {
@@ -9,29 +11,42 @@ export function KeyTable({ keys }: { keys: readonly KeyRow[] }) {
     <Table label="API keys">
       <thead>
         <tr>
-          <HeadCell>Name</HeadCell>
+          <SortHead by="name" before={<SelectAllKeys />}>
+            Name
+          </SortHead>
           <HeadCell>Status</HeadCell>
           <HeadCell>Models and limits</HeadCell>
-          <HeadCell className="text-right">Spend, 30 days</HeadCell>
-          <HeadCell>Last used</HeadCell>
-          <HeadCell>Created</HeadCell>
+          <SortHead by="spend" descendingFirst className="text-right">
+            Spend, 30 days
+          </SortHead>
+          <SortHead by="lastUsed" descendingFirst>
+            Last used
+          </SortHead>
+          <SortHead by="created" descendingFirst usual="descending">
+            Created
+          </SortHead>
           <ActionsHeadCell sticky />
         </tr>
       </thead>
       <tbody>
         {keys.map((key) => (
           <Row key={key.id}>
-            <Cell className="min-w-40">
-              <Link
-                href={key.href}
-                prefetch={false}
-                className="line-clamp-2 max-w-64 font-medium [overflow-wrap:anywhere] hover:underline"
-              >
-                {key.name}
-              </Link>
-              <code className="block font-mono text-muted text-xs">{key.masked}</code>
+            <Cell place="title" className="min-w-40">
+              <span className="flex items-start gap-3">
+                <SelectKey id={key.id} name={key.name} />
+                <span className="min-w-0">
+                  <Link
+                    href={key.href}
+                    prefetch={false}
+                    className="line-clamp-2 max-w-64 font-medium [overflow-wrap:anywhere] hover:underline"
+                  >
+                    {key.name}
+                  </Link>
+                  <code className="block font-mono text-muted text-xs">{key.masked}</code>
+                </span>
+              </span>
             </Cell>
-            <Cell>
+            <Cell place="state">
               <Badge tone={key.status.tone} dot title={key.status.why}>
                 {key.status.text}
               </Badge>
@@ -61,10 +76,10 @@ export function KeyTable({ keys }: { keys: readonly KeyRow[] }) {
                 </span>
               ) : null}
             </Cell>
-            <Cell className="text-right tabular-nums" title={`$${key.exactSpent30d}`}>
+            <Cell place="figure" className="text-right tabular-nums" title={`$${key.exactSpent30d}`}>
               {key.spent30d}
             </Cell>
-            <Cell className="whitespace-nowrap">
+            <Cell label="Last used" className="whitespace-nowrap">
               {key.lastUsed ? (
                 <span title={key.lastUsed.exact}>
                   {key.lastUsed.text}
@@ -76,10 +91,10 @@ export function KeyTable({ keys }: { keys: readonly KeyRow[] }) {
                 <span className="text-muted">Never</span>
               )}
             </Cell>
-            <Cell className="whitespace-nowrap" title={key.created.exact}>
+            <Cell label="Created" className="whitespace-nowrap" title={key.created.exact}>
               {key.created.text}
             </Cell>
-            <Cell className="right-0 w-12 border-line px-1.5 max-lg:sticky max-lg:bg-surface">
+            <Cell place="menu" sticky>
               <KeyMenu row={key} />
             </Cell>
           </Row>

@@ -3,8 +3,9 @@ import Link from 'next/link';
 import { Fragment } from 'react';
 import { Breakable, type CallRow, columnLooks } from '#components/logs/columns/call-columns';
 import { classNames } from '#components/ui/class-names';
+import { SortHead } from '#components/ui/sort-head';
 import { Cell, HeadCell, Row, Table } from '#components/ui/table';
-import { type CallColumn, narrowColumns, usualColumns } from '#lib/console/log/columns';
+import { type CallColumn, usualColumns } from '#lib/console/log/columns';
 import { refusedRuns } from '#lib/console/log/runs';
 
 interface CallTableProps {
@@ -15,6 +16,8 @@ interface CallTableProps {
   columns?: readonly CallColumn[] | null;
   /** Which rows of repeated refusals are open; without it each call has a row of its own. */
   folds?: Folds;
+  /** It is the log, whose order is in the address. */
+  sortable?: boolean;
 }
 
 /** Repeated refusals that stand in one row, by the id of the oldest of them: new ones may join. */
@@ -23,27 +26,31 @@ export interface Folds {
   toggle(id: string): void;
 }
 
-interface ShownColumn {
-  readonly column: CallColumn;
-  /** Class names for a screen that has no room for it. */
-  readonly narrow: string;
-}
-
-export function CallTable({ calls, fresh, columns, folds }: CallTableProps) {
-  const shown = (columns ?? usualColumns).map((column) => ({
-    column,
-    narrow: columns || narrowColumns.includes(column) ? '' : 'max-sm:hidden',
-  }));
+export function CallTable({ calls, fresh, columns, folds, sortable = false }: CallTableProps) {
+  const shown = columns ?? usualColumns;
   return (
     <Table label="Calls">
       <thead>
         <tr>
-          <HeadCell>Time</HeadCell>
-          {shown.map(({ column, narrow }) => (
-            <HeadCell key={column} className={classNames(columnLooks[column].headClass, narrow)}>
-              {columnLooks[column].head}
-            </HeadCell>
-          ))}
+          {sortable ? (
+            <SortHead by="at" usual="descending" reverses={false}>
+              Time
+            </SortHead>
+          ) : (
+            <HeadCell>Time</HeadCell>
+          )}
+          {shown.map((column) => {
+            const { head, headClass, sort } = columnLooks[column];
+            return sortable && sort ? (
+              <SortHead key={column} by={sort} descendingFirst className={headClass}>
+                {head}
+              </SortHead>
+            ) : (
+              <HeadCell key={column} className={headClass}>
+                {head}
+              </HeadCell>
+            );
+          })}
         </tr>
       </thead>
       <tbody>
@@ -76,7 +83,7 @@ interface RefusedRowProps {
   /** The newest first; at least two. */
   run: readonly CallRow[];
   open: boolean;
-  shown: readonly ShownColumn[];
+  shown: readonly CallColumn[];
   onToggle(): void;
 }
 
@@ -87,7 +94,7 @@ function RefusedRow({ run, open, shown, onToggle }: RefusedRowProps) {
   const { time, ago, isoTime, errorCode, requested, keyName } = newest;
   return (
     <Row>
-      <Cell className="whitespace-nowrap">
+      <Cell place="title" className="whitespace-nowrap">
         <span className="font-medium tabular-nums">{time}</span>
         <time dateTime={isoTime} title={`${isoTime} (UTC)`} className="block text-muted text-xs">
           {ago}
@@ -98,7 +105,7 @@ function RefusedRow({ run, open, shown, onToggle }: RefusedRowProps) {
           type="button"
           aria-expanded={open}
           onClick={onToggle}
-          className="flex min-h-6 items-start gap-1.5 text-left hover:underline max-sm:max-w-46"
+          className="flex min-h-6 items-start gap-1.5 text-left hover:underline"
         >
           <ChevronRight
             aria-hidden
@@ -112,7 +119,7 @@ function RefusedRow({ run, open, shown, onToggle }: RefusedRowProps) {
             <Breakable text={errorCode ?? 'no code'} />
           </span>
         </button>
-        <span className="block pl-[1.375rem] text-muted text-xs [overflow-wrap:anywhere] max-sm:max-w-46">
+        <span className="block pl-[1.375rem] text-muted text-xs [overflow-wrap:anywhere]">
           {[requested, keyName].filter(Boolean).join(' · ')}
         </span>
       </Cell>
@@ -123,7 +130,7 @@ function RefusedRow({ run, open, shown, onToggle }: RefusedRowProps) {
 interface CallTableRowProps {
   call: CallRow;
   fresh: boolean;
-  shown: readonly ShownColumn[];
+  shown: readonly CallColumn[];
   /** It stands below the row that opened it. */
   nested: boolean;
 }
@@ -131,11 +138,11 @@ interface CallTableRowProps {
 function CallTableRow({ call, fresh, shown, nested }: CallTableRowProps) {
   return (
     <Row className={nested ? 'relative bg-sunken/70' : 'relative'}>
-      <Cell className="whitespace-nowrap">
+      <Cell place="title" className="whitespace-nowrap">
         <Link
           href={call.href}
           prefetch={false}
-          className="font-medium tabular-nums after:absolute after:inset-0 hover:underline"
+          className="inline-block min-h-6 content-center font-medium tabular-nums after:absolute after:inset-0 hover:underline"
         >
           {call.time}
         </Link>
@@ -148,10 +155,15 @@ function CallTableRow({ call, fresh, shown, nested }: CallTableRowProps) {
           {call.ago}
         </time>
       </Cell>
-      {shown.map(({ column, narrow }) => {
-        const { cellClass, title, show } = columnLooks[column];
+      {shown.map((column) => {
+        const { head, place, cellClass, title, show } = columnLooks[column];
         return (
-          <Cell key={column} className={classNames(cellClass, narrow)} title={title?.(call)}>
+          <Cell
+            key={column}
+            {...(place ? { place } : { label: head })}
+            className={cellClass}
+            title={title?.(call)}
+          >
             {show(call)}
           </Cell>
         );

@@ -1,6 +1,8 @@
 import { useShown } from '#components/form/use-shown';
 import { classNames } from '#components/ui/class-names';
 import { Input } from '#components/ui/input';
+import type { Option } from '#components/ui/name-box-frame';
+import { NamePicker } from '#components/ui/name-picker';
 import { NativeSelect } from '#components/ui/native-select';
 import { SearchBox } from '#components/ui/search-box';
 
@@ -19,11 +21,11 @@ export interface LogFilterField {
 
 /** What a filter offers to choose from. */
 export interface FilterChoices {
+  /** Those that are found by a text, of which there may be thousands: the address that finds them, up to the text. */
+  readonly find?: string;
   readonly options: readonly { readonly value: string; readonly label: string }[];
   /** How a chosen value is called that is none of them; the value itself without it. */
   readonly unknown?: string;
-  /** Below the options. */
-  readonly note?: string;
 }
 
 interface LogFilterProps {
@@ -39,11 +41,29 @@ const any = '';
 /** One filter: a choice where there is one, a moment, or a text that Enter looks for. */
 export function LogFilter({ field, value, choices: given, onChange }: LogFilterProps) {
   const choices = given ?? declaredChoices(field);
+  if (choices?.find) {
+    const { find, options, unknown } = choices;
+    const chosen = options.find((option) => option.value === value)?.label ?? unknown ?? value;
+    const all = `Any ${field.label.toLowerCase()}`;
+    return (
+      <div className="min-w-0 sm:w-44">
+        <NamePicker
+          label={field.label}
+          shown={{ text: value === null ? all : (chosen ?? value), chosen: value !== null }}
+          none="No results"
+          names={async (text) => [
+            ...(value !== null && text === '' ? [{ value: any, label: all }] : []),
+            ...(await findOptions(find, text)),
+          ]}
+          onPick={(picked) => onChange(picked || null)}
+        />
+      </div>
+    );
+  }
   if (choices) {
     const known = choices.options.some((option) => option.value === value);
     return (
       <NativeSelect
-        {...(choices.note ? { note: choices.note } : {})}
         label={field.label}
         className="sm:w-36"
         value={value ?? any}
@@ -68,6 +88,11 @@ export function LogFilter({ field, value, choices: given, onChange }: LogFilterP
       onSearch={onChange}
     />
   );
+}
+
+async function findOptions(address: string, text: string): Promise<readonly Option[]> {
+  const answer = await fetch(address + encodeURIComponent(text));
+  return answer.ok ? answer.json() : [];
 }
 
 function declaredChoices({ kind, choices, label }: LogFilterField): FilterChoices | undefined {

@@ -5,6 +5,7 @@ import type { FormAnswer } from '#components/form/answer';
 import { ConfirmDialog } from '#components/form/confirm-dialog';
 import { Badge } from '#components/ui/badge';
 import { Button } from '#components/ui/button';
+import { SortHead } from '#components/ui/sort-head';
 import { ActionsHeadCell, Cell, HeadCell, Row, Table } from '#components/ui/table';
 import type { ManagementKeyRow } from '#lib/console/team/management-key-rows';
 
@@ -21,36 +22,44 @@ export function ManagementKeyTable({ workspace, keys, revoke }: ManagementKeyTab
       <Table label="Management keys">
         <thead>
           <tr>
-            <HeadCell>Name</HeadCell>
+            <SortHead by="name">Name</SortHead>
             <HeadCell>Role</HeadCell>
             <HeadCell>Status</HeadCell>
-            <HeadCell>Last used</HeadCell>
+            <SortHead by="lastUsed" descendingFirst>
+              Last used
+            </SortHead>
             <HeadCell>Created by</HeadCell>
-            <HeadCell>Created</HeadCell>
+            <SortHead by="created" descendingFirst usual="descending">
+              Created
+            </SortHead>
             <ActionsHeadCell sticky />
           </tr>
         </thead>
         <tbody>
           {keys.map((key) => (
             <Row key={key.id}>
-              <Cell className="min-w-40">
+              <Cell place="title" className="min-w-40">
                 <span className="line-clamp-2 max-w-64 font-medium [overflow-wrap:anywhere]">{key.name}</span>
                 <code className="block font-mono text-muted text-xs">{key.display}</code>
               </Cell>
-              <Cell className="capitalize">{key.role}</Cell>
-              <Cell>
+              <Cell label="Role" className="capitalize">
+                {key.role}
+              </Cell>
+              <Cell place="state">
                 <Badge tone={key.active ? 'good' : 'bad'} dot>
                   {key.active ? 'Active' : 'Revoked'}
                 </Badge>
               </Cell>
-              <Cell className="whitespace-nowrap" title={key.used?.exact}>
+              <Cell label="Last used" className="whitespace-nowrap" title={key.used?.exact}>
                 {key.used ? key.used.text : <span className="text-muted">Never</span>}
               </Cell>
-              <Cell className="min-w-36 [overflow-wrap:anywhere]">{key.madeBy}</Cell>
-              <Cell className="whitespace-nowrap" title={key.created.exact}>
+              <Cell label="Created by" className="min-w-36 [overflow-wrap:anywhere]">
+                {key.madeBy}
+              </Cell>
+              <Cell label="Created" className="whitespace-nowrap" title={key.created.exact}>
                 {key.created.text}
               </Cell>
-              <Cell className="right-0 w-px border-line max-lg:sticky max-lg:bg-surface">
+              <Cell place="menu" sticky className="w-px">
                 {key.active ? (
                   <Button size="small" aria-label={`Revoke ${key.name}`} onClick={() => ask(key)}>
                     Revoke

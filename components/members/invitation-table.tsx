@@ -8,7 +8,8 @@ import { useMemberPage } from '#components/members/member-actions';
 import { Badge } from '#components/ui/badge';
 import { Button } from '#components/ui/button';
 import { copyText } from '#components/ui/copy';
-import { ActionsHeadCell, Cell, HeadCell, Row, Table } from '#components/ui/table';
+import { SortHead } from '#components/ui/sort-head';
+import { ActionsHeadCell, Cell, Row, Table } from '#components/ui/table';
 import { toast } from '#components/ui/toaster';
 import type { InvitationRow } from '#lib/console/team/member-rows';
 
@@ -18,10 +19,18 @@ export function InvitationTable({ invitations }: { invitations: readonly Invitat
     <Table label="Open invitations">
       <thead>
         <tr>
-          <HeadCell>Address</HeadCell>
-          <HeadCell>Role</HeadCell>
-          <HeadCell>Sent</HeadCell>
-          <HeadCell>Expires</HeadCell>
+          <SortHead parameter="invited" by="email">
+            Address
+          </SortHead>
+          <SortHead parameter="invited" by="role">
+            Role
+          </SortHead>
+          <SortHead parameter="invited" by="sent" descendingFirst>
+            Sent
+          </SortHead>
+          <SortHead parameter="invited" by="ends">
+            Expires
+          </SortHead>
           <ActionsHeadCell />
         </tr>
       </thead>
@@ -47,19 +56,19 @@ function Invitation({ row }: { row: InvitationRow }) {
 
   return (
     <Row>
-      <Cell className="min-w-44">
+      <Cell place="title" className="min-w-44">
         <span className="block font-medium [overflow-wrap:anywhere]">{row.email}</span>
         <span className="block text-muted text-xs [overflow-wrap:anywhere]">by {row.invitedBy}</span>
       </Cell>
-      <Cell>
+      <Cell place="figure">
         <Badge tone={row.role === 'owner' ? 'accent' : 'neutral'} className="capitalize">
           {row.role}
         </Badge>
       </Cell>
-      <Cell className="whitespace-nowrap" title={row.sent.exact}>
+      <Cell label="Sent" className="whitespace-nowrap" title={row.sent.exact}>
         {row.sent.text}
       </Cell>
-      <Cell className="whitespace-nowrap" title={row.ends.exact}>
+      <Cell label="Expires" className="whitespace-nowrap" title={row.ends.exact}>
         {row.expired ? <span className="text-warn">{row.ends.text}</span> : row.ends.text}
       </Cell>
       <Cell className="w-px">

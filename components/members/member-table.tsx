@@ -1,6 +1,7 @@
 import { MemberMenu } from '#components/members/member-menu';
 import { Badge } from '#components/ui/badge';
-import { ActionsHeadCell, Cell, HeadCell, Row, Table } from '#components/ui/table';
+import { SortHead } from '#components/ui/sort-head';
+import { ActionsHeadCell, Cell, Row, Table } from '#components/ui/table';
 import type { MemberRow } from '#lib/console/team/member-rows';
 
 /** Who belongs to the workspace. */
@@ -9,16 +10,20 @@ export function MemberTable({ members }: { members: readonly MemberRow[] }) {
     <Table label="Members">
       <thead>
         <tr>
-          <HeadCell>Member</HeadCell>
-          <HeadCell>Role</HeadCell>
-          <HeadCell className="max-sm:hidden">Since</HeadCell>
+          <SortHead by="name" usual="ascending">
+            Member
+          </SortHead>
+          <SortHead by="role">Role</SortHead>
+          <SortHead by="since" descendingFirst>
+            Since
+          </SortHead>
           <ActionsHeadCell sticky />
         </tr>
       </thead>
       <tbody>
         {members.map((row) => (
           <Row key={row.id}>
-            <Cell className="min-w-44">
+            <Cell place="title" className="min-w-44">
               <span className="flex flex-wrap items-center gap-2 font-medium [overflow-wrap:anywhere]">
                 {row.name ?? row.email}
                 {row.you ? <Badge tone="outline">You</Badge> : null}
@@ -27,15 +32,15 @@ export function MemberTable({ members }: { members: readonly MemberRow[] }) {
                 <span className="block text-muted text-xs [overflow-wrap:anywhere]">{row.email}</span>
               ) : null}
             </Cell>
-            <Cell>
+            <Cell place="figure">
               <Badge tone={row.role === 'owner' ? 'accent' : 'neutral'} className="capitalize">
                 {row.role}
               </Badge>
             </Cell>
-            <Cell className="whitespace-nowrap max-sm:hidden" title={row.since.exact}>
+            <Cell label="Since" className="whitespace-nowrap" title={row.since.exact}>
               {row.since.text}
             </Cell>
-            <Cell className="right-0 w-12 border-line px-1.5 max-lg:sticky max-lg:bg-surface">
+            <Cell place="menu" sticky>
               <MemberMenu row={row} />
             </Cell>
           </Row>

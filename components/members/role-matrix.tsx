@@ -5,7 +5,7 @@ import type { RoleLine } from '#lib/console/team/role-matrix';
 /** What each role may do; made of the declarations that every request is checked against. */
 export function RoleMatrix({ roles, lines }: { roles: readonly string[]; lines: readonly RoleLine[] }) {
   return (
-    <Table label="What each role can do">
+    <Table label="What each role can do" matrix>
       <thead>
         <tr>
           <HeadCell className="min-w-60">Permission</HeadCell>

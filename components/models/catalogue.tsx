@@ -8,7 +8,7 @@ import { buttonStyle } from '#components/ui/button';
 import { EmptyState } from '#components/ui/empty-state';
 import { listAddress } from '#lib/console/list-address';
 import type { CatalogueView } from '#lib/console/models/list';
-import { modelRowOf } from '#lib/console/models/rows';
+import { allModels, modelRowOf } from '#lib/console/models/rows';
 
 interface CatalogueProps {
   /** Address of this page: "/models". */
@@ -24,7 +24,7 @@ interface CatalogueProps {
 
 /** The catalogue: filters, comparison, table. Strangers and members see the same one. */
 export function Catalogue({ list, view, choices, mostCompared, total, empty }: CatalogueProps) {
-  const { rows, compared, found, callable, page, pages, sort, texts, faults } = view;
+  const { rows, compared, found, callable, hidden, page, pages, texts, faults } = view;
   const address = (change: Record<string, string | null>) => listAddress(list, { ...texts, ...change });
   const without = (id: string) =>
     address({ compare: compared.flatMap((model) => (model.id === id ? [] : model.id)).join(',') || null });
@@ -47,16 +47,22 @@ export function Catalogue({ list, view, choices, mostCompared, total, empty }: C
       ) : null}
       {rows.length > 0 ? (
         <div className="grid min-w-0 gap-3">
-          <ModelTable
-            rows={rows}
-            sort={sort}
-            mostCompared={mostCompared}
-            sortHref={(next) => address({ sort: next })}
-          />
+          <ModelTable rows={rows} mostCompared={mostCompared} />
           <nav aria-label="Catalogue pages" className="flex flex-wrap items-center gap-3">
             <p className="flex-1 basis-64 text-muted text-xs leading-5">
               {found} {found === 1 ? 'model' : 'models'}, {callable} available here. Prices are the lowest
               list prices, in dollars.
+              {hidden > 0 ? (
+                <>
+                  {' '}
+                  <Link
+                    href={address({ available: allModels, page: null })}
+                    className="underline underline-offset-2 hover:text-ink"
+                  >
+                    Also show the {hidden} that are not set up
+                  </Link>
+                </>
+              ) : null}
             </p>
             {page > 1 ? (
               <Link className={buttonStyle({ size: 'small' })} href={pageHref(page - 1)}>
@@ -80,7 +86,7 @@ export function Catalogue({ list, view, choices, mostCompared, total, empty }: C
           icon={<SearchX />}
           title="No matching models"
           action={
-            <Link href={list} className={buttonStyle()}>
+            <Link href={listAddress(list, { available: allModels })} className={buttonStyle()}>
               Show all models
             </Link>
           }

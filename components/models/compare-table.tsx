@@ -3,6 +3,7 @@ import Link from 'next/link';
 import type { ReactNode } from 'react';
 import { Section } from '#components/section';
 import { buttonStyle } from '#components/ui/button';
+import { ScrollRegion } from '#components/ui/scroll-region';
 import type { ModelRow } from '#lib/console/models/rows';
 
 interface CompareTableProps {
@@ -41,7 +42,7 @@ export function CompareTable({ models, most, clearHref }: CompareTableProps) {
         )
       }
     >
-      <div className="overflow-x-auto">
+      <ScrollRegion label="Comparison">
         <table className="w-full text-sm">
           <thead>
             <tr>
@@ -89,7 +90,7 @@ export function CompareTable({ models, most, clearHref }: CompareTableProps) {
             ))}
           </tbody>
         </table>
-      </div>
+      </ScrollRegion>
     </Section>
   );
 }

@@ -1,26 +1,17 @@
-import { ArrowDown, ArrowUp } from 'lucide-react';
 import Link from 'next/link';
-import type { ReactNode } from 'react';
 import { CompareBox } from '#components/models/compare-box';
 import { Retirement } from '#components/models/retirement';
 import { classNames } from '#components/ui/class-names';
+import { SortHead } from '#components/ui/sort-head';
 import { Cell, HeadCell, Row, Table } from '#components/ui/table';
 import type { ModelRow } from '#lib/console/models/rows';
 
 interface ModelTableProps {
   rows: readonly ModelRow[];
-  sort: { readonly by: string; readonly descending: boolean } | null;
-  /** The same list sorted otherwise; null: in its own order. */
-  sortHref(sort: string | null): string;
   mostCompared: number;
 }
 
-export function ModelTable({ rows, sort, sortHref, mostCompared }: ModelTableProps) {
-  const head = (by: string, children: ReactNode, descendingFirst = false, className?: string) => (
-    <SortHead {...{ by, sort, sortHref, descendingFirst }} {...(className ? { className } : {})}>
-      {children}
-    </SortHead>
-  );
+export function ModelTable({ rows, mostCompared }: ModelTableProps) {
   return (
     // Columns of fixed width: rows that arrive later widen none.
     <Table label="Models" className="min-w-[60rem] table-fixed">
@@ -29,23 +20,31 @@ export function ModelTable({ rows, sort, sortHref, mostCompared }: ModelTablePro
           <HeadCell className="w-9 pr-0">
             <span className="sr-only">Compare</span>
           </HeadCell>
-          {head('name', 'Model')}
-          {head('context', 'Context', true, 'w-19 text-right')}
+          <SortHead by="name">Model</SortHead>
+          <SortHead by="context" descendingFirst className="w-22 text-right">
+            Context
+          </SortHead>
           <HeadCell className="w-22 text-right">Max output</HeadCell>
-          {head('input', 'Input / 1M', false, 'w-22 text-right')}
-          {head('output', 'Output / 1M', false, 'w-24 text-right')}
+          <SortHead by="input" className="w-25 text-right">
+            Input / 1M
+          </SortHead>
+          <SortHead by="output" className="w-27 text-right">
+            Output / 1M
+          </SortHead>
           <HeadCell className="w-34">Input → output</HeadCell>
           <HeadCell className="w-25">Offered by</HeadCell>
-          {head('released', 'Released', true, 'w-27')}
+          <SortHead by="released" descendingFirst className="w-27">
+            Released
+          </SortHead>
         </tr>
       </thead>
       <tbody>
         {rows.map((row) => (
           <Row key={row.id}>
-            <Cell className="pr-0">
+            <Cell place="menu" className="pr-0">
               <CompareBox id={row.id} name={row.name} most={mostCompared} />
             </Cell>
-            <Cell>
+            <Cell place="title">
               <span className="flex flex-wrap items-center gap-x-2">
                 <Link
                   href={row.href}
@@ -61,14 +60,14 @@ export function ModelTable({ rows, sort, sortHref, mostCompared }: ModelTablePro
               </span>
               <code className="block font-mono text-muted text-xs [overflow-wrap:anywhere]">{row.id}</code>
             </Cell>
-            <Figure>{row.context}</Figure>
-            <Figure>{row.maxOutput}</Figure>
-            <Figure>{row.input}</Figure>
-            <Figure>{row.output}</Figure>
-            <Cell className="text-muted text-xs leading-4">
+            <Figure label="Context">{row.context}</Figure>
+            <Figure label="Max output">{row.maxOutput}</Figure>
+            <Figure label="Input / 1M">{row.input}</Figure>
+            <Figure label="Output / 1M">{row.output}</Figure>
+            <Cell label="Types" className="text-muted text-xs leading-4">
               {row.reads} → {row.writes}
             </Cell>
-            <Cell className="[overflow-wrap:anywhere]">
+            <Cell label="Offered by" className="[overflow-wrap:anywhere]">
               <Providers names={row.providers} />
               {row.callable ? null : (
                 <span
@@ -79,7 +78,9 @@ export function ModelTable({ rows, sort, sortHref, mostCompared }: ModelTablePro
                 </span>
               )}
             </Cell>
-            <Cell className="whitespace-nowrap text-muted tabular-nums">{row.released ?? '—'}</Cell>
+            <Cell label="Released" className="whitespace-nowrap text-muted tabular-nums">
+              {row.released ?? '—'}
+            </Cell>
           </Row>
         ))}
       </tbody>
@@ -87,9 +88,9 @@ export function ModelTable({ rows, sort, sortHref, mostCompared }: ModelTablePro
   );
 }
 
-function Figure({ children }: { children: string | null }) {
+function Figure({ label, children }: { label: string; children: string | null }) {
   return (
-    <Cell className="text-right tabular-nums">
+    <Cell label={label} className="text-right tabular-nums">
       {children ?? (
         <span className="text-muted" title="Unknown or none">
           —
@@ -106,42 +107,5 @@ function Providers({ names }: { names: readonly string[] }) {
       {first}
       {rest.length > 0 ? <span className="text-muted"> +{rest.length}</span> : null}
     </span>
-  );
-}
-
-interface SortHeadProps extends Pick<ModelTableProps, 'sort' | 'sortHref'> {
-  by: string;
-  descendingFirst: boolean;
-  className?: string;
-  children: ReactNode;
-}
-
-/** Sorts by the column, then the other way round, then not at all. */
-function SortHead({ by, sort, sortHref, descendingFirst, className, children }: SortHeadProps) {
-  const on = sort?.by === by ? sort : null;
-  const first = descendingFirst ? `-${by}` : by;
-  const second = descendingFirst ? by : `-${by}`;
-  const next = on === null ? first : on.descending === descendingFirst ? second : null;
-  return (
-    <HeadCell
-      className={className}
-      {...(on ? { 'aria-sort': on.descending ? 'descending' : 'ascending' } : {})}
-    >
-      <Link
-        href={sortHref(next)}
-        prefetch={false}
-        scroll={false}
-        className={classNames('inline-flex items-center gap-1 hover:text-ink', on && 'text-ink')}
-      >
-        {children}
-        {on ? (
-          on.descending ? (
-            <ArrowDown aria-hidden className="size-3" />
-          ) : (
-            <ArrowUp aria-hidden className="size-3" />
-          )
-        ) : null}
-      </Link>
-    </HeadCell>
   );
 }

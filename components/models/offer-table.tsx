@@ -1,64 +1,57 @@
 import type { ReactNode } from 'react';
 import { Badge } from '#components/ui/badge';
-import { ScrollRegion } from '#components/ui/scroll-region';
+import { Cell, HeadCell, Row, Table } from '#components/ui/table';
 import type { OfferRow } from '#lib/console/models/facts';
-
-const cell = 'border-t px-3 py-2.5 first:pl-4 last:pr-4';
-const head = 'whitespace-nowrap px-3 py-2 text-left font-medium text-muted text-xs first:pl-4 last:pr-4';
 
 /** The providers of a model. @param measured whether there are columns for how they have done. */
 export function OfferTable({ offers, measured }: { offers: readonly OfferRow[]; measured: boolean }) {
   return (
-    <ScrollRegion label="Offers">
-      <table className="w-full border-separate border-spacing-0 text-sm">
-        <thead>
-          <tr>
-            <th scope="col" className={head}>
-              Provider
-            </th>
-            <th scope="col" className={head}>
-              State
-            </th>
-            {['Input · output / 1M', ...(measured ? measures.map(({ name }) => name) : [])].map((name) => (
-              <th key={name} scope="col" className={`${head} text-right`}>
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {offers.map((offer) => (
-            <tr key={offer.provider}>
-              <td className={`${cell} min-w-40`}>
-                <span className="font-medium" title={offer.provider}>
-                  {offer.name}
-                </span>
-                <span className="block text-muted text-xs leading-4">{offer.families.join(', ')}</span>
-              </td>
-              <td className={cell}>
-                <State offer={offer} />
-              </td>
-              <Figure>
-                {offer.input === null && offer.output === null ? null : (
-                  <>
-                    {offer.input ?? '—'} · {offer.output ?? '—'}
-                  </>
-                )}
-              </Figure>
-              {measured
-                ? measures.map(({ name, of }) => (
-                    <Figure key={name} none="no data yet">
-                      {offer.performance && of(offer.performance)}
-                    </Figure>
-                  ))
-                : null}
-            </tr>
+    <Table label="Offers" framed={false}>
+      <thead>
+        <tr>
+          <HeadCell>Provider</HeadCell>
+          <HeadCell>State</HeadCell>
+          {[prices, ...(measured ? measures.map(({ name }) => name) : [])].map((name) => (
+            <HeadCell key={name} className="text-right">
+              {name}
+            </HeadCell>
           ))}
-        </tbody>
-      </table>
-    </ScrollRegion>
+        </tr>
+      </thead>
+      <tbody>
+        {offers.map((offer) => (
+          <Row key={offer.provider}>
+            <Cell place="title" className="min-w-40">
+              <span className="font-medium" title={offer.provider}>
+                {offer.name}
+              </span>
+              <span className="block text-muted text-xs leading-4">{offer.families.join(', ')}</span>
+            </Cell>
+            <Cell place="figure">
+              <State offer={offer} />
+            </Cell>
+            <Figure label={prices}>
+              {offer.input === null && offer.output === null ? null : (
+                <>
+                  {offer.input ?? '—'} · {offer.output ?? '—'}
+                </>
+              )}
+            </Figure>
+            {measured
+              ? measures.map(({ name, of }) => (
+                  <Figure key={name} label={name} none="no data yet">
+                    {offer.performance && of(offer.performance)}
+                  </Figure>
+                ))
+              : null}
+          </Row>
+        ))}
+      </tbody>
+    </Table>
   );
 }
+
+const prices = 'Input · output / 1M';
 
 const measures: readonly {
   readonly name: string;
@@ -70,11 +63,11 @@ const measures: readonly {
   { name: 'Uptime, calls', of: ({ uptime, calls }) => uptime && `${uptime} of ${calls}` },
 ];
 
-function Figure({ children, none = '—' }: { children: ReactNode; none?: string }) {
+function Figure({ label, children, none = '—' }: { label: string; children: ReactNode; none?: string }) {
   return (
-    <td className={`${cell} whitespace-nowrap text-right tabular-nums`}>
+    <Cell label={label} className="whitespace-nowrap text-right tabular-nums">
       {children ?? <span className="text-muted text-xs">{none}</span>}
-    </td>
+    </Cell>
   );
 }
 

@@ -1,5 +1,5 @@
 import { Section } from '#components/section';
-import { ScrollRegion } from '#components/ui/scroll-region';
+import { Cell, HeadCell, Row, Table } from '#components/ui/table';
 import type { PriceTable } from '#lib/console/models/facts';
 
 /** All prices of each offer. */
@@ -22,40 +22,35 @@ export function PriceTables({ tables }: { tables: readonly PriceTable[] }) {
         </>
       }
     >
-      <ScrollRegion label={`Prices at ${provider}`}>
-        <table className="w-full border-separate border-spacing-0 text-sm">
-          <thead>
-            <tr>
-              <th scope="col" className="px-4 py-2 text-left font-medium text-muted text-xs">
-                Class
-              </th>
-              {bands.map((band) => (
-                <th
-                  key={band}
-                  scope="col"
-                  className="whitespace-nowrap px-4 py-2 text-right font-medium text-muted text-xs"
-                >
-                  {band}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(({ name, prices }) => (
-              <tr key={name}>
-                <th scope="row" className="whitespace-nowrap border-t px-4 py-2 text-left font-normal">
-                  {name}
-                </th>
-                {bands.map((band, at) => (
-                  <td key={band} className="whitespace-nowrap border-t px-4 py-2 text-right tabular-nums">
-                    {prices[at] ?? <span className="text-muted">—</span>}
-                  </td>
-                ))}
-              </tr>
+      <Table label={`Prices at ${provider}`} framed={false} matrix>
+        <thead>
+          <tr>
+            <HeadCell>Class</HeadCell>
+            {bands.map((band) => (
+              <HeadCell key={band} className="text-right">
+                {band}
+              </HeadCell>
             ))}
-          </tbody>
-        </table>
-      </ScrollRegion>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ name, prices }) => (
+            <Row key={name}>
+              <th
+                scope="row"
+                className="whitespace-nowrap border-b px-4 py-2 text-left font-normal group-last/row:border-b-0"
+              >
+                {name}
+              </th>
+              {bands.map((band, at) => (
+                <Cell key={band} className="whitespace-nowrap py-2 text-right tabular-nums">
+                  {prices[at] ?? <span className="text-muted">—</span>}
+                </Cell>
+              ))}
+            </Row>
+          ))}
+        </tbody>
+      </Table>
     </Section>
   ));
 }

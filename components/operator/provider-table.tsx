@@ -6,6 +6,7 @@ import { type FormAnswer, noAnswer } from '#components/form/answer';
 import { Badge } from '#components/ui/badge';
 import { Button } from '#components/ui/button';
 import { later } from '#components/ui/on-demand';
+import { SortHead } from '#components/ui/sort-head';
 import { ActionsHeadCell, Cell, HeadCell, Row, Table } from '#components/ui/table';
 import type { FormField } from '#lib/console/form';
 import {
@@ -46,10 +47,14 @@ export function ProviderTable({ providers, fields, setCredential, test }: Provid
       <Table label="Providers">
         <thead>
           <tr>
-            <HeadCell>Provider</HeadCell>
-            <HeadCell>Credentials</HeadCell>
+            <SortHead by="name">Provider</SortHead>
+            <SortHead by="credential" descendingFirst>
+              Credentials
+            </SortHead>
             <HeadCell>Protocols</HeadCell>
-            <HeadCell className="text-right">Offers</HeadCell>
+            <SortHead by="offers" descendingFirst className="text-right">
+              Offers
+            </SortHead>
             <ActionsHeadCell />
           </tr>
         </thead>
@@ -90,7 +95,7 @@ function ProviderLine({ provider, test, onShow }: ProviderLineProps) {
   const { id, name, credentials, families, offers } = provider;
   return (
     <Row>
-      <Cell className="min-w-36 align-top">
+      <Cell place="title" className="min-w-36 align-top">
         <span className="block font-medium [overflow-wrap:anywhere]">{name}</span>
         <code className="font-mono text-muted text-xs">{id}</code>
       </Cell>

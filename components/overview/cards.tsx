@@ -20,7 +20,7 @@ export function Cards({ label, figures }: { label: string; figures: readonly Car
   return (
     <section
       aria-label={label}
-      className="grid grid-cols-2 gap-px max-sm:[&>:last-child:nth-child(odd)]:col-span-2 overflow-hidden rounded-lg border bg-line sm:grid-cols-[repeat(auto-fit,minmax(9.5rem,1fr))]"
+      className="grid grid-cols-2 gap-px max-sm:[&>:last-child:nth-child(odd)]:col-span-2 overflow-hidden rounded-lg border bg-line sm:flex sm:flex-wrap sm:[&>*]:flex-[1_0_9.5rem]"
     >
       {figures.map((figure) =>
         figure.href === null ? (

@@ -2,6 +2,7 @@
 
 import { useMemo } from 'react';
 import { ChartFrame } from '#components/charts/chart-frame';
+import { DashedLine } from '#components/charts/legend';
 import type { ChartData } from '#lib/console/usage/chart';
 
 /** Spend over time by model, all groups of it; their names stand in the list beside it. */
@@ -10,6 +11,9 @@ export function SpendChart({ chart }: { chart: ChartData }) {
   return (
     <div className="min-w-0 pt-4 pb-2">
       <ChartFrame chart={chart} drawn={drawn} compared />
+      <p className="px-4 pt-1 text-muted text-xs">
+        <DashedLine />
+      </p>
     </div>
   );
 }

@@ -7,6 +7,8 @@ export interface Entry {
   readonly label: string;
   /** Beside the label; found by it too. */
   readonly hint?: string;
+  /** Other words that people look for it with. */
+  readonly also?: string;
   readonly icon: ReactNode;
   run(): void;
 }
@@ -35,7 +37,7 @@ export function isLikelyId(text: string): boolean {
   return uuidLike.test(text) || (providersOwn.test(text) && /\d/.test(text));
 }
 
-/** Whether a text can be a request id at all. */
+/** Whether a text can be a request id at all: a word without any digit is looked for by its meaning. */
 export function isPossibleId(text: string): boolean {
-  return /^[\w.:/-]{4,200}$/.test(text);
+  return /^[\w.:/-]{4,200}$/.test(text) && /\d/.test(text);
 }

@@ -3,10 +3,12 @@
 import { Search } from 'lucide-react';
 import { usePalette } from '#components/palette/palette-provider';
 import { Kbd } from '#components/ui/kbd';
+import { useCommandKey } from '#components/ui/use-command-key';
 
 /** Opens the palette for those who do not know its keys. */
 export function PaletteButton({ onPress }: { onPress?: (() => void) | undefined }) {
   const palette = usePalette();
+  const command = useCommandKey();
   return (
     <button
       type="button"
@@ -20,7 +22,7 @@ export function PaletteButton({ onPress }: { onPress?: (() => void) | undefined 
       <Search aria-hidden className="size-4" />
       <span className="flex-1">Search</span>
       <span aria-hidden>
-        <Kbd>⌘K</Kbd>
+        <Kbd>{command === '⌘' ? '⌘K' : 'Ctrl K'}</Kbd>
       </span>
     </button>
   );

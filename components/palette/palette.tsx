@@ -52,7 +52,7 @@ function PaletteBody(props: PaletteProps) {
       autoHighlight="always"
       keepHighlight
       limit={mostShown}
-      itemToStringValue={(entry: Entry) => `${entry.label} ${entry.hint ?? ''}`}
+      itemToStringValue={(entry: Entry) => `${entry.label} ${entry.hint ?? ''} ${entry.also ?? ''}`}
     >
       <div className="flex items-center gap-3 border-b px-4">
         <Search aria-hidden className="size-4 shrink-0 text-muted" />

@@ -2,18 +2,24 @@
 
 import {
   ArrowLeftRight,
+  BookOpen,
   Boxes,
+  Gauge,
   Keyboard,
   KeyRound,
+  LogOut,
   Monitor,
   Moon,
   Plus,
   ScanSearch,
   Sun,
+  UserRound,
+  Wallet,
 } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { useTheme } from 'next-themes';
 import { useEffect, useState } from 'react';
+import { leave } from '#components/account/leave';
 import {
   type EntryGroup,
   type Found,
@@ -107,6 +113,34 @@ export function useEntries(
           icon: <Plus />,
           run: () => go(`${destinationHref(workspace, 'keys')}?new=key`),
         },
+        {
+          value: 'add funds',
+          label: 'Add funds',
+          also: 'top up, topup, credit, payment, card, balance',
+          icon: <Wallet />,
+          run: () => go(destinationHref(workspace, 'billing')),
+        },
+        {
+          value: 'limits',
+          label: 'Rate limits',
+          also: 'rpm, tpm, quota, caps',
+          icon: <Gauge />,
+          run: () => go(destinationHref(workspace, 'settings')),
+        },
+        {
+          value: 'docs',
+          label: 'Documentation',
+          also: 'docs, guide, help, api, errors',
+          icon: <BookOpen />,
+          run: () => go('/docs'),
+        },
+        {
+          value: 'account',
+          label: 'Your account',
+          also: 'profile, password, sessions',
+          icon: <UserRound />,
+          run: () => go('/account'),
+        },
         ...themes.map(({ value, label, icon }) => ({
           value: `theme ${value}`,
           label,
@@ -117,6 +151,13 @@ export function useEntries(
           },
         })),
         { value: 'shortcuts', label: 'Keyboard shortcuts', hint: '?', icon: <Keyboard />, run: onShortcuts },
+        {
+          value: 'sign out',
+          label: 'Sign out',
+          also: 'log out, logout',
+          icon: <LogOut />,
+          run: () => void leave(),
+        },
       ],
     },
     {

@@ -11,6 +11,7 @@ import { classNames } from '#components/ui/class-names';
 import { handFocusOn } from '#components/ui/hand-focus-on';
 import { inputStyle } from '#components/ui/input';
 import { Kbd } from '#components/ui/kbd';
+import { useCommandKey } from '#components/ui/use-command-key';
 import type { Attachment, Settings } from '#lib/console/playground/draft';
 
 interface ComposerProps {
@@ -165,7 +166,7 @@ export function Composer(props: ComposerProps) {
           ))}
         </ul>
         <span className="hidden items-center gap-1 text-muted text-xs sm:flex">
-          <Kbd>Ctrl</Kbd>
+          <Kbd>{useCommandKey()}</Kbd>
           <Kbd>Enter</Kbd>
         </span>
         {running ? (

@@ -77,11 +77,11 @@ export function OfferHealth({ workspace, first, health }: OfferHealthProps) {
         <tbody>
           {shown.map((offer) => (
             <Row key={`${offer.provider} ${offer.model}`}>
-              <Cell className="min-w-44">
+              <Cell className="min-w-44" place="title">
                 <span className="font-medium">{offer.provider}</span>
                 <span className="block break-all font-mono text-muted text-xs">{offer.model}</span>
               </Cell>
-              <Cell>
+              <Cell place="state">
                 <Badge tone={tones[offer.state].tone} dot>
                   {tones[offer.state].text}
                 </Badge>
@@ -91,12 +91,18 @@ export function OfferHealth({ workspace, first, health }: OfferHealthProps) {
                   </span>
                 ) : null}
               </Cell>
-              <Cell className="text-right tabular-nums">{span(offer.firstByteMs)}</Cell>
-              <Cell className="text-right tabular-nums">{span(offer.wholeMs)}</Cell>
-              <Cell className="text-right tabular-nums">
+              <Cell label="First byte" className="text-right tabular-nums">
+                {span(offer.firstByteMs)}
+              </Cell>
+              <Cell label="Complete response" className="text-right tabular-nums">
+                {span(offer.wholeMs)}
+              </Cell>
+              <Cell label="Tokens/s" className="text-right tabular-nums">
                 {offer.tokensPerSecond === null ? '–' : Math.round(offer.tokensPerSecond)}
               </Cell>
-              <Cell className="text-right tabular-nums">{Math.round(offer.errorRate * 100)}%</Cell>
+              <Cell label="Errors" place="figure" className="text-right tabular-nums">
+                {Math.round(offer.errorRate * 100)}%
+              </Cell>
             </Row>
           ))}
         </tbody>

@@ -28,10 +28,13 @@ export function PolicyKey({ name, label, hint, titled, empty, children }: Policy
           {inherited === null ? null : (
             <button
               type="button"
-              className="text-accent-ink text-xs underline-offset-2 hover:underline"
+              aria-label={
+                own ? `Inherit ${label.toLowerCase()} from the default` : `Override ${label.toLowerCase()}`
+              }
+              className="min-h-6 text-accent-ink text-xs underline-offset-2 hover:underline"
               onClick={() => set(name, own ? undefined : (inherited[name] ?? empty))}
             >
-              {own ? 'Inherit from the default' : `Set ${label.toLowerCase()} for this model`}
+              {own ? 'Inherit' : 'Override'}
             </button>
           )}
         </span>

@@ -1,9 +1,9 @@
 'use client';
 
 import { Combobox } from '@base-ui/react/combobox';
-import { useEffectEvent, useLayoutEffect, useRef, useState } from 'react';
+import { useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from 'react';
 import { classNames } from '#components/ui/class-names';
-import { NameBoxFrame, type NamePickerProps, nameBoxStyle } from '#components/ui/name-box-frame';
+import { NameBoxFrame, type NamePickerProps, nameBoxStyle, type Option } from '#components/ui/name-box-frame';
 import { itemStyle, popupStyle } from '#components/ui/popup-style';
 
 interface NameBoxProps extends NamePickerProps {
@@ -16,10 +16,13 @@ interface NameBoxProps extends NamePickerProps {
 }
 
 const mostShown = 60;
+/** Between the last key and the question what it finds. */
+const findAfterMs = 150;
 
 /** The box of a NamePicker with its list. */
-export function NameBox({ label, names, onPick, typed, focused, startOpen }: NameBoxProps) {
+export function NameBox({ label, names, shown, none, onPick, typed, focused, startOpen }: NameBoxProps) {
   const [text, setText] = useState('');
+  const options = useOptions(names, text);
   const input = useRef<HTMLInputElement>(null);
   const begin = useEffectEvent(() => {
     if (focused) input.current?.focus();
@@ -29,37 +32,45 @@ export function NameBox({ label, names, onPick, typed, focused, startOpen }: Nam
   useLayoutEffect(() => begin(), []);
   return (
     <Combobox.Root
-      items={names}
+      items={options}
+      {...(typeof names === 'function' ? { filter: null } : {})}
       limit={mostShown}
       value={null}
       autoHighlight
       defaultOpen={startOpen}
       inputValue={text}
       onInputValueChange={(next, { reason }) => setText(reason === 'item-press' ? '' : next)}
-      onValueChange={(name: string | null) => {
-        if (name !== null) onPick(name);
+      onValueChange={(option: Option | null) => {
+        if (option !== null) onPick(option.value);
         setText('');
       }}
     >
-      <NameBoxFrame>
+      <NameBoxFrame filter={shown !== undefined}>
         <Combobox.Input
           ref={input}
-          aria-label={label}
-          placeholder={label}
+          aria-label={shown?.chosen ? `${label}: ${shown.text}` : label}
+          placeholder={shown?.text ?? label}
           spellCheck={false}
-          className={nameBoxStyle}
+          className={nameBoxStyle({ ...(shown ? { shown } : {}) })}
         />
       </NameBoxFrame>
       <Combobox.Portal>
         <Combobox.Positioner sideOffset={6} align="start" className="z-60 outline-none">
           <Combobox.Popup className={classNames(popupStyle, 'w-(--anchor-width) min-w-56')}>
             <Combobox.Empty>
-              <p className="px-2 py-1.5 text-muted text-xs empty:hidden">Not in the catalogue.</p>
+              <p className="px-2 py-1.5 text-muted text-xs empty:hidden">{none ?? 'Not in the catalogue.'}</p>
             </Combobox.Empty>
             <Combobox.List className="max-h-64 overflow-y-auto">
-              {(name: string) => (
-                <Combobox.Item key={name} value={name} className={itemStyle}>
-                  <span className="min-w-0 break-all font-mono text-[0.8125rem]">{name}</span>
+              {(option: Option) => (
+                <Combobox.Item key={option.value} value={option} className={itemStyle}>
+                  <span
+                    className={classNames(
+                      'min-w-0 [overflow-wrap:anywhere]',
+                      option.label === option.value && 'font-mono text-[0.8125rem]',
+                    )}
+                  >
+                    {option.label}
+                  </span>
                 </Combobox.Item>
               )}
             </Combobox.List>
@@ -68,6 +79,26 @@ export function NameBox({ label, names, onPick, typed, focused, startOpen }: Nam
       </Combobox.Portal>
     </Combobox.Root>
   );
+}
+
+/** What the list offers: the names, or what is found for a text; the last answer stays until the next one is there. */
+function useOptions(names: NamePickerProps['names'], text: string): readonly Option[] {
+  const [found, setFound] = useState<readonly Option[]>([]);
+  const find = useEffectEvent((asked: string) => (typeof names === 'function' ? names(asked) : null));
+  useEffect(() => {
+    let over = false;
+    const timer = setTimeout(() => {
+      void find(text)?.then(
+        (options) => (over ? undefined : setFound(options)),
+        () => undefined,
+      );
+    }, findAfterMs);
+    return () => {
+      over = true;
+      clearTimeout(timer);
+    };
+  }, [text]);
+  return typeof names === 'function' ? found : names.map((name) => ({ value: name, label: name }));
 }
 
 /** As if somebody typed it: the list opens, is narrowed and has its first name marked. */

@@ -43,15 +43,15 @@ export function NamePicker(props: NamePickerProps) {
     return <Box {...props} {...begin} typed={text} />;
   }
   return (
-    <NameBoxFrame>
+    <NameBoxFrame filter={props.shown !== undefined}>
       <input
         ref={plain}
         role="combobox"
         aria-expanded={false}
         aria-haspopup="listbox"
         aria-autocomplete="list"
-        aria-label={props.label}
-        placeholder={props.label}
+        aria-label={props.shown?.chosen ? `${props.label}: ${props.shown.text}` : props.label}
+        placeholder={props.shown?.text ?? props.label}
         autoComplete="off"
         spellCheck={false}
         value={text}
@@ -60,7 +60,7 @@ export function NamePicker(props: NamePickerProps) {
           pressed.current = true;
         }}
         onFocus={() => void load()}
-        className={nameBoxStyle}
+        className={nameBoxStyle(props)}
       />
     </NameBoxFrame>
   );

@@ -1,20 +1,46 @@
-import type { ReactNode } from 'react';
+'use client';
+
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { classNames } from '#components/ui/class-names';
 
 /** What scrolls without a control inside needs a tab stop, so that the keyboard reaches its end. */
 const tabStop = { tabIndex: 0 };
 
-/** Wide content in its place: it scrolls sideways, and the page does not. */
+/**
+ * Wide content in its place: it scrolls sideways with a shadow at the edge behind which there is more, and the page
+ * does not. `data-fits` says whether it is as narrow as its place; then nothing in it scrolls, so that a table's
+ * head can stick to the window instead.
+ */
 export function ScrollRegion({
   label,
-  className = '',
+  className,
   children,
 }: {
   label: string;
-  className?: string;
+  className?: string | undefined;
   children: ReactNode;
 }) {
+  const region = useRef<HTMLElement>(null);
+  const [fits, setFits] = useState<boolean | null>(null);
+  useEffect(() => {
+    const [outer, inner] = [region.current, region.current?.firstElementChild];
+    if (!outer || !inner) return;
+    const watch = new ResizeObserver(() => setFits(inner.scrollWidth <= outer.clientWidth));
+    watch.observe(outer);
+    watch.observe(inner);
+    return () => watch.disconnect();
+  }, []);
   return (
-    <section aria-label={label} className={`overflow-x-auto ${className}`} {...tabStop}>
+    <section
+      ref={region}
+      aria-label={label}
+      data-fits={fits ?? undefined}
+      className={classNames(
+        'edge-shadow min-w-0 overflow-x-auto data-[fits=true]:overflow-x-clip',
+        className,
+      )}
+      {...tabStop}
+    >
       {children}
     </section>
   );

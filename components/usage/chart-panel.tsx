@@ -3,7 +3,7 @@
 import { parseAsBoolean, parseAsString, parseAsStringLiteral, useQueryStates } from 'nuqs';
 import type { ReactNode } from 'react';
 import { ChartFrame } from '#components/charts/chart-frame';
-import { Legend } from '#components/charts/legend';
+import { DashedLine, Legend } from '#components/charts/legend';
 import { Checkbox } from '#components/ui/checkbox';
 import { ToggleGroup } from '#components/ui/toggle-group';
 import { GroupTable } from '#components/usage/group-table';
@@ -60,7 +60,7 @@ export function ChartPanel({ chart, heading, head, action }: ChartPanelProps) {
         />
         <div className="flex flex-wrap items-center gap-2">
           <Checkbox checked={compare} onChange={(next) => setView({ compare: next })}>
-            Previous period
+            <DashedLine />
           </Checkbox>
           {action}
         </div>

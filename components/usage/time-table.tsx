@@ -1,5 +1,5 @@
 import Link from 'next/link';
-import { Cell, HeadCell, Row } from '#components/ui/table';
+import { Cell, HeadCell, Row, Table } from '#components/ui/table';
 import { showFigure } from '#lib/console/show/figure';
 import type { ChartData } from '#lib/console/usage/chart';
 import { logHref } from '#lib/console/usage/log-href';
@@ -10,31 +10,26 @@ export function TimeTable({ chart }: { chart: ChartData }) {
   const alone = groups.length < 2;
   const places = chart.starts.map((_, at) => at).reverse();
   return (
-    <section
-      aria-label={`${chart.title} over time`}
-      className="relative max-h-120 overflow-auto rounded-lg border bg-surface"
-    >
-      <table className="w-full border-separate border-spacing-0 text-sm">
-        <thead className="sticky top-0 z-10">
-          <tr>
-            <HeadCell className="bg-sunken">Time</HeadCell>
-            {alone ? null : <HeadCell className="bg-sunken text-right">Total</HeadCell>}
-            {groups.map(({ id, label }) => (
-              <HeadCell key={id} className="bg-sunken text-right">
-                <span className="inline-block max-w-40 truncate align-bottom" title={label}>
-                  {label}
-                </span>
-              </HeadCell>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {places.map((at) => (
-            <TimeRow key={chart.starts[at]} chart={chart} at={at} alone={alone} kind={kind} />
+    <Table label={`${chart.title} over time`} height="max-h-120">
+      <thead>
+        <tr>
+          <HeadCell>Time</HeadCell>
+          {alone ? null : <HeadCell className="text-right">Total</HeadCell>}
+          {groups.map(({ id, label }) => (
+            <HeadCell key={id} className="text-right">
+              <span className="inline-block max-w-40 truncate align-bottom" title={label}>
+                {label}
+              </span>
+            </HeadCell>
           ))}
-        </tbody>
-      </table>
-    </section>
+        </tr>
+      </thead>
+      <tbody>
+        {places.map((at) => (
+          <TimeRow key={chart.starts[at]} chart={chart} at={at} alone={alone} kind={kind} />
+        ))}
+      </tbody>
+    </Table>
   );
 }
 
@@ -64,14 +59,20 @@ function TimeRow({
     );
   return (
     <Row>
-      <Cell className="whitespace-nowrap py-1.5 tabular-nums">{chart.longLabels[at]}</Cell>
+      <Cell place="title" className="whitespace-nowrap py-1.5 tabular-nums">
+        {chart.longLabels[at]}
+      </Cell>
       {alone ? null : (
-        <Cell className="whitespace-nowrap py-1.5 text-right font-medium tabular-nums">
+        <Cell place="figure" className="whitespace-nowrap py-1.5 text-right font-medium tabular-nums">
           {figure(chart.totals[at] ?? null, chart.filters)}
         </Cell>
       )}
       {chart.groups.map((group) => (
-        <Cell key={group.id} className="whitespace-nowrap py-1.5 text-right tabular-nums">
+        <Cell
+          key={group.id}
+          {...(alone ? { place: 'figure' } : { label: group.label })}
+          className="whitespace-nowrap py-1.5 text-right tabular-nums"
+        >
           {figure(group.points[at] ?? null, group.filters)}
         </Cell>
       ))}

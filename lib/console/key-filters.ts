@@ -1,9 +1,16 @@
-import { createLoader, createSerializer, parseAsString } from 'nuqs/server';
+import { createLoader, createSerializer, parseAsString, parseAsStringLiteral } from 'nuqs/server';
 
-/** What the list of keys may be narrowed by, as it stands in the address. */
+/** What the list of keys may be narrowed and sorted by, as it stands in the address. */
 export const keyFilters = {
   /** Part of a name, of the shown characters, or a whole key id. */
   q: parseAsString,
+  status: parseAsStringLiteral(['active', 'inactive', 'revoked']),
+  /** Id of the user who created it. */
+  createdBy: parseAsString,
+  /** A model that it may call. */
+  model: parseAsString,
+  /** The order, as the operation takes it. */
+  sort: parseAsString,
   /** Where the page above ended. */
   after: parseAsString,
 };

@@ -1,4 +1,5 @@
 import { notFound, unstable_rethrow } from 'next/navigation';
+import { z } from 'zod';
 import { actorOf, controlHost } from '#lib/console/actor';
 import { getConsoleHost } from '#lib/console/db';
 import { readForm } from '#lib/console/form';
@@ -43,6 +44,42 @@ export function operationAction<F extends Fields, Out, R extends Reach>(
       getConsoleHost().report(error);
       return refused('Something went wrong; nothing was changed. Try again in a moment.');
     }
+  };
+}
+
+/** The most things that one action changes. */
+const mostInputs = 500;
+const manyInputs = z.object({
+  change: z.string(),
+  inputs: z.array(z.record(z.string(), z.unknown())).min(1).max(mostInputs),
+});
+
+/** Which of many inputs were refused, by their place, and why. */
+export interface EachResult {
+  readonly failed: readonly { readonly at: number; readonly message: string }[];
+}
+
+/**
+ * Makes a server action that carries out another one for each of many inputs, one after the other. Each is a change
+ * of its own, with its own permission, transaction and audit row, so that what is refused does not undo the others.
+ * @param actions by the name that the page sends.
+ */
+export function eachAction(
+  actions: Readonly<Record<string, (slug: string, input: unknown) => Promise<ActionResult<unknown>>>>,
+): (slug: string, input: unknown) => Promise<ActionResult<EachResult>> {
+  return async (slug, input) => {
+    const { data: given } = manyInputs.safeParse(input);
+    const act = given && Object.hasOwn(actions, given.change) ? actions[given.change] : undefined;
+    if (!given || !act) return refused(`Choose a change and 1 to ${mostInputs} rows.`);
+    const failed: { at: number; message: string }[] = [];
+    for (const [at, one] of given.inputs.entries()) {
+      const answer = await act(slug, one);
+      if (answer.ok) continue;
+      if (answer.signedOut)
+        return at === 0 ? answer : { ...answer, message: `The session has ended after ${at} changes.` };
+      failed.push({ at, message: answer.message });
+    }
+    return { ok: true, value: { failed } };
   };
 }
 

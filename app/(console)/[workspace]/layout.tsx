@@ -1,3 +1,4 @@
+import type { Metadata } from 'next';
 import type { ReactNode } from 'react';
 import { DemoBanner } from '#components/demo/demo-banner';
 import { VerifyBanner } from '#components/profile/verify-banner';
@@ -7,7 +8,7 @@ import { Shell } from '#components/shell/shell';
 import { SuspendedBanner } from '#components/shell/suspended-banner';
 import { actorOf, controlHost } from '#lib/console/actor';
 import { getConsoleHost } from '#lib/console/db';
-import { requireMember } from '#lib/console/member';
+import { findMember, requireMember } from '#lib/console/member';
 import { showBalance } from '#lib/console/show/balance';
 import { readAnnouncements } from '#lib/console/team/announcements';
 import { isOperator } from '#lib/control/operations/actor';
@@ -20,6 +21,13 @@ import { putAwayAction } from './put-away-action';
 interface WorkspaceLayoutProps {
   children: ReactNode;
   params: Promise<{ workspace: string }>;
+}
+
+/** So that tabs of several workspaces can be told from each other. */
+export async function generateMetadata({ params }: Pick<WorkspaceLayoutProps, 'params'>): Promise<Metadata> {
+  const name = (await findMember((await params).workspace))?.workspace.name;
+  const end = name ? `${name} · Model Gateway` : 'Model Gateway';
+  return { title: { template: `%s · ${end}`, default: end } };
 }
 
 export default async function WorkspaceLayout({ children, params }: WorkspaceLayoutProps) {

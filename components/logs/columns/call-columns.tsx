@@ -35,6 +35,10 @@ export interface CallRow {
 
 interface CallColumnLook {
   readonly head: string;
+  /** Where a phone shows it; without it as a detail under its name. */
+  readonly place?: 'figure' | 'state' | 'aside' | 'whole';
+  /** What the log is ranked by with it. */
+  readonly sort?: string;
   readonly headClass?: string;
   readonly cellClass?: string;
   title?(call: CallRow): string;
@@ -48,10 +52,11 @@ const nothing = <span className="text-muted">none</span>;
 export const columnLooks: Readonly<Record<CallColumn, CallColumnLook>> = {
   status: {
     head: 'Status',
+    place: 'state',
     show: (call) => (
       <>
         <StatusCode {...call} />
-        <span className="mt-0.5 block max-w-36 pl-0.5 text-muted text-xs leading-4 max-sm:sr-only">
+        <span className="mt-0.5 block max-w-36 pl-0.5 text-muted text-xs leading-4">
           <Breakable text={describeStatus(call).text} />
         </span>
       </>
@@ -59,6 +64,7 @@ export const columnLooks: Readonly<Record<CallColumn, CallColumnLook>> = {
   },
   model: {
     head: 'Model and provider',
+    place: 'whole',
     cellClass: 'min-w-40 sm:min-w-48',
     show: (call) => <AnsweringModel {...call} />,
   },
@@ -74,6 +80,7 @@ export const columnLooks: Readonly<Record<CallColumn, CallColumnLook>> = {
   },
   tokens: {
     head: 'Tokens',
+    sort: 'tokens',
     ...aNumber,
     show: ({ tokens }) =>
       tokens ? (
@@ -97,9 +104,18 @@ export const columnLooks: Readonly<Record<CallColumn, CallColumnLook>> = {
         nothing
       ),
   },
-  cost: { head: 'Cost', ...aNumber, title: (call) => `$${call.exactCost}`, show: (call) => call.cost },
+  cost: {
+    head: 'Cost',
+    sort: 'cost',
+    place: 'figure',
+    ...aNumber,
+    title: (call) => `$${call.exactCost}`,
+    show: (call) => call.cost,
+  },
   latency: {
     head: 'Latency',
+    sort: 'latency',
+    place: 'aside',
     ...aNumber,
     show: ({ latency, firstByte }) => (
       <>

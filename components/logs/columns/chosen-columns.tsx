@@ -38,11 +38,20 @@ export function ChosenColumns({ remembered, remember, children }: ChosenColumnsP
 }
 
 /** Calls with the columns that somebody chose; repeated refusals stand in one row until it is opened. */
-export function ChosenCallTable(props: { calls: readonly CallRow[]; fresh?: ReadonlySet<string> }) {
+export function ChosenCallTable({
+  folded = true,
+  ...props
+}: {
+  calls: readonly CallRow[];
+  fresh?: ReadonlySet<string>;
+  /** false: calls that follow each other have nothing to do with each other. */
+  folded?: boolean;
+}) {
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const toggle = (id: string) =>
     setOpen((before) =>
       before.has(id) ? new Set([...before].filter((one) => one !== id)) : new Set([...before, id]),
     );
-  return <CallTable columns={useColumns().chosen} folds={{ open, toggle }} {...props} />;
+  const folds = folded ? { folds: { open, toggle } } : {};
+  return <CallTable sortable columns={useColumns().chosen} {...folds} {...props} />;
 }

@@ -5,13 +5,12 @@ import { columnLooks } from '#components/logs/columns/call-columns';
 import { useColumns } from '#components/logs/columns/chosen-columns';
 import { ColumnsButton } from '#components/logs/columns/columns-button';
 import { Menu, MenuCheck, MenuItem, MenuSeparator } from '#components/ui/menu';
-import { callColumns, narrowColumns, usualColumns } from '#lib/console/log/columns';
+import { callColumns, usualColumns } from '#lib/console/log/columns';
 
 /** Which columns the log shows; open when it first appears. */
 export function OpenColumnMenu() {
   const { chosen, choose } = useColumns();
-  const narrow = window.matchMedia('not all and (min-width: 40rem)').matches;
-  const shown = chosen ?? (narrow ? narrowColumns : usualColumns);
+  const shown = chosen ?? usualColumns;
   return (
     <Menu className="w-56" startOpen trigger={<ColumnsButton />}>
       <MenuCheck checked disabled>

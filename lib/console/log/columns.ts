@@ -14,8 +14,6 @@ export type CallColumn = (typeof callColumns)[number];
 
 /** What is shown until somebody chooses. */
 export const usualColumns: readonly CallColumn[] = ['status', 'model', 'tokens', 'cost', 'latency', 'key'];
-/** Those of them that a phone shows, so that the answer and its price need no scrolling. */
-export const narrowColumns: readonly CallColumn[] = ['status', 'model', 'cost'];
 
 /** The cookie of the choice: it belongs to a browser, because a phone has room for other columns than a desk. */
 export const columnsCookie = 'log-columns';

@@ -1,4 +1,4 @@
-import { familiesOf, showCapability, showFamily } from '#lib/console/models/rows';
+import { allModels, familiesOf, showCapability, showFamily } from '#lib/console/models/rows';
 import { showTokens } from '#lib/console/show/tokens';
 import type { ListedModel } from '#lib/control/catalogue/list';
 import { capabilities } from '#lib/control/catalogue/search';
@@ -15,8 +15,8 @@ export function modelChoices(models: readonly ListedModel[]) {
     {
       name: 'available',
       label: 'Availability',
-      any: 'All models',
-      options: [{ value: 'on', label: 'Available here' }],
+      any: 'Available here',
+      options: [{ value: allModels, label: 'All models' }],
     },
     {
       name: 'provider',

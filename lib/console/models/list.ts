@@ -1,6 +1,6 @@
 import { controlHost } from '#lib/console/actor';
 import { readListAddress } from '#lib/console/list-address';
-import { type ModelRow, modelRowOf } from '#lib/console/models/rows';
+import { allModels, type ModelRow, modelRowOf } from '#lib/console/models/rows';
 import { type ListedModel, listModels } from '#lib/control/catalogue/list';
 import { findModels, isCallable, type SortKey, sortKeys, sortModels } from '#lib/control/catalogue/search';
 import { modelFilters } from '#lib/control/operations/catalogue/filters';
@@ -73,6 +73,8 @@ export interface CatalogueView {
   readonly compared: readonly ListedModel[];
   readonly found: number;
   readonly callable: number;
+  /** Models that are left out only because they cannot be called here. */
+  readonly hidden: number;
   readonly page: number;
   readonly pages: number;
   /** null: those that can be called first, the newest on top. */
@@ -92,7 +94,14 @@ export function viewCatalogue(
   query: Query,
   { list, scope }: { readonly list: string; readonly scope: ReadonlySet<string> | null },
 ): CatalogueView {
-  const { texts, input, faults } = readListAddress(modelFilters, query, 'UTC');
+  const { available: asked, ...given } = query;
+  // What can be called is what people look for, unless nothing can be yet.
+  const available = one(asked) ?? (models.some(isCallable) ? 'on' : undefined);
+  const all = available === allModels;
+  const address = readListAddress(modelFilters, all ? given : { ...given, available }, 'UTC');
+  const { input, faults } = address;
+  const { available: _, ...others } = address.texts;
+  const texts = one(asked) === undefined ? others : { ...others, available: one(asked) ?? '' };
   const inScope = scope === null ? models : models.filter(({ id }) => scope.has(id));
   const found = findModels(inScope, parseFields(modelFilters, input));
   const sort = sortOf(one(query.sort));
@@ -108,6 +117,7 @@ export function viewCatalogue(
     compared: chosen.flatMap((id) => models.find((model) => model.id === id) ?? []).slice(0, mostCompared),
     found: found.length,
     callable: found.filter(isCallable).length,
+    hidden: all ? 0 : inScope.filter((model) => !isCallable(model)).length,
     page,
     pages,
     sort,

@@ -4,6 +4,9 @@ import { type Capability, capabilitiesOf, isCallable, lowestPrice } from '#lib/c
 import { showMoney } from '#lib/core/show-money';
 import { translatedProtocols } from '#lib/gateway/routing/pure/translate';
 
+/** In the address, for `available`: also the models that cannot be called here. */
+export const allModels = 'all';
+
 const capabilityNames: Record<Capability, string> = {
   reasoning: 'Reasoning',
   caching: 'Prompt caching',

@@ -9,8 +9,8 @@ test('a visitor can find a model, reload with the filter kept, and copy an examp
   await page.getByRole('searchbox', { name: 'Search models' }).fill('echo');
   await page.keyboard.press('Enter');
   await expect(page).toHaveURL(/\/models\?search=echo$/);
-  await page.getByRole('combobox', { name: 'Availability' }).selectOption('Available here');
-  await expect(page).toHaveURL(/available=on/);
+  await page.getByRole('combobox', { name: 'Availability' }).selectOption('All models');
+  await expect(page).toHaveURL(/available=all/);
   await page.reload();
   await expect(page.getByRole('searchbox', { name: 'Search models' })).toHaveValue('echo');
   await expect(page.getByRole('table').getByRole('link', { name: 'Echo' })).toBeVisible();

@@ -2,12 +2,25 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { operations } from '#lib/control/operations/operations';
 import { runAny } from '#lib/control/operations/run';
-import { controlHost, createKey, createWorkspace, setKey } from '#tests/support/control/operate';
+import { addCredit, controlHost, createKey, createWorkspace, setKey } from '#tests/support/control/operate';
 import { openOwnDatabase } from '#tests/support/postgres/own-database';
 
 const db = await openOwnDatabase();
 
 const lists = operations.filter(({ kind, fields }) => kind === 'read' && 'after' in fields);
+/** Every order that a list can be asked for, with its reverse. */
+const orders = lists.flatMap(({ name, fields }) =>
+  (['sort', 'order'] as const).flatMap((field) => {
+    const words = fields[field]?.choices ?? [];
+    return words.map((word, at) => ({
+      name,
+      field,
+      word,
+      other: words[at % 2 === 0 ? at + 1 : at - 1] ?? '',
+    }));
+  }),
+);
+
 /** What lists need beside the place to go on from. */
 const others: Readonly<Record<string, object>> = { 'webhook.deliveries': { id: randomUUID() } };
 const actor = { kind: 'operator', name: 'test', address: null } as const;
@@ -24,12 +37,13 @@ async function page(name: string, workspace: string, input: object): Promise<Pag
   return output as Page;
 }
 
-/** A workspace with three keys, and rows in its audit trail. */
+/** A workspace with three keys, three lines in its ledger, and rows in its audit trail. */
 async function place(): Promise<string> {
   const { slug } = await createWorkspace(db, { name: 'Cursors' });
   for (const name of ['a', 'b', 'c']) {
     const { id } = await createKey(db, { workspace: slug, name });
     await setKey(db, { id, rpm: 5 });
+    await addCredit(db, { workspace: slug, amount: String(name.charCodeAt(0)), reason: name });
   }
   return slug;
 }
@@ -45,6 +59,31 @@ describe('the "next" of a list', () => {
           field: 'after',
         });
       }
+    },
+  );
+
+  it.each(orders)(
+    'in the order $word of $name gives each row once (contract: control-plane/sorting)',
+    async (order) => {
+      const { name, field, word, other } = order;
+      await place();
+      const slug = await place();
+      const all = (await page(name, slug, { [field]: word, limit: 500 })).data.map(({ id }) => id);
+      const seen: (string | undefined)[] = [];
+      for (let after: string | undefined, more = true; more; ) {
+        const { data, next }: Page = await page(name, slug, { [field]: word, after, limit: 2 });
+        seen.push(...data.map(({ id }) => id));
+        more = next !== null;
+        after = next ?? undefined;
+      }
+      expect(seen).toEqual(all);
+      const wrong = ['', 'x', `${word}.AA.${randomUUID()}`, `${other}.MQ.${randomUUID()}`];
+      for (const after of field === 'sort' ? wrong : []) {
+        const refused = page(name, slug, { [field]: word, after });
+        await expect(refused, after).rejects.toMatchObject({ code: 'invalid_body', field: 'after' });
+      }
+      const back = await page(name, slug, { [field]: other, limit: 500 });
+      expect(back.data.map(({ id }) => id)).toEqual(all.toReversed());
     },
   );
 

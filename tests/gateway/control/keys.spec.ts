@@ -6,6 +6,7 @@ import { type Db, openDb } from '#lib/platform/data/db';
 import { idFloor } from '#lib/platform/ids';
 import { hashKey, isWellFormedKey } from '#lib/platform/secrets';
 import {
+  addMember,
   createKey,
   createKeyAs,
   createUser,
@@ -189,7 +190,7 @@ describe('creating a key (contract: operations/key-create)', () => {
   it('belongs to the member who makes it, and stops when that member leaves', async () => {
     const { workspace } = await newKey();
     const user = await createUser(db, {
-      email: 'maker@example.com',
+      email: 'finder@example.com',
       password: 'long enough',
       workspace: workspace.slug,
     });
@@ -441,5 +442,42 @@ describe('showing keys', () => {
     expect((await listKeys(db, workspace.id, { search: 'LATE' })).data.map((key) => key.name)).toEqual([
       'later',
     ]);
+  });
+
+  it('ranks them by what they spent in 30 days, whichever were never used', async () => {
+    const { id: much, workspace } = await newKey();
+    const add = async (name: string) => (await createKey(db, { workspace: workspace.id, name }, pepper)).id;
+    const [little, none, formerly] = [await add('little'), await add('none'), await add('formerly')];
+    const other = await newKey();
+    await spendAgo(db.pool, much, 60 * 24 * 20, 9_000n);
+    await spendAgo(db.pool, much, 5, 1_000n);
+    await spendAgo(db.pool, little, 5, 2_000n);
+    await spendAgo(db.pool, formerly, 60 * 24 * 40, 90_000n);
+    await spendAgo(db.pool, other.id, 5, 90_000n);
+    const ranked = async (sort: string) =>
+      (await listKeys(db, workspace.id, { sort, limit: 2 })).data.map((key) => [key.id, key.spent.d30]);
+    expect(await ranked('-spend')).toEqual([
+      [much, '0.00001'],
+      [little, '0.000002'],
+    ]);
+    expect((await ranked('spend')).map(([id]) => id).toSorted()).toEqual([none, formerly].toSorted());
+  });
+
+  it('finds them by status, creator and model', async () => {
+    const { id, workspace } = await newKey();
+    const { id: user } = await createUser(db, {
+      email: 'finder@example.com',
+      password: 'three random words',
+    });
+    await addMember(db, { workspace: workspace.slug, email: 'finder@example.com', role: 'developer' });
+    const made = await createKeyAs(db, user, { workspace: workspace.slug, name: 'made', models: ['a/b'] });
+    await disableKey(db, { id });
+    const found = async (filters: object) =>
+      (await listKeys(db, workspace.id, { ...filters })).data.map((key) => key.id);
+    expect(await found({ status: 'inactive' })).toEqual([id]);
+    expect(await found({ createdBy: user })).toEqual([made.id]);
+    expect(await found({ createdBy: 'nobody' })).toEqual([]);
+    expect(await found({ model: 'a/b' })).toEqual([made.id, id]);
+    expect(await found({ model: 'c', sort: 'name' })).toEqual([id]);
   });
 });

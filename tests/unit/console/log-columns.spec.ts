@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  callColumns,
-  narrowColumns,
-  readColumns,
-  usualColumns,
-  writeColumns,
-} from '#lib/console/log/columns';
+import { callColumns, readColumns, writeColumns } from '#lib/console/log/columns';
 
 describe('the columns of the log that a browser remembers', () => {
   it.each([
@@ -29,9 +23,5 @@ describe('the columns of the log that a browser remembers', () => {
 
   it('writes nothing that a page sent but columns', () => {
     expect(writeColumns(['cost; path=/', 7, 'tokens'])).toBe('tokens');
-  });
-
-  it('shows a phone fewer of the usual ones', () => {
-    expect(usualColumns).toEqual(expect.arrayContaining([...narrowColumns]));
   });
 });

@@ -33,9 +33,11 @@ export default async function AuditPage({ params, searchParams }: AuditPageProps
   const { slug, timeZone } = workspace;
   const query = await searchParams;
   const { texts, input, faults } = readListAddress(fieldsOf(auditFilters), query, timeZone);
-  const after = [query.after].flat()[0];
+  const [after, sort] = [[query.after].flat()[0], [query.sort].flat()[0]];
+  const order = sort === 'at' ? 'oldest' : 'newest';
+  const sorted = sort === undefined ? texts : { ...texts, sort };
   const [page, actors] = await Promise.all([
-    readForPage(listAudit, slug, { ...input, after, limit: 50 }),
+    readForPage(listAudit, slug, { ...input, order, after, limit: 50 }),
     readForPage(listActors, slug, {}),
   ]);
   const nowMs = Date.now();
@@ -57,9 +59,9 @@ export default async function AuditPage({ params, searchParams }: AuditPageProps
       </PageHead>
       <div className="grid min-w-0 gap-3">
         <AuditFilters
-          key={JSON.stringify(texts)}
+          key={JSON.stringify(sorted)}
           path={here}
-          texts={texts}
+          texts={sorted}
           actions={actions}
           actors={actors.data}
           zone={showZone(timeZone, nowMs)}
@@ -82,8 +84,8 @@ export default async function AuditPage({ params, searchParams }: AuditPageProps
         )}
         <PagesNav
           label="Audit log pages"
-          first={after ? listAddress(here, texts) : null}
-          next={page.next ? listAddress(here, { ...texts, after: page.next }) : null}
+          first={after ? listAddress(here, sorted) : null}
+          next={page.next ? listAddress(here, { ...sorted, after: page.next }) : null}
         >
           Times in {showZone(timeZone, nowMs)}. Also available from the API at{' '}
           <code>/api/v1/workspaces/{slug}/audit</code>.

@@ -1,6 +1,6 @@
 'use server';
 
-import { operationAction } from '#lib/console/operation';
+import { eachAction, operationAction } from '#lib/console/operation';
 import {
   createKey,
   disableKey,
@@ -27,3 +27,10 @@ export const restoreKeyAction = operationAction(restoreKey);
 export const revokeKeyAction = operationAction(revokeKey);
 
 export const endOverlapAction = operationAction(endOverlap);
+
+export const changeKeysAction = eachAction({
+  enable: enableKeyAction,
+  disable: disableKeyAction,
+  revoke: revokeKeyAction,
+  set: setKeyAction,
+});

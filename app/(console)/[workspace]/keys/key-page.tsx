@@ -9,6 +9,7 @@ import { readForPage } from '#lib/console/operation';
 import { listModelNames } from '#lib/control/operations/catalogue/operations';
 import { createKey } from '#lib/control/operations/key/operations';
 import {
+  changeKeysAction,
   createKeyAction,
   disableKeyAction,
   enableKeyAction,
@@ -28,6 +29,7 @@ const actions = {
   restore: restoreKeyAction,
   revoke: revokeKeyAction,
   endOverlap: endOverlapAction,
+  each: changeKeysAction,
 };
 
 /** Base address, first calls and a model that works as pasted, for ready-made lines; and every model of the catalogue. */

@@ -2,8 +2,11 @@ import { KeyRound, SearchX } from 'lucide-react';
 import type { Metadata } from 'next';
 import Link from 'next/link';
 import type { SearchParams } from 'nuqs/server';
+import { BulkBar } from '#components/keys/bulk/bulk-bar';
+import { KeySelection } from '#components/keys/bulk/selection';
 import { CreateKeyButton, KeyCreation } from '#components/keys/create-key';
-import { KeySearch } from '#components/keys/key-search';
+import { KeyFilterBar } from '#components/keys/key-filter-bar';
+import type { KeyRow } from '#components/keys/key-row';
 import { KeyTable } from '#components/keys/key-table';
 import { envSnippet } from '#components/keys/snippets';
 import { PageHead } from '#components/page-head';
@@ -16,12 +19,16 @@ import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { keyRowOf } from '#lib/console/show/key/rows';
 import { showZone } from '#lib/console/show/time';
-import { listKeys } from '#lib/control/operations/key/operations';
+import { listKeyMakers, listKeys } from '#lib/control/operations/key/operations';
+import { may } from '#lib/core/role';
 import { KeyPage, readSnippetFacts } from './key-page';
 
 export const metadata: Metadata = { title: 'API keys' };
 
 const pageSize = 50;
+
+/** Revoked keys are final. */
+const selectable = ({ id, name, revoked }: KeyRow) => (revoked ? [] : [{ id, name }]);
 
 interface KeysPageProps {
   params: Promise<{ workspace: string }>;
@@ -33,14 +40,18 @@ export default async function KeysPage({ params, searchParams }: KeysPageProps) 
   const { workspace } = member;
   const filters = await loadKeyFilters(searchParams);
   const search = withoutSecret(filters.q ?? '');
-  const [{ data: keys, next }, snippets] = await Promise.all([
-    readForPage(listKeys, workspace.slug, { search, after: filters.after, limit: pageSize }),
+  const { q: _, ...asked } = filters;
+  const [{ data: keys, next }, { data: makers }, snippets] = await Promise.all([
+    readForPage(listKeys, workspace.slug, { ...asked, search, limit: pageSize }),
+    readForPage(listKeyMakers, workspace.slug, {}),
     readSnippetFacts(workspace.slug),
   ]);
   const nowMs = Date.now();
   const place = { workspace: workspace.slug, timeZone: workspace.timeZone, nowMs };
   const here = `/${workspace.slug}/keys`;
-  const narrowed = search !== '' || filters.after !== null;
+  const narrowed = Object.entries(filters).some(([name, value]) => name !== 'sort' && value !== null);
+  const rows = keys.map((key) => keyRowOf(key, place));
+  const mayChange = may(member.role, 'keys:write');
   const none = keys.length === 0 && !narrowed;
   return (
     <KeyPage member={member} {...snippets}>
@@ -66,9 +77,12 @@ export default async function KeysPage({ params, searchParams }: KeysPageProps) 
           </EmptyState>
         ) : (
           <div className="grid min-w-0 gap-3">
-            {narrowed || next ? <KeySearch /> : null}
-            {keys.length > 0 ? (
-              <KeyTable keys={keys.map((key) => keyRowOf(key, place))} />
+            <KeyFilterBar makers={makers} />
+            {rows.length > 0 ? (
+              <KeySelection keys={mayChange ? rows.flatMap(selectable) : []}>
+                <BulkBar />
+                <KeyTable keys={rows} />
+              </KeySelection>
             ) : (
               <EmptyState
                 icon={<SearchX />}
@@ -79,13 +93,14 @@ export default async function KeysPage({ params, searchParams }: KeysPageProps) 
                   </Link>
                 }
               >
-                Search by part of the name, by the characters shown in the list, or by id.
+                Clear a filter, or search by part of the name, by the characters shown in the list, or by id.
               </EmptyState>
             )}
             <PagesNav
               label="API keys pages"
-              first={filters.after ? keyAddress(here, { q: search || null }) : null}
-              next={next ? keyAddress(here, { q: search || null, after: next }) : null}
+              {...(filters.sort ? { words: { first: 'First', next: 'More' } } : {})}
+              first={filters.after ? keyAddress(here, { ...filters, q: search || null, after: null }) : null}
+              next={next ? keyAddress(here, { ...filters, q: search || null, after: next }) : null}
             >
               Dates in {showZone(workspace.timeZone, nowMs)}. The call that reaches a cap still completes; the
               next one is refused with 402.

@@ -6,7 +6,7 @@ import { type ListAddress, listAddress } from '#lib/console/list-address';
 import type { Membership } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { callRowOf } from '#lib/console/show/call-rows';
-import { showFound } from '#lib/console/show/found';
+import { showFound, showRanked } from '#lib/console/show/found';
 import { showZone } from '#lib/console/show/time';
 import { listCalls } from '#lib/control/operations/call/operations';
 
@@ -22,14 +22,14 @@ interface CallListProps {
 /** One page of the log; the next one starts after its last call, however many arrive meanwhile. */
 export async function CallList({ live, workspace, filters: { texts, input, faults } }: CallListProps) {
   const readAt = new Date().toISOString();
-  const none = { data: [], next: null, count: undefined };
+  const none = { data: [], next: null, count: undefined, ranked: undefined };
   // Counted for the first page alone: the total is the same on the pages after it.
   const count = texts.after === undefined;
   const read = () => readForPage(listCalls, workspace.slug, { ...input, limit: pageSize, count });
-  const { data: calls, next, count: counted } = faults.length > 0 ? none : await read();
+  const { data: calls, next, count: counted, ranked } = faults.length > 0 ? none : await read();
   const here = `/${workspace.slug}/logs`;
   if (calls.length === 0 && next === null && !(live && faults.length === 0)) {
-    const narrowed = Object.keys(texts).length > 0;
+    const narrowed = Object.keys(texts).some((name) => name !== 'sort');
     return (
       <NoCalls workspace={workspace.slug} searched={'id' in texts} narrowed={narrowed} faults={faults} />
     );
@@ -39,7 +39,7 @@ export async function CallList({ live, workspace, filters: { texts, input, fault
   const rows = calls.map((call) => callRowOf(call, place));
   return (
     <div className="grid min-w-0 gap-3">
-      {texts.after === undefined && faults.length === 0 ? (
+      {texts.after === undefined && texts.sort === undefined && faults.length === 0 ? (
         <LiveCalls
           key={listAddress(here, texts)}
           calls={rows}
@@ -48,7 +48,7 @@ export async function CallList({ live, workspace, filters: { texts, input, fault
         />
       ) : (
         <>
-          {rows.length > 0 ? <ChosenCallTable calls={rows} /> : null}
+          {rows.length > 0 ? <ChosenCallTable calls={rows} folded={texts.sort === undefined} /> : null}
           {rows.length === 0 ? (
             <p className="px-4 py-3 text-muted">
               No matches in the calls searched so far. Go to the next page to search older calls.
@@ -58,10 +58,12 @@ export async function CallList({ live, workspace, filters: { texts, input, fault
       )}
       <PagesNav
         label="Log pages"
+        {...(ranked ? { words: { first: 'First', next: 'More' } } : {})}
         first={texts.after ? listAddress(here, { ...texts, after: null }) : null}
         next={next ? listAddress(here, { ...texts, after: next }) : null}
       >
         {counted ? `${showFound(counted)} ` : null}
+        {ranked ? `${showRanked(ranked, workspace.timeZone)} ` : null}
         Times in {showZone(workspace.timeZone, nowMs)}. A call appears within 2 seconds of ending.
       </PagesNav>
     </div>

@@ -24,10 +24,6 @@ import { CallList } from './call-list';
 
 export const metadata: Metadata = { title: 'Logs' };
 
-/** What the filter offers; the calls of an older key are a link of the list of keys. */
-const mostKeys = 200;
-const olderKeys = 'Only the newest keys are listed. For an older key, follow its link on the API keys page.';
-
 /** Filters that links bring along, and that one box searches for with the others. */
 const linked = new Set(['countedModel', 'clientRequestId', 'upstreamRequestId']);
 
@@ -55,8 +51,10 @@ export default async function LogsPage({ params, searchParams }: LogsPageProps) 
   const { workspace } = await requireMember((await params).workspace, 'logs:read');
   const query = await searchParams;
   const filters = readLogAddress(query, workspace.timeZone);
-  const [{ data: keys }, { data: models, providers }] = await Promise.all([
-    readForPage(listKeyNames, workspace.slug, { limit: mostKeys, chosen: filters.texts.key }),
+  const find = `/${workspace.slug}/find`;
+  const [{ data: keys }, { providers }] = await Promise.all([
+    // Only the name of the chosen key: the others are found by a text.
+    readForPage(listKeyNames, workspace.slug, { limit: 1, chosen: filters.texts.key }),
     readForPage(listModelNames, workspace.slug, {}),
   ]);
   const remembered = readColumns((await cookies()).get(columnsCookie)?.value);
@@ -66,12 +64,16 @@ export default async function LogsPage({ params, searchParams }: LogsPageProps) 
         title="Logs"
         action={
           <div className="flex gap-2">
-            {filters.texts.after === undefined ? <LiveSwitch /> : null}
+            {filters.texts.after === undefined && filters.texts.sort === undefined ? <LiveSwitch /> : null}
             <ColumnMenu />
             <a
               className={buttonStyle()}
-              href={listAddress(`/${workspace.slug}/logs/export`, { ...filters.texts, after: null })}
-              title="Every call that the filters find, as CSV"
+              href={listAddress(`/${workspace.slug}/logs/export`, {
+                ...filters.texts,
+                sort: null,
+                after: null,
+              })}
+              title="Every call that the filters find, the newest first, as CSV"
               download
             >
               <Download />
@@ -89,11 +91,11 @@ export default async function LogsPage({ params, searchParams }: LogsPageProps) 
           last: { options: spans },
           provider: { options: providers.map((provider) => ({ value: provider, label: provider })) },
           errorCode: { options: Object.keys(errorTable).map((code) => ({ value: code, label: code })) },
-          model: { options: models.map((model) => ({ value: model, label: model })) },
+          model: { options: [], find: `${find}?called=` },
           key: {
             options: keys.map((key) => ({ value: key.id, label: key.name })),
             unknown: 'Unknown key',
-            ...(keys.length < mostKeys ? {} : { note: olderKeys }),
+            find: `${find}?key=`,
           },
         }}
       />

@@ -41,8 +41,9 @@ export default async function ManagementKeysPage({ params, searchParams }: Manag
       </>
     );
   }
-  const after = [(await searchParams).after].flat()[0];
-  const { data, next } = await readForPage(listManagementKeys, slug, { after, limit: 50 });
+  const query = await searchParams;
+  const [after, sort] = [[query.after].flat()[0], [query.sort].flat()[0]];
+  const { data, next } = await readForPage(listManagementKeys, slug, { sort, after, limit: 50 });
   const nowMs = Date.now();
   const here = `/${slug}/management-keys`;
   const choices = roles.filter((one) => mayGive(role, one));
@@ -75,8 +76,8 @@ export default async function ManagementKeysPage({ params, searchParams }: Manag
           />
           <PagesNav
             label="Management keys pages"
-            first={after ? here : null}
-            next={next ? listAddress(here, { after: next }) : null}
+            first={after ? listAddress(here, { sort: sort ?? null }) : null}
+            next={next ? listAddress(here, { sort: sort ?? null, after: next }) : null}
           >
             Dates in {showZone(timeZone, nowMs)}. Last use is exact to the minute. A key is revoked when its
             creator loses the role that it needs.

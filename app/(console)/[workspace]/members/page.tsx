@@ -12,6 +12,7 @@ import { lockOf } from '#lib/console/lock';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { showZone } from '#lib/console/show/time';
+import { readSort, sortRows } from '#lib/console/sort';
 import { invitationRowOf, memberRowOf } from '#lib/console/team/member-rows';
 import { roleMatrix } from '#lib/console/team/role-matrix';
 import { listInvitations } from '#lib/control/operations/invitation/operations';
@@ -54,9 +55,10 @@ export default async function MembersPage({ params, searchParams }: MembersPageP
   const member = await requireMember((await params).workspace, 'members:read');
   const { user, role, workspace } = member;
   const { slug, timeZone } = workspace;
-  const after = [(await searchParams).after].flat()[0];
+  const query = await searchParams;
+  const [after, sort] = [[query.after].flat()[0], [query.sort].flat()[0]];
   const [members, invitations] = await Promise.all([
-    readForPage(listMembers, slug, { after, limit: 100 }),
+    readForPage(listMembers, slug, { sort: sort ?? 'name', after, limit: 100 }),
     readForPage(listInvitations, slug, { limit: 200 }),
   ]);
   const nowMs = Date.now();
@@ -79,8 +81,8 @@ export default async function MembersPage({ params, searchParams }: MembersPageP
         <MemberTable members={members.data.map((one) => memberRowOf(one, user.id, place))} />
         <PagesNav
           label="Members pages"
-          first={after ? here : null}
-          next={members.next ? listAddress(here, { after: members.next }) : null}
+          first={after ? listAddress(here, { sort: sort ?? null }) : null}
+          next={members.next ? listAddress(here, { sort: sort ?? null, after: members.next }) : null}
           words={{ first: 'First', next: 'More' }}
         >
           Dates in {showZone(timeZone, nowMs)}. A workspace always has at least one owner.
@@ -97,7 +99,14 @@ export default async function MembersPage({ params, searchParams }: MembersPageP
               yourself.
             </p>
           )}
-          <InvitationTable invitations={invitations.data.map((one) => invitationRowOf(one, place))} />
+          <InvitationTable
+            invitations={sortRows(invitations.data, readSort([query.invited].flat()[0]), {
+              email: ({ email }) => email,
+              role: (one) => one.role,
+              sent: ({ sentAt }) => sentAt,
+              ends: ({ expiresAt }) => expiresAt,
+            }).map((one) => invitationRowOf(one, place))}
+          />
         </section>
       ) : null}
       <section aria-labelledby="roles" className="grid min-w-0 gap-3">

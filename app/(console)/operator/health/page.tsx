@@ -7,6 +7,7 @@ import { Section } from '#components/section';
 import { Badge } from '#components/ui/badge';
 import { readForOperator } from '#lib/console/operator';
 import { showAgo, showSpan } from '#lib/console/show/time';
+import { readSort, sortRows } from '#lib/console/sort';
 import { type FleetOffer, showFleetHealth } from '#lib/control/operations/fleet/health';
 import { showCount } from '#lib/core/show-money';
 
@@ -19,17 +20,27 @@ const states = {
   untried: { text: 'Not tried', tone: 'neutral' },
 } as const;
 const columns = [
-  { title: 'Offer' },
-  { title: 'Breaker' },
-  { title: 'Failing', right: true },
-  { title: 'First byte', right: true },
-  { title: 'Running', right: true },
+  { title: 'Offer', sort: { by: 'offer' } },
+  { title: 'Breaker', place: 'state' },
+  { title: 'Failing', right: true, place: 'figure', sort: { by: 'failing', descendingFirst: true } },
+  { title: 'First byte', right: true, sort: { by: 'firstByte', descendingFirst: true } },
+  { title: 'Running', right: true, sort: { by: 'running', descendingFirst: true } },
   { title: 'Last errors' },
-];
+] as const;
 
-export default async function HealthPage() {
+interface HealthPageProps {
+  searchParams: Promise<Record<string, string | string[] | undefined>>;
+}
+
+export default async function HealthPage({ searchParams }: HealthPageProps) {
   const { processes, calls, data } = await readForOperator(showFleetHealth);
   const nowMs = Date.now();
+  const offers = sortRows(data, readSort([(await searchParams).sort].flat()[0]), {
+    offer: ({ model, provider }) => `${model} ${provider}`,
+    failing: ({ state, errorRate }) => (state === 'untried' ? null : errorRate),
+    firstByte: ({ firstByteMs }) => firstByteMs,
+    running: ({ running }) => running,
+  });
   return (
     <>
       <PageHead title="Health of offers">
@@ -48,7 +59,7 @@ export default async function HealthPage() {
               ? 'No process on this machine answered, and no calls have failed recently.'
               : 'No offers have been tried since the start, and no calls have failed recently.'
           }
-          rows={data.map((offer) => ({
+          rows={offers.map((offer) => ({
             id: `${offer.model} ${offer.provider}`,
             cells: [
               <span key="offer" className="block min-w-40">

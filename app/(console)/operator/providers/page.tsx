@@ -8,6 +8,7 @@ import { formOf } from '#lib/console/form';
 import { providerRowOf } from '#lib/console/gateway/provider';
 import { readModels } from '#lib/console/models/list';
 import { readForOperator } from '#lib/console/operator';
+import { readSort, sortRows } from '#lib/console/sort';
 import { setCredential } from '#lib/control/operations/provider/credential';
 import { listProviders } from '#lib/control/operations/provider/list';
 import { showSecrets } from '#lib/control/operations/secret/operations';
@@ -17,7 +18,12 @@ export const metadata: Metadata = { title: 'Providers' };
 
 const { name, value, env, weight, priority, models } = setCredential.fields;
 
-export default async function ProvidersPage() {
+interface ProvidersPageProps {
+  searchParams: Promise<Record<string, string | string[] | undefined>>;
+}
+
+export default async function ProvidersPage({ searchParams }: ProvidersPageProps) {
+  const sort = readSort([(await searchParams).sort].flat()[0]);
   const [{ data }, catalogue, secrets] = await Promise.all([
     readForOperator(listProviders),
     readModels(),
@@ -37,7 +43,15 @@ export default async function ProvidersPage() {
         </EmptyState>
       ) : (
         <ProviderTable
-          providers={data.map((provider) => providerRowOf(provider, modelsAt(provider.id, catalogue), nowMs))}
+          providers={sortRows(
+            data.map((provider) => providerRowOf(provider, modelsAt(provider.id, catalogue), nowMs)),
+            sort,
+            {
+              name: ({ name }) => name,
+              credential: ({ credentials }) => credentials.filter(({ given }) => given).length,
+              offers: ({ offers }) => offers,
+            },
+          )}
           fields={formOf({
             name: { ...name, required: true },
             value,

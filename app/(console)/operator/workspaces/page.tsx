@@ -20,16 +20,16 @@ export const metadata: Metadata = { title: 'Workspaces' };
 const here = '/operator/workspaces';
 const right = true;
 const columns = [
-  { title: 'Workspace' },
-  { title: 'State' },
-  { title: 'Balance', right },
+  { title: 'Workspace', sort: { by: 'name' } },
+  { title: 'State', place: 'state' },
+  { title: 'Balance', right, place: 'figure', sort: { by: 'balance', descendingFirst: true } },
   { title: 'Available', right },
   { title: 'Held', right },
   { title: 'Requests/min', right },
   { title: 'Tokens/min', right },
   { title: 'At once', right },
-  { title: 'Created', right },
-];
+  { title: 'Created', right, sort: { by: 'created', descendingFirst: true, usual: 'descending' } },
+] as const;
 
 interface WorkspacesPageProps {
   searchParams: Promise<Record<string, string | string[] | undefined>>;
@@ -37,9 +37,11 @@ interface WorkspacesPageProps {
 
 export default async function WorkspacesPage({ searchParams }: WorkspacesPageProps) {
   const query = await searchParams;
-  const [search, after] = [[query.search].flat()[0] || undefined, [query.after].flat()[0]];
-  const { data, next } = await readForOperator(listAllWorkspaces, { search, after, limit: 50 });
-  const texts = search === undefined ? {} : { search };
+  const [search, sort, after] = [query.search, query.sort, query.after].map(
+    (text) => [text].flat()[0] || undefined,
+  );
+  const { data, next } = await readForOperator(listAllWorkspaces, { search, sort, after, limit: 50 });
+  const texts = { search: search ?? null, sort: sort ?? null };
   const nowMs = Date.now();
   const limit = (value: number | null) => (value === null ? 'None' : showCount(value));
   return (
@@ -94,7 +96,7 @@ export default async function WorkspacesPage({ searchParams }: WorkspacesPagePro
         first={after ? listAddress(here, texts) : null}
         next={next ? listAddress(here, { ...texts, after: next }) : null}
       >
-        Newest first. Deleted workspaces are not listed.
+        {sort ? null : 'Newest first. '}Deleted workspaces are not listed.
       </PagesNav>
     </>
   );

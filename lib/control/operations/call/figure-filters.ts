@@ -11,7 +11,7 @@ const longestMs = 24 * 3_600_000;
  * The cost of a call, nano-dollars: its own charge, its job's, and the correction by its stored response. Only a call
  * without a usage report of its own can have the latter two.
  */
-const cost = `(c.cost_nano + CASE WHEN c.usage_source = 'reported' THEN 0 ELSE
+export const callCost = `(c.cost_nano + CASE WHEN c.usage_source = 'reported' THEN 0 ELSE
   coalesce((SELECT j.cost_nano FROM job j WHERE j.call_id = c.id), 0)
   + coalesce((SELECT a.amount_nano FROM adjustment a WHERE a.call_id = c.id), 0) END)`;
 
@@ -20,12 +20,12 @@ export const figureFilters = {
   minCost: filter({
     field: money('Cost from', 'Calls that cost at least this, dollars.', 'min-cost'),
     parameter: String,
-    sql: (nano) => `${cost} >= ${nano}::bigint`,
+    sql: (nano) => `${callCost} >= ${nano}::bigint`,
   }),
   maxCost: filter({
     field: money('Cost to', 'Calls that cost at most this, dollars.', 'max-cost'),
     parameter: String,
-    sql: (nano) => `${cost} <= ${nano}::bigint`,
+    sql: (nano) => `${callCost} <= ${nano}::bigint`,
   }),
   minLatency: filter({
     field: span(

@@ -100,6 +100,15 @@ export const callFilters = {
     }),
     sql: (streamed) => `c.streamed = ${streamed}::boolean`,
   }),
+  fellBack: filter({
+    field: toggle({
+      label: 'Fell back',
+      help: 'Whether more than one target was tried.',
+      group: more,
+      example: true,
+    }),
+    sql: (fellBack) => `(json_array_length(c.attempts) > 1) = ${fellBack}::boolean`,
+  }),
   ...figureFilters,
   clientRequestId: filter({
     field: words(

@@ -1,7 +1,7 @@
 import type { Call } from '#generated/client';
 import { type Actor, isOperator } from '#lib/control/operations/actor';
 import { type CallDetail, callDetail } from '#lib/control/operations/call/detail';
-import { findIds, type Search } from '#lib/control/operations/call/search';
+import { findIds, type Ranked, rankIds, type Search } from '#lib/control/operations/call/search';
 import type { Context } from '#lib/control/operations/declare';
 import { isUuid } from '#lib/control/operations/field/kinds';
 import { notFound, quoted } from '#lib/control/operations/refusal';
@@ -32,6 +32,17 @@ export async function pageOfCalls(
   const { store, scope, nowMs } = context;
   const { ids, next } = await findIds(store, scope, nowMs, { ...search, limit });
   return { data: await readCalls(context, ids), next };
+}
+
+/** A page of the calls with the largest or smallest figure, and which were looked at. */
+export async function pageOfRanked(
+  context: Context<'workspace'>,
+  search: Search & { readonly sort: string },
+  limit: number,
+): Promise<{ data: CallDetail[]; next: string | null; ranked: Ranked }> {
+  const { store, scope, nowMs } = context;
+  const { ids, ...page } = await rankIds(store, scope, nowMs, { ...search, limit });
+  return { data: await readCalls(context, ids), ...page };
 }
 
 /**

@@ -1,7 +1,8 @@
+import { callCost } from '#lib/control/operations/call/figure-filters';
 import { callFilters, foreignId, isOwnId } from '#lib/control/operations/call/filters';
 import { settledAfter } from '#lib/control/operations/call/span';
 import { summedCalls } from '#lib/control/operations/call/summed';
-import { conditionsOf } from '#lib/control/operations/field/paging';
+import { conditionsOf, keysetOf, nextOf, type Order } from '#lib/control/operations/field/paging';
 import type { WorkspaceScope } from '#lib/control/operations/scope';
 import type { Store } from '#lib/control/operations/store';
 import { keptFromId } from '#lib/control/retention/weeks';
@@ -15,6 +16,10 @@ const ranges = { id, from, to };
 export const mostCompared = 25_000;
 /** The most calls that are counted. */
 export const mostCounted = 10_000;
+/** The most calls that are ranked by a figure, and of which the first are listed; it takes PostgreSQL a second. */
+export const mostRanked = 400_000;
+/** The most calls that are listed by a figure. */
+export const mostListed = 1_000;
 
 /** The values of the filters, and where the previous page ended. */
 export interface Search {
@@ -41,14 +46,7 @@ async function stretchOf(
   nowMs: number,
   { input, after }: Search,
 ): Promise<Stretch> {
-  const within = (values: unknown[]) => {
-    const where = [...placeOf(scope, input, values), ...conditionsOf(ranges, input, values)];
-    if (scope.retentionDays !== null) {
-      where.push(`c.id >= $${values.push(keptFromId(nowMs, scope.retentionDays))}::uuid`);
-    }
-    if (after !== undefined) where.push(`c.id < $${values.push(after)}::uuid`);
-    return where;
-  };
+  const within = (values: unknown[]) => withinRange(scope, nowMs, { input, after }, values);
   // A search by upstream request id has its own bound, one day.
   if (conditionsOf(compared, input, []).length === 0 || input.upstreamRequestId !== undefined) {
     return {
@@ -70,6 +68,100 @@ async function stretchOf(
       ...(lastId === null ? [] : [`c.id >= $${values.push(lastId)}::uuid`]),
     ],
     lastId,
+  };
+}
+
+/** Conditions that an index serves. */
+function withinRange(
+  scope: WorkspaceScope,
+  nowMs: number,
+  { input, after }: Search,
+  values: unknown[],
+): string[] {
+  const where = [...placeOf(scope, input, values), ...conditionsOf(ranges, input, values)];
+  if (scope.retentionDays !== null) {
+    where.push(`c.id >= $${values.push(keptFromId(nowMs, scope.retentionDays))}::uuid`);
+  }
+  if (after !== undefined) where.push(`c.id < $${values.push(after)}::uuid`);
+  return where;
+}
+
+/** The classes of usage that make up a call's tokens, as the log shows them. */
+const tokenClasses = ['input', 'cachedInput', 'cacheWrite5m', 'cacheWrite1h', 'output'] as const;
+/** Floats hold whatever a provider reported. */
+const figure = (name: string) => `least(greatest(coalesce(u."${name}", 0), 0), 1e12)`;
+
+/** What calls can be ranked by. */
+export const callOrders = {
+  cost: { sql: callCost, type: 'bigint' },
+  latency: { sql: 'c.latency_ms::bigint', type: 'bigint' },
+  tokens: {
+    sql: `(SELECT (${tokenClasses.map(figure).join(' + ')})::bigint FROM json_to_record(c.usage) AS u (${tokenClasses.map((name) => `"${name}" float8`).join(', ')}))`,
+    type: 'bigint',
+  },
+} as const satisfies Record<string, Order>;
+
+/** Which calls a ranking has looked at. */
+export interface Ranked {
+  /** How many. */
+  readonly calls: number;
+  /** The oldest of them; null: there are none. */
+  readonly oldestId: string | null;
+  /** Whether these are all calls of the range. */
+  readonly all: boolean;
+}
+
+/**
+ * A page of the at most 1,000 calls with the largest or smallest figure, of the newest 400,000 calls that an index finds
+ * (contract: call-log/ranking).
+ * @throws ControlRefused (invalid_body) for an `after` that is not from such a page.
+ */
+export async function rankIds(
+  store: Store,
+  scope: WorkspaceScope,
+  nowMs: number,
+  { input, after, sort, limit }: Search & { readonly sort: string; readonly limit: number },
+): Promise<{ ids: string[]; next: string | null; ranked: Ranked }> {
+  const [, listed = '0', place] = /^(\d{1,3})\.(.+)$/.exec(after ?? '') ?? [];
+  const rows = Math.min(limit, mostListed - Number(listed));
+  const search = { input, after: undefined };
+  const newest: unknown[] = [];
+  // The oldest by their order: there is no min of UUIDs.
+  const [looked] = await store.query<{ calls: number; oldest: string | null }>(
+    `SELECT count(*)::int AS calls, (array_agg(id ORDER BY id))[1]::text AS oldest FROM (
+       SELECT c.id FROM call c WHERE ${withinRange(scope, nowMs, search, newest).join(' AND ')}
+       ORDER BY c.id DESC LIMIT ${mostRanked}) AS looked`,
+    newest,
+  );
+  const values: unknown[] = [rows + 1];
+  const { orderBy, conditions, ...keyset } = keysetOf(
+    callOrders,
+    { sort, after: after === undefined ? undefined : (place ?? '') },
+    'c.id',
+    values,
+  );
+  const where = [
+    ...withinRange(scope, nowMs, search, values),
+    ...conditionsOf(compared, input, values),
+    ...conditions,
+  ];
+  if (looked?.oldest && looked.calls === mostRanked)
+    where.push(`c.id >= $${values.push(looked.oldest)}::uuid`);
+  const found = await store.query<{ id: string; place: string }>(
+    `SELECT c.id::text AS id, ${keyset.place} AS place FROM call c
+     WHERE ${where.join(' AND ')} ORDER BY ${orderBy} LIMIT $1`,
+    values,
+  );
+  const next = nextOf(found, rows, sort);
+  const above = Number(listed) + rows;
+  return {
+    ids: found.slice(0, rows).map(({ id }) => id),
+    next: next === null || above >= mostListed ? null : `${above}.${next}`,
+    ranked: {
+      calls: looked?.calls ?? 0,
+      oldestId: looked?.oldest ?? null,
+      all: (looked?.calls ?? 0) < mostRanked,
+    },
   };
 }
 

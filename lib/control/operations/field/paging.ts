@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Field, optional } from '#lib/control/operations/field/field';
-import { count, isUuid, words } from '#lib/control/operations/field/kinds';
+import { choice, count, isUuid, words } from '#lib/control/operations/field/kinds';
 import { badInput } from '#lib/control/operations/refusal';
 
 const defaultLimit = 50;
@@ -50,6 +50,79 @@ export function placeOf(after: string, what: string): ListPlace {
   const [, ms = '', id = ''] = /^(\d{1,14})\.([0-9a-f-]{36})$/.exec(after) ?? [];
   if (!isUuid(id)) throw badInput('after', `this is not the "next" of ${what}`);
   return { at: new Date(Number(ms)), id };
+}
+
+/** A time as the value of an order, ms since the epoch; rows without one count as the earliest. */
+export function timeOrder(column: string): Order {
+  return { sql: `coalesce((extract(epoch FROM ${column}) * 1000)::bigint, 0)`, type: 'bigint' };
+}
+
+/** An order of a list by a value of its rows. */
+export interface Order {
+  /** The value in SQL; never null, because rows without one must have a place too. */
+  readonly sql: string;
+  readonly type: 'text' | 'bigint';
+}
+type Orders = Readonly<Record<string, Order>>;
+
+/** The field with which a list is sorted: the name of an order, with "-" the other way round. */
+export function sortBy(orders: Orders, usual: string): Field<string, false> {
+  const words = Object.keys(orders).flatMap((by) => [by, `-${by}`]);
+  const help = `Order of the rows; "-" for the largest or the latest first. Default: ${usual}.`;
+  return optional(choice<string>({ label: 'Sort', help, example: words[1] }, words));
+}
+
+/** The parts of a statement that reads one page of a list in an order. */
+interface Keyset {
+  /** The value of the order, as text, for `nextOf`. */
+  readonly place: string;
+  readonly orderBy: string;
+  /** Empty on the first page. */
+  readonly conditions: readonly string[];
+}
+
+/**
+ * A page by keyset: rows of equal value are in the order of their ids.
+ * @param id of the row in SQL: "k.id".
+ * @param values of the statement; those of the page's start are added to them.
+ * @throws ControlRefused (invalid_body) for an `after` that is not from a page in this order.
+ */
+export function keysetOf(
+  orders: Orders,
+  { sort, after }: { readonly sort: string; readonly after?: string | undefined },
+  id: string,
+  values: unknown[],
+): Keyset {
+  const descending = sort.startsWith('-');
+  const { sql, type } = orders[sort.replace(/^-/, '')] ?? unknownOrder(sort);
+  const direction = descending ? 'DESC' : 'ASC';
+  const keyset = { place: `(${sql})::text`, orderBy: `(${sql}) ${direction}, ${id} ${direction}` };
+  if (after === undefined) return { ...keyset, conditions: [] };
+  const start = startOf(after, sort, type);
+  const [value, last] = [`$${values.push(start.place)}::${type}`, `$${values.push(start.id)}::uuid`];
+  return { ...keyset, conditions: [`((${sql}), ${id}) ${descending ? '<' : '>'} (${value}, ${last})`] };
+}
+
+/** `next` of a page in an order. @param rows one more than `limit` if there is a next page. */
+export function nextOf(
+  rows: readonly { readonly id: string; readonly place: string }[],
+  limit: number,
+  sort: string,
+): string | null {
+  const last = rows.length > limit ? rows[limit - 1] : undefined;
+  return last ? `${sort}.${Buffer.from(last.place).toString('base64url')}.${last.id}` : null;
+}
+
+function startOf(after: string, sort: string, type: Order['type']): { place: string; id: string } {
+  const [asked, coded = '', id = ''] = after.split('.');
+  const place = Buffer.from(coded, 'base64url').toString();
+  const readable = type === 'text' ? !place.includes('\0') : /^-?\d{1,18}$/.test(place);
+  if (asked === sort && readable && isUuid(id)) return { place, id };
+  throw badInput('after', `this is not the "next" of a page sorted by ${sort}`);
+}
+
+function unknownOrder(sort: string): never {
+  throw badInput('sort', `there is no order ${sort}`);
 }
 
 /** A filter of a list: its field, and its condition in SQL. Adding one is one entry of such a record. */

@@ -2,7 +2,14 @@ import { z } from 'zod';
 import type { ApiKey } from '#generated/client';
 import type { ReadContext } from '#lib/control/operations/declare';
 import { isUuid } from '#lib/control/operations/field/kinds';
-import { type ListPlace, placeText } from '#lib/control/operations/field/paging';
+import {
+  keysetOf,
+  type ListPlace,
+  nextOf,
+  type Order,
+  placeText,
+  timeOrder,
+} from '#lib/control/operations/field/paging';
 import {
   isReached,
   readFreesAt,
@@ -12,9 +19,9 @@ import {
   unservedCode,
 } from '#lib/control/operations/key/refusing';
 import { type ShownKey, stateOfRow } from '#lib/control/operations/key/settings';
-import { type KeySpend, readSpend } from '#lib/control/operations/key/spend';
+import { type KeySpend, readSpend, readSpendOfAll } from '#lib/control/operations/key/spend';
 import { notFound, quoted } from '#lib/control/operations/refusal';
-import { inScope, within } from '#lib/control/operations/scope';
+import { inScope, type WorkspaceScope, within } from '#lib/control/operations/scope';
 import type { Store } from '#lib/control/operations/store';
 import { formatUsd } from '#lib/core/money';
 
@@ -177,4 +184,41 @@ export async function pageOfKeys(
     data: await readKeys(context, ids),
     next: last ? `${last.revoked ? 1 : 0}.${placeText(last)}` : null,
   };
+}
+
+/** What keys can be ranked by. `s` is what each spent in 30 days, which only its own order reads. */
+export const keyOrders = {
+  name: { sql: 'lower(k.name)', type: 'text' },
+  spend: { sql: 'coalesce(s.nano, 0)', type: 'bigint' },
+  total: { sql: 'k.spent_nano', type: 'bigint' },
+  lastUsed: timeOrder('k.last_used_at'),
+  created: timeOrder('k.created_at'),
+} as const satisfies Record<string, Order>;
+
+/** A page of a workspace's keys in another order. It reads the workspace's keys and, for `spend`, their 30 days of usage. */
+export async function pageOfSortedKeys(
+  context: KeyReader & { readonly scope: WorkspaceScope },
+  page: {
+    conditions(values: unknown[]): string[];
+    readonly sort: string;
+    readonly after: string | undefined;
+    readonly limit: number;
+  },
+): Promise<{ data: ShownKey[]; next: string | null }> {
+  const { store, scope } = context;
+  const values: unknown[] = [page.limit + 1];
+  const where = [within(scope, 'k.workspace_id', values), 'k.session_id IS NULL', ...page.conditions(values)];
+  const { place, orderBy, conditions } = keysetOf(keyOrders, page, 'k.id', values);
+  const spent = /^-?spend$/.test(page.sort) ? [...(await readSpendOfAll(store, scope.workspaceId))] : null;
+  const join = spent
+    ? `LEFT JOIN unnest($${values.push(spent.map(([id]) => id))}::uuid[],
+        $${values.push(spent.map(([, nano]) => String(nano)))}::bigint[]) AS s (id, nano) ON s.id = k.id`
+    : '';
+  const rows = await store.query<{ id: string; place: string }>(
+    `SELECT k.id::text AS id, ${place} AS place FROM api_key k ${join}
+     WHERE ${[...where, ...conditions].join(' AND ')} ORDER BY ${orderBy} LIMIT $1`,
+    values,
+  );
+  const ids = rows.slice(0, page.limit).map(({ id }) => id);
+  return { data: await readKeys(context, ids), next: nextOf(rows, page.limit, page.sort) };
 }

@@ -3,24 +3,27 @@ import type { ApiKey } from '#generated/client';
 import { userOf } from '#lib/control/operations/actor';
 import { type Context, change, create, read } from '#lib/control/operations/declare';
 import { allOptional, optional } from '#lib/control/operations/field/field';
-import { isUuid, line } from '#lib/control/operations/field/kinds';
+import { choice, id, isUuid, line, words } from '#lib/control/operations/field/kinds';
 import {
   conditionsOf,
   fieldsOf,
+  filter,
   limitOf,
   pageOf,
   paging,
   placeOf,
+  sortBy,
 } from '#lib/control/operations/field/paging';
 import { columnsOf } from '#lib/control/operations/field/settings';
 import { changeKey, recallKeyLeases } from '#lib/control/operations/key/change';
-import { getKey, pageOfKeys, zoneOfKey } from '#lib/control/operations/key/find';
+import { getKey, keyOrders, pageOfKeys, pageOfSortedKeys, zoneOfKey } from '#lib/control/operations/key/find';
 import { endOverlap, rotateKey } from '#lib/control/operations/key/rotate';
 import { demoKey, madeKey, newSecret } from '#lib/control/operations/key/secret';
 import {
   changedKey,
   keyId,
   keySettings,
+  keyStates,
   keysPath as keys,
   shownKey,
   stateOfRow,
@@ -113,6 +116,19 @@ export const showKey = read({
 });
 
 const filters = {
+  status: filter({
+    field: choice({ label: 'Status', help: 'Keys with this status.', example: 'active' }, keyStates),
+    sql: (status) => `k.status = ${status}`,
+  }),
+  createdBy: filter({
+    field: id({ label: 'Created by', help: 'Id of the user who created the key.' }),
+    parameter: (given) => (isUuid(given) ? given : null),
+    sql: (user) => `k.created_by = ${user}::uuid`,
+  }),
+  model: filter({
+    field: words({ label: 'Model', help: 'Keys that may call this model.', example: 'openai/gpt-4.1' }),
+    sql: (model) => `k.all_models OR ${model} = ANY (k.models)`,
+  }),
   search: {
     field: line(
       { label: 'Search', help: 'Part of the name or of the displayed characters, or the whole id.' },
@@ -125,19 +141,22 @@ const filters = {
 
 export const listKeys = read({
   name: 'key.list',
-  summary: 'Lists the keys of a workspace, newest first, revoked keys last.',
+  summary: 'Lists the keys of a workspace, by default the newest first and revoked keys last.',
   reach: 'workspace',
   permission: 'keys:read',
-  fields: { ...fieldsOf(filters), ...paging },
+  fields: { ...fieldsOf(filters), sort: sortBy(keyOrders, 'newest first, revoked keys last'), ...paging },
   output: pageOf(shownKey),
   http: [{ method: 'GET', path: keys }],
   line: { unset: allModels },
   run: (context, input) => {
-    const [, revoked, place = ''] = /^([01])\.(.*)$/.exec(input.after ?? '') ?? [];
-    const after =
-      input.after === undefined ? null : { revoked: revoked === '1', ...placeOf(place, 'a page of keys') };
     const conditions = (values: unknown[]) => conditionsOf(filters, input, values);
-    return pageOfKeys(context, { conditions, after, limit: limitOf(input) });
+    const limit = limitOf(input);
+    const { sort, after: given } = input;
+    if (sort !== undefined) return pageOfSortedKeys(context, { conditions, sort, after: given, limit });
+    const [, revoked, place = ''] = /^([01])\.(.*)$/.exec(given ?? '') ?? [];
+    const after =
+      given === undefined ? null : { revoked: revoked === '1', ...placeOf(place, 'a page of keys') };
+    return pageOfKeys(context, { conditions, after, limit });
   },
 });
 
@@ -154,17 +173,41 @@ export const revokeKey = transition('revoke', 'Revokes a key for good.', {
 /** For a choice of keys: without their spend, which is expensive to read. */
 export const listKeyNames = read({
   name: 'key.names',
-  summary: 'Lists the names of the newest keys of a workspace, and of the chosen key.',
+  summary: 'Lists the names of the newest keys of a workspace whose name has a text, and of the chosen key.',
   reach: 'workspace',
   permission: 'keys:read',
-  fields: { limit: paging.limit, chosen: optional(keyId) },
+  fields: { search: optional(filters.search.field), limit: paging.limit, chosen: optional(keyId) },
   output: z.object({ data: z.array(z.object({ id: z.uuid(), name: z.string() })) }),
   run: async ({ store, scope }, input) => {
     const values: unknown[] = [limitOf(input), isUuid(input.chosen ?? '') ? input.chosen : null];
-    const inside = within(scope, 'workspace_id', values);
+    const inside = within(scope, 'k.workspace_id', values);
+    const where = [
+      inside,
+      'k.session_id IS NULL',
+      ...conditionsOf({ search: filters.search }, input, values),
+    ];
     const data = await store.query<{ id: string; name: string }>(
-      `(SELECT id::text AS id, name FROM api_key WHERE ${inside} AND session_id IS NULL ORDER BY created_at DESC, id DESC LIMIT $1)
-       UNION SELECT id::text, name FROM api_key WHERE ${inside} AND id = $2::uuid ORDER BY name, id`,
+      `(SELECT k.id::text AS id, k.name FROM api_key k WHERE ${where.join(' AND ')}
+         ORDER BY k.created_at DESC, k.id DESC LIMIT $1)
+       UNION SELECT k.id::text, k.name FROM api_key k WHERE ${inside} AND k.id = $2::uuid ORDER BY name, id`,
+      values,
+    );
+    return { data };
+  },
+});
+
+export const listKeyMakers = read({
+  name: 'key.makers',
+  summary: 'Lists who created keys of a workspace.',
+  reach: 'workspace',
+  permission: 'keys:read',
+  output: z.object({ data: z.array(z.object({ id: z.uuid(), name: z.string() })) }),
+  run: async ({ store, scope }) => {
+    const values: unknown[] = [];
+    const data = await store.query<{ id: string; name: string }>(
+      `SELECT u.id::text AS id, coalesce(u.name, u.email) AS name FROM "user" u WHERE u.id IN (
+         SELECT created_by FROM api_key WHERE ${within(scope, 'workspace_id', values)} AND session_id IS NULL
+       ) ORDER BY name, id`,
       values,
     );
     return { data };
@@ -177,6 +220,7 @@ export const keyOperations = [
   showKey,
   listKeys,
   listKeyNames,
+  listKeyMakers,
   enableKey,
   disableKey,
   exhaustKey,

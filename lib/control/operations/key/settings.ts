@@ -59,8 +59,8 @@ export const keysPath = '/workspaces/{workspace}/keys';
 
 export const keyId = id({ label: 'Key', help: 'Id of the API key.' });
 
-const states = ['active', 'inactive', 'revoked'] as const;
-export type KeyStatus = (typeof states)[number];
+export const keyStates = ['active', 'inactive', 'revoked'] as const;
+export type KeyStatus = (typeof keyStates)[number];
 
 const dollars = z.string().describe('Dollars as a decimal string.');
 const moments = z.iso.datetime();
@@ -68,7 +68,7 @@ const moments = z.iso.datetime();
 /** What can be changed; the entity tag and audit rows are built from it. */
 const stateShape = {
   ...shapeOf(keySettings),
-  status: z.enum(states).describe('Only calls of active keys are admitted.'),
+  status: z.enum(keyStates).describe('Only calls of active keys are admitted.'),
   quotaExhausted: z.boolean().describe('Whether the lifetime cap is used up, so that calls are refused.'),
   display: z.string().describe('First 7 and last 4 characters, the only part that is stored in the clear.'),
   earlier: z
@@ -125,5 +125,5 @@ export function stateOfShown(key: ShownKey): KeyState {
 
 /** The stored status; an unknown one counts as inactive, so that it never admits calls. */
 function statusOf(stored: string): KeyStatus {
-  return states.find((state) => state === stored) ?? 'inactive';
+  return keyStates.find((state) => state === stored) ?? 'inactive';
 }

@@ -15,16 +15,18 @@ const inOne = (first: string, last: string) =>
   `${first} >= starts[1] AND width_bucket(${first}, starts) = width_bucket(${last}, starts)`;
 
 /** A quarter of an hour is in one of the two tables; a single statement sees it once. */
-const quarters = (table: string, more = '') => `
+const quarters = (table: string, ofKeys: string, more = '') => `
   SELECT key_id, width_bucket(quarter, starts) AS part, sum(cost_nano) AS nano FROM ${table}
-  WHERE workspace_id = own AND key_id = ANY (keys) AND quarter >= starts[1] ${more}
+  WHERE workspace_id = own AND ${ofKeys} AND quarter >= starts[1] ${more}
     AND ${inOne('quarter', "quarter + interval '14 minutes'")} GROUP BY 1, 2`;
 
 /**
  * Windows begin at a minute, so days and quarters that a window cuts are read by their parts: days by
  * quarters, quarters by minutes. `starts` are the first minutes of 30 days, of 7 days and of today, in this order.
+ * @param whose condition of the keys `k`, by $1.
+ * @param ofKeys condition of their rows of usage, besides the workspace.
  */
-const statement = `
+const statementFor = (whose: string, ofKeys: string) => `
   WITH edges AS MATERIALIZED (
     SELECT w.id AS own, array_agg(k.id) AS keys, ARRAY[
       date_trunc('minute', now.at - interval '720 hours') + interval '1 minute',
@@ -33,7 +35,7 @@ const statement = `
     FROM api_key k JOIN workspace w ON w.id = k.workspace_id
     CROSS JOIN LATERAL (SELECT coalesce($2, w.time_zone) AS zone) AS z
     CROSS JOIN (SELECT coalesce($3::timestamptz, now()) AS at) AS now
-    WHERE k.id = ANY ($1::uuid[]) GROUP BY w.id, zone, now.at
+    WHERE ${whose} GROUP BY w.id, zone, now.at
   ), days AS MATERIALIZED (
     SELECT own, keys, starts, day AS start, until AS stop FROM edges JOIN usage_span ON workspace_id = own
       AND ${inOne('day', "until - interval '1 minute'")} AND state <> 'due'
@@ -47,11 +49,11 @@ const statement = `
   ), spent AS (
     SELECT part.* FROM days, LATERAL (
       SELECT key_id, width_bucket(day, starts) AS part, sum(cost_nano) AS nano FROM usage_day
-      WHERE workspace_id = own AND day = start AND key_id = ANY (keys) GROUP BY 1, 2
+      WHERE workspace_id = own AND day = start AND ${ofKeys} GROUP BY 1, 2
     ) AS part
     UNION ALL SELECT part.* FROM gaps, LATERAL (
-      ${quarters('usage_quarter_counted', 'AND quarter >= start AND quarter < stop')}) AS part WHERE start < stop
-    UNION ALL SELECT part.* FROM edges, LATERAL (${quarters('usage_quarter')}) AS part
+      ${quarters('usage_quarter_counted', ofKeys, 'AND quarter >= start AND quarter < stop')}) AS part WHERE start < stop
+    UNION ALL SELECT part.* FROM edges, LATERAL (${quarters('usage_quarter', ofKeys)}) AS part
     UNION ALL SELECT part.* FROM cut, unnest(keys) AS k (id), LATERAL (
       SELECT k.id, width_bucket(minute, starts) AS part, sum(spent_nano) AS nano FROM spend_minute
       WHERE key_id = k.id AND minute >= start AND minute < stop GROUP BY 2
@@ -60,6 +62,10 @@ const statement = `
   SELECT key_id::text AS id, coalesce(sum(nano) FILTER (WHERE part = 3), 0)::text AS day,
     coalesce(sum(nano) FILTER (WHERE part >= 2), 0)::text AS d7, sum(nano)::text AS d30
   FROM spent GROUP BY key_id`;
+
+const ofSomeKeys = statementFor('k.id = ANY ($1::uuid[])', 'key_id = ANY (keys)');
+/** Comparing each row with thousands of keys would take seconds. */
+const ofAllKeys = statementFor('k.workspace_id = $1::uuid AND k.session_id IS NULL', 'TRUE');
 
 /**
  * What keys spent today in their workspace's time zone, in 168 hours and in 720 hours. The same
@@ -74,11 +80,22 @@ export async function readSpend(
   at: Date | null = null,
 ): Promise<(id: string) => KeySpend> {
   const rows = await inZone(null, (zone) =>
-    store.query<{ id: string; day: string; d7: string; d30: string }>(statement, [ids, zone, at]),
+    store.query<{ id: string; day: string; d7: string; d30: string }>(ofSomeKeys, [ids, zone, at]),
   );
   const found = new Map<string, KeySpend>();
   for (const { id, day, d7, d30 } of rows) {
     found.set(id, { dayNano: BigInt(day), d7Nano: BigInt(d7), d30Nano: BigInt(d30) });
   }
   return (id) => found.get(id) ?? noSpend;
+}
+
+/** What every key of a workspace that spent anything in 720 hours spent in them, nano-dollars by id. */
+export async function readSpendOfAll(
+  store: Pick<Store, 'query'>,
+  workspaceId: string,
+): Promise<ReadonlyMap<string, bigint>> {
+  const rows = await inZone(null, (zone) =>
+    store.query<{ id: string; d30: string }>(ofAllKeys, [workspaceId, zone, null]),
+  );
+  return new Map(rows.map(({ id, d30 }) => [id, BigInt(d30)]));
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { placeOf, placeText } from '#lib/control/operations/field/paging';
+import { keysetOf, nextOf, placeOf, placeText } from '#lib/control/operations/field/paging';
 import { rangeOf } from '#lib/control/operations/ledger/month';
 import { type WorkspaceScope, within } from '#lib/control/operations/scope';
 import type { Store } from '#lib/control/operations/store';
@@ -34,8 +34,16 @@ export type LedgerLine = z.output<typeof ledgerLine>;
 
 interface StoredLine extends Omit<LedgerLine, 'at'> {
   readonly at: Date;
-  readonly place: Date;
+  /** Its time in the order of the ledger: see `ledger_place`. */
+  readonly placedAt: Date;
+  /** Nano-dollars. */
+  readonly place: string;
 }
+
+export const ledgerOrders = ['oldest', 'newest', 'largest', 'smallest'] as const;
+
+/** By amount; by time, pages have places of their own. */
+const byAmount = { amount: { sql: 'amount_nano', type: 'bigint' } } as const;
 
 /** Which lines to return, and in which order. */
 export interface LedgerQuestion {
@@ -43,7 +51,7 @@ export interface LedgerQuestion {
   readonly to?: Date | undefined;
   readonly month?: string | undefined;
   readonly kind?: LedgerLine['kind'] | undefined;
-  readonly order?: 'oldest' | 'newest' | undefined;
+  readonly order?: (typeof ledgerOrders)[number] | undefined;
   readonly after?: string | undefined;
 }
 
@@ -68,8 +76,7 @@ export async function pageOfLedger(
   { limit, receipts }: { readonly limit: number; readonly receipts: boolean },
 ): Promise<{ data: LedgerLine[]; next: string | null }> {
   const { from, to } = rangeOf(question, scope.timeZone);
-  const newest = question.order === 'newest';
-  const place = question.after === undefined ? null : placeOf(question.after, 'a page of the ledger');
+  const { after, order } = question;
   const values: unknown[] = [limit + 1];
   const workspace = within(scope, 'workspace_id', values);
   const given = (value: unknown, type: string) => `$${values.push(value)}::${type}`;
@@ -77,15 +84,21 @@ export async function pageOfLedger(
   if (question.kind) where.push(`kind = ${given(question.kind, 'text')}`);
   if (from) where.push(`at >= ${given(from, 'timestamptz')}`);
   if (to) where.push(`at < ${given(to, 'timestamptz')}`);
-  if (place) {
+  const sort = order === 'largest' ? '-amount' : order === 'smallest' ? 'amount' : null;
+  let orderBy = order === 'newest' ? `${placeSql} DESC, id DESC` : `${placeSql}, id`;
+  if (sort) {
+    const keyset = keysetOf(byAmount, { sort, after }, 'id', values);
+    where.push(...keyset.conditions);
+    ({ orderBy } = keyset);
+  } else if (after !== undefined) {
+    const place = placeOf(after, 'a page of the ledger');
     const [at, id] = [given(place.at, 'timestamptz'), given(place.id, 'uuid')];
-    where.push(`(${placeSql}, id) ${newest ? '<' : '>'} (${at}, ${id})`);
+    where.push(`(${placeSql}, id) ${order === 'newest' ? '<' : '>'} (${at}, ${id})`);
   }
-  const order = newest ? `${placeSql} DESC, id DESC` : `${placeSql}, id`;
   // A single statement, because a usage line may grow between two.
   const found = await store.query<StoredLine>(
     `WITH page AS (
-       SELECT * FROM ledger_line WHERE ${where.join(' AND ')} ORDER BY ${order} LIMIT $1
+       SELECT *, row_number() OVER (ORDER BY ${orderBy}) AS position FROM ledger_line WHERE ${where.join(' AND ')} ORDER BY ${orderBy} LIMIT $1
      ), touched AS (
        SELECT DISTINCT date_trunc('day', at, 'UTC') AS day FROM page
      ), before AS (
@@ -95,24 +108,26 @@ export async function pageOfLedger(
        FROM touched t JOIN ledger_line l
          ON l.${workspace} AND l.at >= t.day AND l.at < t.day + interval '24 hours'
      )
-     SELECT p.id::text AS id, p.at, ledger_place(p.at, p.kind) AS place, p.kind, ${shownRef} AS ref, p.amount_nano::text AS amount,
+     SELECT p.id::text AS id, p.at, ledger_place(p.at, p.kind) AS "placedAt", p.kind, ${shownRef} AS ref,
+       p.amount_nano::text AS amount, p.amount_nano::text AS place,
        p.simulated_nano::text AS simulated, p.calls, p.reason,
        (before.nano + within_day.nano)::text AS balance,
        CASE WHEN p.kind = 'adjustment' AND p.key_id IS NOT NULL THEN split_part(p.ref, ':', 1) END AS call,
        t.id::text AS "topUp", t.receipt_url AS "receiptUrl"
      FROM page p JOIN within_day USING (id) JOIN before ON before.day = within_day.day
      ${joinOrder}
-     ORDER BY place ${newest ? 'DESC' : ''}, p.id ${newest ? 'DESC' : ''}`,
+     ORDER BY p.position`,
     values,
   );
   const last = found.length > limit ? found[limit - 1] : undefined;
+  const nextByTime = last ? placeText({ at: last.placedAt, id: last.id }) : null;
   return {
     data: found.slice(0, limit).map((line) => shown(line, receipts)),
-    next: last ? placeText({ at: last.place, id: last.id }) : null,
+    next: sort ? nextOf(found, limit, sort) : nextByTime,
   };
 }
 
-function shown({ place: _, ...line }: StoredLine, receipts: boolean): LedgerLine {
+function shown({ place: _, placedAt: __, ...line }: StoredLine, receipts: boolean): LedgerLine {
   return {
     ...line,
     at: line.at.toISOString(),

@@ -5,7 +5,7 @@ import { read } from '#lib/control/operations/declare';
 import { allOptional } from '#lib/control/operations/field/field';
 import { choice, time } from '#lib/control/operations/field/kinds';
 import { limitOf, pageOf, paging } from '#lib/control/operations/field/paging';
-import { ledgerLine, lineKinds, pageOfLedger } from '#lib/control/operations/ledger/list';
+import { ledgerLine, ledgerOrders, lineKinds, pageOfLedger } from '#lib/control/operations/ledger/list';
 import { monthField } from '#lib/control/operations/ledger/month';
 import { monthsOf, readStatement, statement } from '#lib/control/operations/ledger/statement';
 import { quarantinedPayment } from '#lib/control/operations/top-up/quarantined';
@@ -23,7 +23,13 @@ export const listLedger = read({
     to: time({ label: 'To', help: 'End of the range, exclusive.', example: '2026-12-01T00:00:00Z' }),
     month: monthField,
     kind: choice({ label: 'Kind', help: 'Only lines of this kind.', example: 'top_up' }, lineKinds),
-    order: choice({ label: 'Order', help: 'Which line comes first. Default: oldest.' }, ['oldest', 'newest']),
+    order: choice(
+      {
+        label: 'Order',
+        help: 'Which line comes first; largest and smallest by the signed amount. Default: oldest.',
+      },
+      ledgerOrders,
+    ),
     ...paging,
   }),
   output: pageOf(ledgerLine),

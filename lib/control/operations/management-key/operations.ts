@@ -4,11 +4,19 @@ import { type Actor, userOf } from '#lib/control/operations/actor';
 import { type Context, change, create, read } from '#lib/control/operations/declare';
 import { optional } from '#lib/control/operations/field/field';
 import { choice, id as idField, isUuid, name, toggle } from '#lib/control/operations/field/kinds';
-import { limitOf, pageOf, paging } from '#lib/control/operations/field/paging';
+import {
+  keysetOf,
+  limitOf,
+  nextOf,
+  pageOf,
+  paging,
+  sortBy,
+  timeOrder,
+} from '#lib/control/operations/field/paging';
 import { madeKey } from '#lib/control/operations/key/secret';
 import { badInput, ControlRefused, notFound, quoted } from '#lib/control/operations/refusal';
-import { inScope, WorkspaceScope, within } from '#lib/control/operations/scope';
-import type { Store } from '#lib/control/operations/store';
+import { inScope, type Scope, WorkspaceScope, within } from '#lib/control/operations/scope';
+import type { ReadStore, Store } from '#lib/control/operations/store';
 import { mayGive, type Role, roleOf, roles } from '#lib/core/role';
 import { newRowId } from '#lib/platform/data/row-id';
 import { displayOf, hashKey, makeManagementKey } from '#lib/platform/secrets';
@@ -108,12 +116,18 @@ function roleFor(
   return input.role;
 }
 
+const keyOrders = {
+  name: { sql: 'lower(k.name)', type: 'text' },
+  lastUsed: timeOrder('k.last_used_at'),
+  created: timeOrder('k.created_at'),
+} as const;
+
 export const listManagementKeys = read({
   name: 'management-key.list',
   summary: 'Lists the management keys of a workspace, newest first; for operators, of all workspaces.',
   reach: 'subject',
   permission: 'management-keys:read',
-  fields: paging,
+  fields: { sort: sortBy(keyOrders, 'newest first'), ...paging },
   output: pageOf(shownManagementKey),
   http: [
     { method: 'GET', path: ofWorkspace },
@@ -121,9 +135,10 @@ export const listManagementKeys = read({
   ],
   line: { workspace: 'optional' },
   run: async ({ store, scope }, input) => {
+    const limit = limitOf(input);
+    if (input.sort !== undefined) return sortedKeys(store, scope, { ...input, sort: input.sort, limit });
     if (input.after !== undefined && !isUuid(input.after))
       throw badInput('after', 'this is not the "next" of a page of management keys');
-    const limit = limitOf(input);
     const rows = await store.prisma.managementKey.findMany({
       where: { ...inScope(scope), ...(input.after === undefined ? {} : { id: { lt: input.after } }) },
       orderBy: { id: 'desc' },
@@ -138,6 +153,29 @@ export const listManagementKeys = read({
     };
   },
 });
+
+async function sortedKeys(
+  store: ReadStore,
+  scope: Scope,
+  page: { readonly sort: string; readonly after?: string | undefined; readonly limit: number },
+) {
+  const values: unknown[] = [page.limit + 1];
+  const own = within(scope, 'k.workspace_id', values);
+  const { place, orderBy, conditions } = keysetOf(keyOrders, page, 'k.id', values);
+  const found = await store.query<{ id: string; place: string }>(
+    `SELECT k.id::text AS id, ${place} AS place FROM management_key k
+     WHERE ${[own, ...conditions].join(' AND ')} ORDER BY ${orderBy} LIMIT $1`,
+    values,
+  );
+  const ids = found.slice(0, page.limit).map(({ id }) => id);
+  const rows = await store.prisma.managementKey.findMany({
+    where: { ...inScope(scope), id: { in: ids } },
+    include: { workspace: { select: { slug: true } } },
+  });
+  const makers = await makersOf(store, rows);
+  const byId = new Map(rows.map((row) => [row.id, shown(row, row.workspace?.slug ?? null, makers)]));
+  return { data: ids.flatMap((id) => byId.get(id) ?? []), next: nextOf(found, page.limit, page.sort) };
+}
 
 export const revokeManagementKey = change({
   name: 'management-key.revoke',

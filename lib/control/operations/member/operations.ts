@@ -1,6 +1,14 @@
 import { change, create, read } from '#lib/control/operations/declare';
 import { isUuid } from '#lib/control/operations/field/kinds';
-import { limitOf, pageOf, paging } from '#lib/control/operations/field/paging';
+import {
+  keysetOf,
+  limitOf,
+  nextOf,
+  pageOf,
+  paging,
+  sortBy,
+  timeOrder,
+} from '#lib/control/operations/field/paging';
 import {
   changedMembers,
   findMember,
@@ -15,7 +23,8 @@ import { whatStops } from '#lib/control/operations/member/keys';
 import { leaveWorkspace, transferOwnership } from '#lib/control/operations/member/own';
 import { memberEmail, memberName, memberRole, shownMember } from '#lib/control/operations/member/settings';
 import { badInput, conflict, notFound } from '#lib/control/operations/refusal';
-import { inScope } from '#lib/control/operations/scope';
+import { inScope, type WorkspaceScope, within } from '#lib/control/operations/scope';
+import type { ReadStore } from '#lib/control/operations/store';
 
 const members = '/workspaces/{workspace}/members';
 
@@ -111,20 +120,27 @@ const showMemberOf = read({
   run: ({ store, scope }, { member }) => findMember(store, scope, member),
 });
 
+const memberOrders = {
+  name: { sql: 'lower(coalesce(u.name, u.email))', type: 'text' },
+  role: { sql: 'm.role', type: 'text' },
+  since: timeOrder('m.created_at'),
+} as const;
+
 export const listMembers = read({
   name: 'member.list',
   summary: 'Lists the members of a workspace with their roles.',
   reach: 'workspace',
   permission: 'members:read',
-  fields: paging,
+  fields: { sort: sortBy(memberOrders, 'by id'), ...paging },
   output: pageOf(shownMember),
   http: [{ method: 'GET', path: members }],
   line: {},
   run: async ({ store, scope }, input) => {
-    const { after } = input;
+    const { after, sort } = input;
+    const limit = limitOf(input);
+    if (sort !== undefined) return sortedMembers(store, scope, { sort, after, limit });
     if (after !== undefined && !isUuid(after))
       throw badInput('after', 'this is not the "next" of a page of members');
-    const limit = limitOf(input);
     const rows = await store.prisma.member.findMany({
       where: { ...inScope(scope), ...(after === undefined ? {} : { userId: { gt: after } }) },
       select: memberFields,
@@ -135,6 +151,28 @@ export const listMembers = read({
     return { data, next: rows.length > limit ? (data.at(-1)?.id ?? null) : null };
   },
 });
+
+async function sortedMembers(
+  store: ReadStore,
+  scope: WorkspaceScope,
+  page: { readonly sort: string; readonly after: string | undefined; readonly limit: number },
+) {
+  const values: unknown[] = [page.limit + 1];
+  const own = within(scope, 'm.workspace_id', values);
+  const { place, orderBy, conditions } = keysetOf(memberOrders, page, 'm.user_id', values);
+  const found = await store.query<{ id: string; place: string }>(
+    `SELECT m.user_id::text AS id, ${place} AS place FROM member m JOIN "user" u ON u.id = m.user_id
+     WHERE ${[own, ...conditions].join(' AND ')} ORDER BY ${orderBy} LIMIT $1`,
+    values,
+  );
+  const ids = found.slice(0, page.limit).map(({ id }) => id);
+  const rows = await store.prisma.member.findMany({
+    where: { ...inScope(scope), userId: { in: ids } },
+    select: memberFields,
+  });
+  const byId = new Map(rows.map((row) => [showMember(row).id, showMember(row)]));
+  return { data: ids.flatMap((id) => byId.get(id) ?? []), next: nextOf(found, page.limit, page.sort) };
+}
 
 export const memberOperations = [
   addMember,

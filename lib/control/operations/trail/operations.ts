@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { read } from '#lib/control/operations/declare';
-import { time, words } from '#lib/control/operations/field/kinds';
+import { optional } from '#lib/control/operations/field/field';
+import { choice, time, words } from '#lib/control/operations/field/kinds';
 import {
   conditionsOf,
   fieldsOf,
@@ -54,26 +55,35 @@ export const auditFilters = {
   },
 };
 
+const auditOrder = {
+  order: optional(
+    choice({ label: 'Order', help: 'Which row comes first. Default: newest.' }, ['newest', 'oldest']),
+  ),
+};
+
 export const listAudit = read({
   name: 'audit.list',
-  summary: 'Lists what was changed in a workspace, by whom and from where, newest first.',
+  summary: 'Lists what was changed in a workspace, by whom and from where, by default newest first.',
   reach: 'subject',
   permission: 'workspace:read',
-  fields: { ...fieldsOf(auditFilters), ...paging },
+  fields: { ...fieldsOf(auditFilters), ...auditOrder, ...paging },
   output: pageOf(shownRow),
   http: [{ method: 'GET', path: '/workspaces/{workspace}/audit' }],
   line: { workspace: 'optional' },
   run: async ({ store, scope }, input) => {
     const limit = limitOf(input);
+    const oldest = input.order === 'oldest';
     const values: unknown[] = [limit + 1];
     const where = [within(scope, 'a.workspace_id', values), ...conditionsOf(auditFilters, input, values)];
     if (input.after !== undefined) {
       const { at, id } = placeOf(input.after, 'a page of audit rows');
       values.push(at, id);
-      where.push(`(a.at, a.id) < ($${values.length - 1}::timestamptz, $${values.length}::uuid)`);
+      where.push(
+        `(a.at, a.id) ${oldest ? '>' : '<'} ($${values.length - 1}::timestamptz, $${values.length}::uuid)`,
+      );
     }
     const found = await store.query<ListPlace>(
-      `SELECT a.id::text AS id, a.at FROM audit a WHERE ${where.join(' AND ')} ORDER BY a.at DESC, a.id DESC LIMIT $1`,
+      `SELECT a.id::text AS id, a.at FROM audit a WHERE ${where.join(' AND ')} ORDER BY ${oldest ? 'a.at, a.id' : 'a.at DESC, a.id DESC'} LIMIT $1`,
       values,
     );
     const ids = found.slice(0, limit).map(({ id }) => id);

@@ -1,6 +1,6 @@
 import type { Workspace } from '#generated/client';
 import { fundsNano } from '#lib/control/billing/low-balance';
-import { type ListPlace, placeText } from '#lib/control/operations/field/paging';
+import { keysetOf, nextOf, timeOrder } from '#lib/control/operations/field/paging';
 import { madeByPeople } from '#lib/control/operations/key/find';
 import { inScope, type Scope, within } from '#lib/control/operations/scope';
 import type { Store } from '#lib/control/operations/store';
@@ -32,26 +32,33 @@ interface Funds {
 
 const funds = `(${heldNano})::text AS held, (${availableNano})::text AS available, (${fundsNano})::text AS funds`;
 
-/** Workspaces of the scope by time of creation, newest first. */
+export const workspaceOrders = {
+  name: { sql: 'lower(w.name)', type: 'text' },
+  balance: { sql: 'w.balance_nano', type: 'bigint' },
+  created: timeOrder('w.created_at'),
+} as const;
+
+/** Workspaces of the scope. @throws ControlRefused (invalid_body) for an invalid `after`. */
 export async function listWorkspaces(
   store: Store,
   scope: Scope,
-  page: { conditions(values: unknown[]): string[]; readonly after: ListPlace | null; readonly limit: number },
+  page: {
+    conditions(values: unknown[]): string[];
+    readonly sort: string;
+    readonly after: string | undefined;
+    readonly limit: number;
+  },
   nowMs: number,
 ): Promise<{ data: ListedWorkspace[]; next: string | null }> {
   const values: unknown[] = [page.limit + 1];
   const where = ['w.deleted_at IS NULL', within(scope, 'w.id', values), ...page.conditions(values)];
-  if (page.after !== null) {
-    values.push(page.after.at, page.after.id);
-    where.push(`(w.created_at, w.id) < ($${values.length - 1}::timestamptz, $${values.length}::uuid)`);
-  }
-  const found = await store.query<ListPlace & Funds>(
-    `SELECT w.id::text AS id, w.created_at AS at, ${funds} FROM workspace w
-     WHERE ${where.join(' AND ')} ORDER BY w.created_at DESC, w.id DESC LIMIT $1`,
+  const { place, orderBy, conditions } = keysetOf(workspaceOrders, page, 'w.id', values);
+  const found = await store.query<{ id: string; place: string } & Funds>(
+    `SELECT w.id::text AS id, ${place} AS place, ${funds} FROM workspace w
+     WHERE ${[...where, ...conditions].join(' AND ')} ORDER BY ${orderBy} LIMIT $1`,
     values,
   );
   const rows = found.slice(0, page.limit);
-  const last = found.length > page.limit ? rows.at(-1) : undefined;
   const ids = rows.map(({ id }) => id);
   const workspaces = await store.prisma.workspace.findMany({ where: { id: { in: ids } } });
   const byId = new Map(workspaces.map((workspace) => [workspace.id, workspace]));
@@ -61,7 +68,7 @@ export async function listWorkspaces(
       const workspace = byId.get(row.id);
       return workspace ? [listed(workspace, row, limited.get(row.id) ?? null)] : [];
     }),
-    next: last ? placeText(last) : null,
+    next: nextOf(found, page.limit, page.sort),
   };
 }
 

@@ -8,12 +8,12 @@ import {
   limitOf,
   pageOf,
   paging,
-  placeOf,
+  sortBy,
 } from '#lib/control/operations/field/paging';
 import { columnsOf } from '#lib/control/operations/field/settings';
 import { badInput, notFound } from '#lib/control/operations/refusal';
 import { deleteWorkspace, showDeletion } from '#lib/control/operations/workspace/delete';
-import { listWorkspaces, readWorkspace } from '#lib/control/operations/workspace/find';
+import { listWorkspaces, readWorkspace, workspaceOrders } from '#lib/control/operations/workspace/find';
 import { showLimits } from '#lib/control/operations/workspace/limits';
 import { openWorkspace } from '#lib/control/operations/workspace/open-workspace';
 import { renameWorkspace } from '#lib/control/operations/workspace/rename';
@@ -133,17 +133,17 @@ const filters = {
 
 export const listAllWorkspaces = read({
   name: 'workspace.list',
-  summary: 'Lists all workspaces of this gateway, newest first.',
+  summary: 'Lists all workspaces of this gateway, by default newest first.',
   reach: 'gateway',
   permission: 'gateway:read',
-  fields: { ...fieldsOf(filters), ...paging },
+  fields: { ...fieldsOf(filters), sort: sortBy(workspaceOrders, '-created'), ...paging },
   output: pageOf(listedWorkspace),
   http: [{ method: 'GET', path: workspaces }],
   line: {},
   run: ({ store, scope, nowMs }, input) => {
-    const after = input.after === undefined ? null : placeOf(input.after, 'a page of workspaces');
     const conditions = (values: unknown[]) => conditionsOf(filters, input, values);
-    return listWorkspaces(store, scope, { conditions, after, limit: limitOf(input) }, nowMs);
+    const page = { conditions, sort: input.sort ?? '-created', after: input.after, limit: limitOf(input) };
+    return listWorkspaces(store, scope, page, nowMs);
   },
 });
 

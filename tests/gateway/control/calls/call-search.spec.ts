@@ -77,3 +77,46 @@ describe('a search in many calls (contract: call-log/searches)', () => {
     expect(await listCalls(db, slug, { limit: 1 })).not.toHaveProperty('count');
   });
 });
+
+describe('a ranking of many calls (contract: call-log/ranking)', () => {
+  beforeAll(async () => {
+    // The highest n the dearest, the lowest the slowest; every hundredth needed two targets.
+    await db.pool.query(
+      `UPDATE call SET cost_nano = n, latency_ms = $1::int - n,
+        usage = json_build_object('input', n % 7, 'output', n),
+        attempts = CASE WHEN n % 100 = 0 THEN '[["a",0,1],["b",1,1]]' ELSE '[["a",0,1]]' END::json
+      FROM (SELECT id AS call, ('x' || right(id::text, 8))::bit(32)::int AS n FROM call) AS numbered
+      WHERE call = id`,
+      [all + 1],
+    );
+  });
+
+  /** The n of calls. */
+  const numbers = (calls: readonly { id: string }[]) =>
+    calls.map(({ id }) => Number.parseInt(id.slice(-8), 16));
+
+  it('has the first 1,000 in pages, and says what was looked at', async () => {
+    const found: number[] = [];
+    let after: string | null | undefined;
+    do {
+      const page = await listCalls(db, slug, { sort: '-cost', limit: 300, ...(after ? { after } : {}) });
+      expect(page.ranked).toEqual({ calls: all, from: expect.any(String), all: true });
+      found.push(...numbers(page.data));
+      after = page.next;
+    } while (after);
+    expect(found).toEqual(Array.from({ length: 1_000 }, (_, at) => all - at));
+  });
+
+  it('is by latency or tokens too, and in both directions', async () => {
+    const first = async (sort: string) => numbers((await listCalls(db, slug, { sort, limit: 1 })).data)[0];
+    expect(await first('-latency')).toBe(1);
+    expect(await first('latency')).toBe(all);
+    expect(await first('tokens')).toBe(1);
+    expect(await first('-tokens')).toBeGreaterThan(all - 7);
+  });
+
+  it('compares its filters with every call that it looks at', async () => {
+    const { data } = await listCalls(db, slug, { sort: 'cost', model: 'rare', fellBack: true, limit: 500 });
+    expect(numbers(data)).toEqual([100, 200, 300, 400, 500]);
+  });
+});

@@ -200,7 +200,7 @@ describe('the test of a provider (contract: control-plane/provider-test)', () =>
   });
 
   it('tells why it failed, and never the credential', async () => {
-    const tested = async () => (await list())[0]?.credential.tested;
+    const tested = async () => (await list())[0]?.credentials[0]?.tested;
     expect(await tested()).toEqual({ at: expect.any(String), failure: null });
     const wrong = 'sk-the-wrong-one-0123456789abcdef';
     await give({ provider: 'acme', value: wrong });

@@ -48,7 +48,7 @@ export default async function LedgerPage({ params, searchParams }: LedgerPagePro
             </Link>
             <a
               className={buttonStyle()}
-              href={listAddress(`${path}/export`, filters)}
+              href={listAddress(`${path}/export`, { ...filters, sort: null })}
               title="Every line that the filters find, the oldest first, as CSV"
               download
             >
@@ -62,8 +62,8 @@ export default async function LedgerPage({ params, searchParams }: LedgerPagePro
       </PageHead>
       <LedgerBar months={monthChoices(months.data)} kinds={kindChoices} />
       {page.data.length > 0 ? (
-        <LedgerTable rows={page.data.map((line) => ledgerRowOf(line, { workspace: slug, zone }))} />
-      ) : Object.keys(texts).length > 0 ? (
+        <LedgerTable sortable rows={page.data.map((line) => ledgerRowOf(line, { workspace: slug, zone }))} />
+      ) : Object.keys(texts).some((name) => name !== 'sort') ? (
         <EmptyState
           icon={<SearchX />}
           title="No matching lines"
@@ -85,8 +85,8 @@ export default async function LedgerPage({ params, searchParams }: LedgerPagePro
         first={texts.after ? listAddress(path, filters) : null}
         next={page.next ? listAddress(path, { ...texts, after: page.next }) : null}
       >
-        Newest first; times in {showZone(zone, Date.now())}. Lines never change: corrections are separate
-        lines.
+        {texts.sort ? 'Times' : 'Newest first; times'} in {showZone(zone, Date.now())}. Lines never change:
+        corrections are separate lines.
       </PagesNav>
     </>
   );

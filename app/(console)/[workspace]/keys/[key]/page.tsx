@@ -10,17 +10,22 @@ import { readForPage } from '#lib/console/operation';
 import { keyRowOf } from '#lib/console/show/key/rows';
 import { trailRowOf } from '#lib/console/show/key/trail';
 import { limitRowsOf } from '#lib/console/show/key/use';
-import { showKey } from '#lib/control/operations/key/operations';
+import { listKeyNames, showKey } from '#lib/control/operations/key/operations';
 import { showKeyUse } from '#lib/control/operations/key/use';
 import { listMembers } from '#lib/control/operations/member/operations';
 import { listAudit } from '#lib/control/operations/trail/operations';
 import { KeyPage, readSnippetFacts } from '../key-page';
 import { KeyCalls, KeySpend } from './key-use';
 
-export const metadata: Metadata = { title: 'API key' };
-
 interface OneKeyProps {
   params: Promise<{ workspace: string; key: string }>;
+}
+
+export async function generateMetadata({ params }: OneKeyProps): Promise<Metadata> {
+  const { workspace, key } = await params;
+  const { slug } = (await requireMember(workspace, 'keys:read')).workspace;
+  const { data } = await readForPage(listKeyNames, slug, { limit: 1, chosen: key });
+  return { title: data.find(({ id }) => id === key)?.name ?? 'API key' };
 }
 
 /** One key. An unknown id and one of another workspace are the same not-found page. */

@@ -28,10 +28,12 @@ import { showZone } from '#lib/console/show/time';
 import { showCall } from '#lib/control/operations/call/operations';
 import { showMoney } from '#lib/core/show-money';
 
-export const metadata: Metadata = { title: 'Call' };
-
 interface CallPageProps {
   params: Promise<{ workspace: string; call: string }>;
+}
+
+export async function generateMetadata({ params }: CallPageProps): Promise<Metadata> {
+  return { title: `Call ${(await params).call.slice(0, 13)}` };
 }
 
 /** One call by its request id. An unknown id and one of another workspace are the same not-found page. */

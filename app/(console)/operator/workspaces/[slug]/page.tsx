@@ -32,8 +32,6 @@ import { suspension, workspaceSettings } from '#lib/control/operations/workspace
 import { exactMoney, showCount } from '#lib/core/show-money';
 import { addCreditAction, grantCreditAction, setWorkspaceAction } from './actions';
 
-export const metadata: Metadata = { title: 'Workspace' };
-
 const { rpm, tpm, concurrency, credit } = workspaceSettings;
 const { suspendedReason, suspendedContact } = suspension;
 const { amount, reason, expiresAt } = grantCredit.fields;
@@ -42,6 +40,10 @@ const limitFields = formOf({ rpm, tpm, concurrency, credit });
 
 interface SupportPageProps {
   params: Promise<{ slug: string }>;
+}
+
+export async function generateMetadata({ params }: SupportPageProps): Promise<Metadata> {
+  return { title: (await params).slug };
 }
 
 /** What an operator needs to help: read as an operator, never as one of the workspace's people. */

@@ -17,10 +17,8 @@ interface StatementPageProps {
 }
 
 export async function generateMetadata({ params }: StatementPageProps): Promise<Metadata> {
-  const { month, workspace } = await params;
-  return {
-    title: monthField.schema.safeParse(month).success ? `Statement ${month} ${workspace}` : 'Statement',
-  };
+  const { month } = await params;
+  return { title: monthField.schema.safeParse(month).success ? `Statement ${month}` : 'Statement' };
 }
 
 /** The ledger of a month on one sheet, made to be printed. */
