@@ -463,7 +463,10 @@ describe('showing keys', () => {
 
   it('finds them by status, creator and model', async () => {
     const { id, workspace } = await newKey();
-    const { id: user } = await createUser(db, { email: 'finder@example.com', password: 'three random words' });
+    const { id: user } = await createUser(db, {
+      email: 'finder@example.com',
+      password: 'three random words',
+    });
     await addMember(db, { workspace: workspace.slug, email: 'finder@example.com', role: 'developer' });
     const made = await createKeyAs(db, user, { workspace: workspace.slug, name: 'made', models: ['a/b'] });
     await disableKey(db, { id });
