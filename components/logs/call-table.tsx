@@ -142,7 +142,7 @@ function CallTableRow({ call, fresh, shown, nested }: CallTableRowProps) {
         <Link
           href={call.href}
           prefetch={false}
-          className="font-medium tabular-nums after:absolute after:inset-0 hover:underline"
+          className="inline-block min-h-6 content-center font-medium tabular-nums after:absolute after:inset-0 hover:underline"
         >
           {call.time}
         </Link>

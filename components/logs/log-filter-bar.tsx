@@ -81,7 +81,7 @@ export function LogFilterBar({ fields, choices }: LogFilterBarProps) {
       </div>
       {rare.length > 0 ? (
         <details open={rareGiven > 0}>
-          <summary className="w-fit cursor-pointer rounded-sm text-muted text-xs hover:text-ink">
+          <summary className="min-h-6 w-fit cursor-pointer content-center rounded-sm text-muted text-xs hover:text-ink">
             {rare[0]?.group?.title}
             {rareGiven > 0 ? ` (${rareGiven})` : ''}
           </summary>

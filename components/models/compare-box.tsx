@@ -21,18 +21,20 @@ export function CompareBox({ id, name, most }: CompareBoxProps) {
   const checked = ids.includes(id);
   const full = !checked && ids.length >= most;
   return (
-    <input
-      type="checkbox"
-      aria-label={`Compare ${name}`}
-      title={full ? `You can compare up to ${most} models` : `Compare ${name}`}
-      className="size-4 accent-accent disabled:opacity-40"
-      checked={checked}
-      disabled={full}
-      aria-busy={pending}
-      onChange={() => {
-        const next = checked ? ids.filter((one) => one !== id) : [...ids, id];
-        void setChosen(next.length > 0 ? next : null);
-      }}
-    />
+    <label className="-m-1 inline-grid size-6 place-items-center">
+      <input
+        type="checkbox"
+        aria-label={`Compare ${name}`}
+        title={full ? `You can compare up to ${most} models` : `Compare ${name}`}
+        className="size-4 accent-accent disabled:opacity-40"
+        checked={checked}
+        disabled={full}
+        aria-busy={pending}
+        onChange={() => {
+          const next = checked ? ids.filter((one) => one !== id) : [...ids, id];
+          void setChosen(next.length > 0 ? next : null);
+        }}
+      />
+    </label>
   );
 }
