@@ -9,7 +9,10 @@ test('an operator views a workspace, adds promo credit and suspends it, by keybo
   await db.prisma.user.update({ where: { id: home.owner.id }, data: { operator: true } });
   const customer = await makeHome(db);
   await page.goto(`/operator/workspaces?search=${customer.slug}`);
-  await page.getByRole('table').getByRole('link').focus();
+  await page
+    .getByRole('table')
+    .getByRole('link', { name: /^Home / })
+    .focus();
   await page.keyboard.press('Enter');
   await expect(page.getByRole('heading', { level: 1 })).toContainText('Active');
   await page.getByRole('region', { name: 'Promo credit', exact: true }).getByLabel('Amount').focus();
