@@ -28,6 +28,8 @@ interface PlainFormProps {
   /** Asked before it is sent, of what the boxes hold; null: nothing is asked. */
   question?: string | ((given: Readonly<Record<string, string>>) => string | null);
   danger?: boolean;
+  /** Said beside a required box that is empty; absent: the operation says what is wrong with it. */
+  missing?: string;
   /** Said when it is done. */
   done: string;
   send(workspace: string, input: Readonly<Record<string, unknown>>): Promise<FormAnswer<unknown>>;
@@ -42,7 +44,7 @@ interface Fault {
 /** The fields of an operation in the browser's own controls, so that a page with several forms loads little script. */
 export function PlainForm(props: PlainFormProps) {
   const { workspace = '', fields, long = [], initial = {}, besides = {}, ownRef, verb, done, send } = props;
-  const { question = null, danger = false } = props;
+  const { question = null, danger = false, missing } = props;
   const router = useRouter();
   const [fault, setFault] = useState<Fault | null>(null);
   const [pending, startTransition] = useTransition();
@@ -63,6 +65,11 @@ export function PlainForm(props: PlainFormProps) {
       return [[name, Number.isNaN(at.getTime()) ? text : at.toISOString()]];
     });
     const values: Record<string, string> = Object.fromEntries(given);
+    const empty = missing && fields.find(({ name, required }) => required && values[name] === '');
+    if (empty) {
+      setFault({ field: empty.name, message: missing, signedOut: false });
+      return;
+    }
     const asking = typeof question === 'function' ? question(values) : question;
     if (asking === null) post(values, form);
     else ask({ question: asking, send: () => post(values, form) });

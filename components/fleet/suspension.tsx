@@ -1,5 +1,3 @@
-'use client';
-
 import { PlainForm } from '#components/fleet/plain-form';
 import type { FormAnswer } from '#components/form/answer';
 import { Section } from '#components/section';
@@ -14,14 +12,6 @@ interface SuspensionProps {
   reason: string | null;
   contact: string | null;
   send(workspace: string, input: Readonly<Record<string, unknown>>): Promise<FormAnswer<unknown>>;
-}
-
-/** Members who are told no reason, or not whom to ask, ask everybody. */
-function missing(given: Readonly<Record<string, unknown>>): FormAnswer<never> | null {
-  const field = ['suspendedReason', 'suspendedContact'].find((name) => given[name] === '');
-  return field === undefined
-    ? null
-    : { ok: false, field, message: 'Required: the members of the workspace read it.', signedOut: false };
 }
 
 /** What the members of a suspended workspace read, and the form that suspends one. */
@@ -41,12 +31,10 @@ export function Suspension({ workspace, suspended, fields, reason, contact, send
             ? { idle: 'Save reason and contact', pending: 'Saving…' }
             : { idle: 'Suspend workspace', pending: 'Suspending…' }
         }
-        danger={!suspended}
-        question={(given) =>
-          suspended || missing(given) !== null ? null : 'Refuse every call of this workspace?'
-        }
+        missing="Required: the members of the workspace read it."
+        {...(suspended ? {} : { question: 'Refuse every call of this workspace?', danger: true })}
         done={suspended ? 'Reason and contact saved' : 'The workspace is suspended'}
-        send={async (slug, input) => missing(input) ?? send(slug, input)}
+        send={send}
       />
     </Section>
   );

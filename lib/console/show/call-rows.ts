@@ -23,6 +23,14 @@ function showSpeed({ streamed, latencyMs, firstByteMs, usage }: CallDetail): str
   return perSecond >= 1 ? showCount(perSecond) : null;
 }
 
+const isModelList = ({ operation }: CallDetail) => operation.startsWith('models.');
+
+/** The requested model; a list of models has none and asks no provider. */
+function requestedOf(call: CallDetail): string | null {
+  if (call.requestedModel !== null) return showForeign(call.requestedModel);
+  return isModelList(call) ? 'List of models' : null;
+}
+
 /** A call as the list shows it: everything ready to read. */
 export function callRowOf(call: CallDetail, { workspace, timeZone, nowMs }: CallPlace) {
   const atMs = Date.parse(call.at);
@@ -35,9 +43,9 @@ export function callRowOf(call: CallDetail, { workspace, timeZone, nowMs }: Call
     status: call.status,
     errorCode: call.errorCode,
     endReason: call.endReason,
-    requested: call.requestedModel === null ? null : showForeign(call.requestedModel),
+    requested: requestedOf(call),
     answering: call.answeringModel,
-    provider: call.provider,
+    provider: call.provider ?? (isModelList(call) ? 'answered by the gateway' : null),
     attempts: call.attempts.length,
     operation: call.operation,
     streamed: call.streamed,

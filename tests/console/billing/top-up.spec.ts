@@ -57,7 +57,7 @@ test('an abandoned payment adds nothing, and the page says so', async ({ page, h
   await expect(page.getByRole('link', { name: 'Try again' })).toHaveAttribute('href', payment.url());
   await page.getByRole('button', { name: 'Dismiss' }).click();
   await expect(page).toHaveURL(/\/billing$/);
-  await expect(page.getByRole('region', { name: 'Top-ups', exact: true })).toContainText('Canceled');
+  await expect(page.getByRole('region', { name: 'Top-ups', exact: true }).first()).toContainText('Canceled');
   await expect(page.getByText('Waiting for payment')).toHaveCount(0);
   await expect(page.getByText('No ledger lines yet.')).toBeVisible();
 });

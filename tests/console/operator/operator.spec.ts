@@ -37,7 +37,7 @@ test('an operator views a workspace, adds promo credit and suspends it, by keybo
   await adjustment.getByLabel('Amount').fill('-12345678.9');
   await adjustment.getByLabel('Reason').fill('a slip');
   await page.keyboard.press('Enter');
-  await expect(adjustment).toContainText('The balance changes from $108.00 to −$12,345,570.90.');
+  await expect(adjustment).toContainText('The balance changes from $8.00 to −$12,345,670.90.');
   await adjustment.getByRole('button', { name: 'Cancel' }).press('Enter');
   const suspension = page.getByRole('region', { name: 'Suspension' });
   const suspend = suspension.getByRole('button', { name: 'Suspend workspace' });
