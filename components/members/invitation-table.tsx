@@ -7,7 +7,7 @@ import { Button } from '#components/ui/button';
 import { ActionsHeadCell, Cell, HeadCell, Row, Table } from '#components/ui/table';
 import type { InvitationRow } from '#lib/console/team/member-rows';
 
-/** Who is asked and has not answered. */
+/** The pending invitations. */
 export function InvitationTable({ invitations }: { invitations: readonly InvitationRow[] }) {
   return (
     <Table label="Open invitations">

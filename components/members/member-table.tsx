@@ -3,7 +3,6 @@ import { Badge } from '#components/ui/badge';
 import { ActionsHeadCell, Cell, HeadCell, Row, Table } from '#components/ui/table';
 import type { MemberRow } from '#lib/console/team/member-rows';
 
-/** Who belongs to the workspace. */
 export function MemberTable({ members }: { members: readonly MemberRow[] }) {
   return (
     <Table label="Members">

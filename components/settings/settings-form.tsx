@@ -14,16 +14,16 @@ interface SettingsFormProps {
   workspace: string;
   fields: readonly FormField[];
   initial: Readonly<Record<string, unknown>>;
-  /** Why nothing may be changed; null when it may. */
+  /** Why nothing can be changed; null if it can. */
   locked: string | null;
   send(workspace: string, input: Readonly<Record<string, unknown>>): Promise<FormAnswer<unknown>>;
-  /** Said when it is saved. */
+  /** Message shown when it is saved. */
   saved: string;
-  /** Beside the fields: what they mean. */
+  /** Explains the fields. */
   children?: ReactNode;
 }
 
-/** A part of the settings with a button of its own; only what is in it is sent. */
+/** A section of the settings with its own button; only its fields are sent. */
 export function SettingsForm(props: SettingsFormProps) {
   const { workspace, fields, initial, locked, send, saved, children } = props;
   const router = useRouter();

@@ -9,13 +9,13 @@ import { toast } from '#components/ui/toaster';
 interface ZoneFormProps {
   workspace: string;
   zone: string;
-  /** Each with its current offset. */
+  /** Each label has the current offset. */
   zones: readonly { readonly value: string; readonly label: string }[];
   locked: boolean;
   send(workspace: string, input: Readonly<Record<string, unknown>>): Promise<FormAnswer<unknown>>;
 }
 
-/** In which zone days begin; typing its name finds one. */
+/** The time zone in which days begin; typing a name selects it. */
 export function ZoneForm({ workspace, zone, zones, locked, send }: ZoneFormProps) {
   const router = useRouter();
   const [chosen, setChosen] = useState(zone);
