@@ -10,7 +10,7 @@ interface AutoTopUpProps {
   shown: ShownAutoTopUp;
   workspace: string;
   zone: string;
-  /** What whoever looks at it may do; null: look only. */
+  /** What the current user may do; null: view only. */
   actions: {
     readonly set: Send<ShownAutoTopUp>;
     readonly resume: Send<ShownAutoTopUp>;
@@ -29,7 +29,7 @@ const reasons = {
   mismatch: 'A payment did not match its order. Contact your gateway administrator before you resume.',
 } as const;
 
-/** The saved card, and what may be charged to it without anybody being there. */
+/** The saved card, and what may be charged to it automatically. */
 export function AutoTopUp({ shown, workspace, zone, actions }: AutoTopUpProps) {
   const { card, paused, waitsUntil, last, thisMonth, monthlyCap, enabled } = shown;
   return (
