@@ -5,7 +5,7 @@ import { useTransition } from 'react';
 import { SearchBox } from '#components/ui/search-box';
 import { keyFilters, withoutSecret } from '#lib/console/key-filters';
 
-/** Narrows the list of keys; what is looked for stands in the address. */
+/** Filters the list of keys; the search is kept in the URL. */
 export function KeySearch() {
   const [pending, startTransition] = useTransition();
   const [filters, setFilters] = useQueryStates(keyFilters, {
