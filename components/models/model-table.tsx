@@ -10,7 +10,7 @@ import type { ModelRow } from '#lib/console/models/rows';
 interface ModelTableProps {
   rows: readonly ModelRow[];
   sort: { readonly by: string; readonly descending: boolean } | null;
-  /** The same list sorted otherwise; null: in its own order. */
+  /** URL of the list in another order; null: the default order. */
   sortHref(sort: string | null): string;
   mostCompared: number;
 }
@@ -22,7 +22,7 @@ export function ModelTable({ rows, sort, sortHref, mostCompared }: ModelTablePro
     </SortHead>
   );
   return (
-    // Columns of fixed width: rows that arrive later widen none.
+    // Fixed column widths, so that rows that arrive later do not widen them.
     <Table label="Models" className="min-w-[60rem] table-fixed">
       <thead>
         <tr>
@@ -116,7 +116,7 @@ interface SortHeadProps extends Pick<ModelTableProps, 'sort' | 'sortHref'> {
   children: ReactNode;
 }
 
-/** Sorts by the column, then the other way round, then not at all. */
+/** A heading that sorts by its column, then in the other direction, then not at all. */
 function SortHead({ by, sort, sortHref, descendingFirst, className, children }: SortHeadProps) {
   const on = sort?.by === by ? sort : null;
   const first = descendingFirst ? `-${by}` : by;

@@ -6,7 +6,7 @@ import type { OfferRow } from '#lib/console/models/facts';
 const cell = 'border-t px-3 py-2.5 first:pl-4 last:pr-4';
 const head = 'whitespace-nowrap px-3 py-2 text-left font-medium text-muted text-xs first:pl-4 last:pr-4';
 
-/** The providers of a model. @param measured whether there are columns for how they have done. */
+/** The providers of a model. @param measured whether to show columns with their measured figures. */
 export function OfferTable({ offers, measured }: { offers: readonly OfferRow[]; measured: boolean }) {
   return (
     <ScrollRegion label="Offers">
