@@ -17,7 +17,7 @@ interface CredentialDialogProps {
   send(values: Values): Promise<FormAnswer<unknown>>;
 }
 
-/** Takes the credential of a provider, which is never shown again, or removes it. */
+/** Sets the credential of a provider, which is never shown again, or removes it. */
 export function CredentialDialog({ provider, fields, open, onOpenChange, send }: CredentialDialogProps) {
   const router = useRouter();
   async function remove(_workspace: string, input: Values) {

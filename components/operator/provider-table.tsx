@@ -16,13 +16,13 @@ const CredentialDialog = later(() =>
 
 interface ProviderTableProps {
   providers: readonly ProviderRow[];
-  /** Of the form for a credential. */
+  /** Fields of the credential form. */
   fields: readonly FormField[];
   setCredential(input: object): Promise<FormAnswer<unknown>>;
   test(input: { provider: string }): Promise<FormAnswer<TestedProvider>>;
 }
 
-/** The providers, with what keeps each of them from being called. */
+/** The providers, with the reasons why any of them cannot be called. */
 export function ProviderTable({ providers, fields, setCredential, test }: ProviderTableProps) {
   const [chosen, choose] = useState<ProviderRow | null>(null);
   const [open, setOpen] = useState(false);
