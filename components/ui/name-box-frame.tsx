@@ -6,9 +6,9 @@ import { classNames } from '#components/ui/class-names';
 import { inputStyle } from '#components/ui/input';
 
 export interface NamePickerProps {
-  /** What choosing does: "Add a fallback model". */
+  /** What selecting does: "Add a fallback model". */
   label: string;
-  /** Those that may still be chosen. */
+  /** Names that can still be selected. */
   names: readonly string[];
   onPick(name: string): void;
 }

@@ -7,23 +7,23 @@ import { NameBoxFrame, type NamePickerProps, nameBoxStyle } from '#components/ui
 import { itemStyle, popupStyle } from '#components/ui/popup-style';
 
 interface NameBoxProps extends NamePickerProps {
-  /** What was typed into the box in whose place this one comes. */
+  /** Text typed into the input that this one replaces. */
   typed: string;
-  /** That box has the focus. */
+  /** Whether that input had the focus. */
   focused: boolean;
-  /** The list is open when it first appears. */
+  /** Whether the list is open when it first appears. */
   startOpen: boolean;
 }
 
 const mostShown = 60;
 
-/** The box of a NamePicker with its list. */
+/** The input of a NamePicker with its list. */
 export function NameBox({ label, names, onPick, typed, focused, startOpen }: NameBoxProps) {
   const [text, setText] = useState('');
   const input = useRef<HTMLInputElement>(null);
   const begin = useEffectEvent(() => {
     if (focused) input.current?.focus();
-    // Before the next key can come, and outside of React's own work.
+    // Runs before the next key event, and outside of React's effects.
     if (typed !== '') queueMicrotask(() => input.current && type(input.current, typed));
   });
   useLayoutEffect(() => begin(), []);
@@ -70,9 +70,9 @@ export function NameBox({ label, names, onPick, typed, focused, startOpen }: Nam
   );
 }
 
-/** As if somebody typed it: the list opens, is narrowed and has its first name marked. */
+/** Simulates typing: the list opens, is filtered and highlights its first name. */
 function type(input: HTMLInputElement, text: string): void {
-  // React's own property would hide the change from it.
+  // React overrides the `value` setter and would miss the change.
   Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')?.set?.call(input, text);
   input.dispatchEvent(new InputEvent('input', { bubbles: true, inputType: 'insertText' }));
 }

@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
 
-/** What scrolls without a control inside needs a tab stop, so that the keyboard reaches its end. */
+/** A scrolling region without controls needs a tab stop, so that it can be scrolled by keyboard. */
 const tabStop = { tabIndex: 0 };
 
-/** Wide content in its place: it scrolls sideways, and the page does not. */
+/** A region for wide content that scrolls sideways, so that the page does not. */
 export function ScrollRegion({
   label,
   className = '',

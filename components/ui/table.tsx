@@ -2,7 +2,7 @@ import type { ComponentProps } from 'react';
 import { classNames } from '#components/ui/class-names';
 import { ScrollRegion } from '#components/ui/scroll-region';
 
-/** A table in its own frame; when it is wider than the page, the frame scrolls and nothing else. */
+/** A table in its own frame; if it is wider than the page, only the frame scrolls. */
 export function Table({ className, label, ...props }: ComponentProps<'table'> & { label: string }) {
   return (
     <ScrollRegion label={label} className="relative rounded-lg border bg-surface">
@@ -27,7 +27,7 @@ export function HeadCell({ className, ...props }: ComponentProps<'th'>) {
   );
 }
 
-/** Heads the column of what can be done with a row; `sticky`: it stays in sight where the table scrolls. */
+/** Heading of the column with a row's actions; `sticky`: it stays visible when the table scrolls. */
 export function ActionsHeadCell({ sticky = false }: { sticky?: boolean }) {
   return (
     <HeadCell {...(sticky ? { className: 'right-0 max-lg:sticky max-lg:bg-sunken' } : {})}>
