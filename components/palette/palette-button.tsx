@@ -4,7 +4,7 @@ import { Search } from 'lucide-react';
 import { usePalette } from '#components/palette/palette-provider';
 import { Kbd } from '#components/ui/kbd';
 
-/** Opens the palette for those who do not know its keys. */
+/** Opens the palette without the keyboard shortcut. */
 export function PaletteButton({ onPress }: { onPress?: (() => void) | undefined }) {
   const palette = usePalette();
   return (
