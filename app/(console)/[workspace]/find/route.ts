@@ -11,7 +11,7 @@ interface FindRoute {
 
 const mostKeys = 500;
 
-/** For the palette: the names of keys and models; with `?id=` the newest call that has this id, whoever gave it. */
+/** For the palette: names of keys and models; with `?id=`, the newest call with that id of any kind. */
 export async function GET(request: NextRequest, { params }: FindRoute): Promise<Response> {
   const { workspace } = await params;
   const actor = await findRouteActor();

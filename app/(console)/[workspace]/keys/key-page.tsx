@@ -30,7 +30,7 @@ const actions = {
   endOverlap: endOverlapAction,
 };
 
-/** Base address, first calls and a model that works as pasted, for ready-made lines; and every model of the catalogue. */
+/** Base URL, first calls and a model for ready-to-paste snippets; and every model of the catalogue. */
 export async function readSnippetFacts(workspace: string) {
   const { data: models, example } = await readForPage(listModelNames, workspace, {});
   const baseUrl = getConsoleHost().env.publicUrl;
@@ -45,7 +45,7 @@ interface KeyPageProps extends Awaited<ReturnType<typeof readSnippetFacts>> {
   children: ReactNode;
 }
 
-/** What the dialogs of a page about keys work with. */
+/** Provides the dialogs of a page about keys with their data. */
 export function KeyPage({ member: { workspace, role }, models, facts, children }: KeyPageProps) {
   const locked = may(role, 'keys:write')
     ? null

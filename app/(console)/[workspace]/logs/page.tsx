@@ -24,11 +24,11 @@ import { CallList } from './call-list';
 
 export const metadata: Metadata = { title: 'Logs' };
 
-/** What the filter offers; the calls of an older key are a link of the list of keys. */
+/** Number of keys that the filter offers; the list of keys links to the calls of older ones. */
 const mostKeys = 200;
 const olderKeys = 'Only the newest keys are listed. For an older key, follow its link on the API keys page.';
 
-/** Filters that links bring along, and that one box searches for with the others. */
+/** Filters that only links set, or that the id search includes. */
 const linked = new Set(['countedModel', 'clientRequestId', 'upstreamRequestId']);
 
 const statuses = [
@@ -51,7 +51,7 @@ interface LogsPageProps {
 }
 
 export default async function LogsPage({ params, searchParams }: LogsPageProps) {
-  // Before anything is streamed, so that a stranger gets the status of a page that is not there.
+  // Checked before streaming starts, so that non-members get the status of a page that does not exist.
   const { workspace } = await requireMember((await params).workspace, 'logs:read');
   const query = await searchParams;
   const filters = readLogAddress(query, workspace.timeZone);

@@ -69,7 +69,7 @@ export default async function PlaygroundPage({ params }: PlaygroundPageProps) {
   );
 }
 
-/** Why no call can be made here; null: it can. */
+/** Why no call can be made here; null: calls are possible. */
 function lockOf(role: Parameters<typeof may>[0], { demo, suspended }: { demo: boolean; suspended: boolean }) {
   if (demo) return 'The demo workspace cannot make calls; use another workspace.';
   if (suspended) return 'This workspace is suspended, so it cannot make calls.';

@@ -23,7 +23,7 @@ interface OneKeyProps {
   params: Promise<{ workspace: string; key: string }>;
 }
 
-/** One key. An unknown id and one of another workspace are the same not-found page. */
+/** One key. Unknown ids and those of other workspaces return the same not-found page. */
 export default async function OneKey({ params }: OneKeyProps) {
   const { workspace: named, key: id } = await params;
   const member = await requireMember(named, 'keys:read');

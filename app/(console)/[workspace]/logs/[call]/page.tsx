@@ -34,7 +34,7 @@ interface CallPageProps {
   params: Promise<{ workspace: string; call: string }>;
 }
 
-/** One call by its request id. An unknown id and one of another workspace are the same not-found page. */
+/** One call by its request id. Unknown ids and those of other workspaces return the same not-found page. */
 export default async function CallPage({ params }: CallPageProps) {
   const { workspace: slug, call: id } = await params;
   const { workspace } = await requireMember(slug, 'logs:read');
@@ -99,7 +99,7 @@ export default async function CallPage({ params }: CallPageProps) {
   );
 }
 
-/** Why there are no lines: a job is charged at its end, one without a report by its hold. */
+/** Why there are no lines: a job is charged when it ends; without a usage report, its hold is charged. */
 function nothingCharged(cost: string, job: { cost: string | null; state: string } | null): string {
   if (job && job.cost === null) return 'The job is charged when it completes.';
   if (!job && cost !== '0') return `${showMoney(cost)}. No breakdown was kept.`;

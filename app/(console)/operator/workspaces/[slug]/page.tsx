@@ -36,7 +36,7 @@ interface SupportPageProps {
   params: Promise<{ slug: string }>;
 }
 
-/** What an operator needs to help: read as an operator, never as one of the workspace's people. */
+/** What an operator needs for support, read as an operator and never as a member of the workspace. */
 export default async function SupportPage({ params }: SupportPageProps) {
   await requireOperator();
   const { slug } = await params;

@@ -23,7 +23,7 @@ export async function generateMetadata({ params }: StatementPageProps): Promise<
   };
 }
 
-/** The ledger of a month on one sheet, made to be printed. */
+/** The ledger of a month on one sheet, for printing. */
 export default async function StatementPage({ params }: StatementPageProps) {
   const { workspace: named, month } = await params;
   const { workspace } = await requireMember(named, 'workspace:read');
