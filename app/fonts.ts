@@ -1,6 +1,6 @@
 import localFont from 'next/font/local';
 
-/** A page keeps the font that it began with: texts that change their width while they are read move what stands below. */
+/** A page keeps its first font: if text changed its width while loading, it would move the content below. */
 export const sans = localFont({
   src: '../node_modules/geist/dist/fonts/geist-sans/Geist-Variable.woff2',
   variable: '--font-geist-sans',
@@ -8,7 +8,7 @@ export const sans = localFont({
   display: 'optional',
 });
 
-/** Code alone is set in it, so it is fetched where there is code, and does not delay the first look of every page. */
+/** Only for code: loaded where there is code, so that it does not delay the first paint of every page. */
 export const mono = localFont({
   src: '../node_modules/geist/dist/fonts/geist-mono/GeistMono-Variable.woff2',
   variable: '--font-geist-mono',

@@ -4,7 +4,7 @@ import { buttonStyle } from '#components/ui/button';
 
 export const metadata = { title: 'Not found' };
 
-/** One page for what does not exist and for what belongs to others. */
+/** The same page for what does not exist and for what belongs to others. */
 export default function NotFound() {
   return (
     <MessagePage title="Page not found">

@@ -5,7 +5,7 @@ import { requireUser } from '#lib/console/session';
 import { ask } from '#lib/control/operations/run';
 import { listOwnWorkspaces } from '#lib/control/operations/user/own';
 
-/** The front door: to the first workspace, or to the sign-in page. */
+/** Redirects to the first workspace, or to the sign-in page. */
 export default async function RootPage() {
   const user = await requireUser();
   const asked = { actor: await actorOf(user), input: {} };

@@ -1,4 +1,4 @@
-/** The mark: three lines that come together in one gate and leave as one. */
+/** The logo: three lines that merge at a gate and leave as one. */
 function Mark({ className }: { className?: string }) {
   return (
     <svg viewBox="0 0 24 24" fill="none" aria-hidden className={className}>

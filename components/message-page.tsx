@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Wordmark } from '#components/brand';
 
-/** A page that says one thing: not found, or gone wrong. */
+/** A page with a single message, such as not found or an error. */
 export function MessagePage({ title, children }: { title: string; children: ReactNode }) {
   return (
     <main className="mx-auto grid min-h-dvh max-w-md content-center justify-items-start gap-4 p-6">

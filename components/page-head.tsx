@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 
 interface PageHeadProps {
   title: ReactNode;
-  /** One sentence: what this page is for. */
+  /** One sentence about what the page is for. */
   children?: ReactNode;
   action?: ReactNode;
 }

@@ -4,19 +4,19 @@ import type { ReactNode } from 'react';
 import { buttonStyle } from '#components/ui/button';
 
 interface PagesNavProps {
-  /** Spoken name: "Pages of the log". */
+  /** Accessible name, such as "Log pages". */
   label: string;
-  /** Address of the first page; null when this is it. */
+  /** URL of the first page; null on the first page. */
   first: string | null;
-  /** Address of the next page; null when this is the last. */
+  /** URL of the next page; null on the last page. */
   next: string | null;
-  /** What the links say, where the first page is not the newest. */
+  /** Link text, if the first page is not the newest. */
   words?: { readonly first: string; readonly next: string };
   /** A line about what the page shows. */
   children: ReactNode;
 }
 
-/** Below a list: what it shows, back to its start, and on. */
+/** The footer of a list: what it shows, and links to its first and next pages. */
 export function PagesNav({ label, first, next, words, children }: PagesNavProps) {
   return (
     <nav aria-label={label} className="flex flex-wrap items-center justify-between gap-3">

@@ -6,7 +6,7 @@ import { NuqsAdapter } from 'nuqs/adapters/next/app';
 import type { ReactNode } from 'react';
 import { Toaster } from '#components/ui/toaster';
 
-/** What every page stands in: theme without a flash, toasts. Script of every page, so nothing else. */
+/** Wraps every page: theme without a flash, toasts. Every page loads this script, so keep it small. */
 export function Providers({ nonce, children }: { nonce: string | undefined; children: ReactNode }) {
   return (
     <CSPProvider {...(nonce ? { nonce } : {})}>

@@ -4,11 +4,11 @@ import { Button } from '#components/ui/button';
 
 interface WentWrongProps {
   error: unknown;
-  /** Asks the server again. */
+  /** Requests the page again. */
   retry(): void;
 }
 
-/** What an error page says: whose fault it is not, what to do, and what to quote. */
+/** The text of an error page: it is not the user's fault, a reference to quote, and a button to try again. */
 export function WentWrong({ error, retry }: WentWrongProps) {
   const digest = error instanceof Error && 'digest' in error ? String(error.digest) : null;
   return (

@@ -11,7 +11,7 @@ import { verifyAddress } from '#lib/control/operations/user/verify';
 import { isTimeZone } from '#lib/core/time-zone';
 import { linkLimits, resetLimits, signUpLimits } from '#lib/platform/throttle/limits';
 
-/** For a workspace that is made on the way back from another site. */
+/** For a workspace that is created on the way back from another site. */
 export async function rememberZoneAction(zone: unknown): Promise<void> {
   if (typeof zone !== 'string' || !isTimeZone(zone)) return;
   const options = { httpOnly: true, sameSite: 'lax', path: '/api/auth', maxAge: connectSeconds } as const;

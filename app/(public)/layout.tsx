@@ -3,7 +3,7 @@ import { PublicShell } from '#components/shell/public-shell';
 import { getConsoleHost } from '#lib/console/db';
 import { findUser } from '#lib/console/session';
 
-/** What strangers may read: the models, the documentation and the status page. */
+/** The public pages: models, documentation and status. */
 export default async function PublicLayout({ children }: { children: ReactNode }) {
   const signedIn = (await findUser()) !== null;
   return (

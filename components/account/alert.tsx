@@ -6,7 +6,7 @@ const tones = {
   warn: 'bg-warn-soft text-warn',
 } as const;
 
-/** What became of something, above the form that it is about; announced when it appears. */
+/** The result of an action, above its form; screen readers announce it when it appears. */
 export function Alert({ tone, children }: { tone: keyof typeof tones; children: ReactNode }) {
   return (
     <p

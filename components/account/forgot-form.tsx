@@ -9,11 +9,11 @@ import { Field } from '#components/ui/field';
 
 interface ForgotFormProps {
   request(input: unknown): Promise<FormAnswer<unknown>>;
-  /** Whether mail is sent; else links stand in the server's log. */
+  /** Whether mail is sent; if not, links are in the server's log. */
   mails: boolean;
 }
 
-/** Asks for a link; what it says is the same for every address. */
+/** Requests a reset link; the response is the same for every address. */
 export function ForgotForm({ request, mails }: ForgotFormProps) {
   const [answer, setAnswer] = useState<FormAnswer<unknown> | null>(null);
   const [asked, setAsked] = useState('');

@@ -6,11 +6,11 @@ interface AccountFrameProps {
   /** One sentence below the title. */
   lead?: ReactNode;
   children: ReactNode;
-  /** Below the frame: the way to another page. */
+  /** Below the frame: a link to another page. */
   below?: ReactNode;
 }
 
-/** The pages before the console: signing in and up, links from mail. */
+/** The frame of the pages before the console: sign-in, sign-up and links from emails. */
 export function AccountFrame({ title, lead, children, below }: AccountFrameProps) {
   return (
     <main className="grid min-h-dvh content-center justify-items-center gap-6 p-4">

@@ -1,6 +1,6 @@
 import { signOut } from 'next-auth/react';
 
-/** Ends the session; a full page load leaves nothing of it in the browser's memory. */
+/** Ends the session; the full page load clears its data from the browser's memory. */
 export async function leave(): Promise<void> {
   await signOut({ redirect: false });
   window.location.assign('/sign-in');

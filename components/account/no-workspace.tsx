@@ -3,7 +3,7 @@ import { SignOutButton } from '#components/account/sign-out-button';
 import { Wordmark } from '#components/brand';
 import { buttonStyle } from '#components/ui/button';
 
-/** A user who belongs nowhere yet. */
+/** Shown to a user who is not in any workspace yet. */
 export function NoWorkspace({ email }: { email: string }) {
   return (
     <main className="mx-auto grid min-h-dvh max-w-md content-center justify-items-start gap-4 p-6">

@@ -7,7 +7,7 @@ interface OperatorFormProps {
   create(input: unknown): Promise<FormAnswer<{ slug: string }>>;
 }
 
-/** Signs up with the link that the start printed: its own part stands behind the # of this page's address. */
+/** Signs up with the link printed at startup; its token is in the fragment of this page's URL. */
 export function OperatorForm({ create }: OperatorFormProps) {
   return <SignUpForm signUp={(input) => create({ ...input, token: window.location.hash.slice(1) })} />;
 }

@@ -11,15 +11,15 @@ export function providerName(provider: string): string {
 }
 
 interface OtherAccountsProps {
-  /** Those that this gateway is set up for. */
+  /** The providers that this gateway is configured for. */
   providers: readonly string[];
-  /** Path of this console to go to afterwards. */
+  /** Console path to go to afterwards. */
   target: string;
-  /** Keeps the browser's zone for a workspace that is made on the way back. */
+  /** Saves the browser's time zone for a workspace that is created on the way back. */
   rememberZone(zone: string): Promise<unknown>;
 }
 
-/** "Continue with …", before the form; nothing where no provider is set up. */
+/** "Continue with …" buttons above the form; nothing if no provider is configured. */
 export function OtherAccounts({ providers, target, rememberZone }: OtherAccountsProps) {
   const [pending, setPending] = useState(false);
   if (providers.length === 0) return null;

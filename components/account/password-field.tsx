@@ -9,7 +9,7 @@ type PasswordFieldProps = Pick<ComponentProps<typeof Field>, 'label' | 'name' | 
   autoComplete: 'current-password' | 'new-password';
 };
 
-/** A password that can be looked at while it is typed; pasting and password managers work. */
+/** A password field with a button to show the text; pasting and password managers work. */
 export function PasswordField(props: PasswordFieldProps) {
   const [visible, setVisible] = useState(false);
   return (

@@ -14,7 +14,7 @@ interface ResetFormProps {
   reset(input: unknown): Promise<FormAnswer<{ email: string; disabledKeys: number }>>;
 }
 
-/** A new password for whoever has the link. */
+/** Sets a new password with the token of a reset link. */
 export function ResetForm({ token, reset }: ResetFormProps) {
   const [answer, setAnswer] = useState<FormAnswer<{ email: string; disabledKeys: number }> | null>(null);
   const [pending, setPending] = useState(false);

@@ -1,12 +1,12 @@
 'use client';
 
-/** The sign-in page, and from there back to the page that is open. */
+/** URL of the sign-in page that returns to the current page. */
 export function signInAddress(): string {
   const { pathname, search } = window.location;
   return `/sign-in?callbackUrl=${encodeURIComponent(pathname + search)}`;
 }
 
-/** The way on from a form whose session has ended: beside it, so that nothing typed is lost. */
+/** A sign-in link beside a form whose session has ended; it opens in a new tab, so that no input is lost. */
 export function SignInAgain() {
   return (
     <>

@@ -23,9 +23,9 @@ const messages: Record<string, string> = {
 const otherwise = 'Could not sign in. Try again in a moment.';
 
 interface SignInFormProps {
-  /** Path of this console to go to afterwards; already checked by the server. */
+  /** Console path to go to afterwards; already checked by the server. */
   target: string;
-  /** Why signing in with another account did not work; a word of its address. */
+  /** Why signing in with another account failed; a code from the URL. */
   error: string | null;
 }
 

@@ -19,7 +19,7 @@ interface Fault {
   readonly message: string;
 }
 
-/** Makes the account, signs in and goes to the new workspace. */
+/** Creates the account, signs in and opens the new workspace. */
 export function SignUpForm({ signUp }: SignUpFormProps) {
   const [fault, setFault] = useState<Fault | null>(null);
   const [pending, setPending] = useState(false);
@@ -35,7 +35,7 @@ export function SignUpForm({ signUp }: SignUpFormProps) {
       const entered = await signIn('credentials', { email, password, redirect: false }).catch(
         () => undefined,
       );
-      // The account is there either way.
+      // The account exists either way.
       window.location.assign(entered?.ok ? `/${answer.value.slug}` : '/sign-in');
       return;
     }

@@ -1,7 +1,7 @@
 import Link from 'next/link';
 import type { ComponentProps } from 'react';
 
-/** A link within a sentence. */
+/** An inline text link. */
 export function TextLink(props: ComponentProps<typeof Link>) {
   return (
     <Link

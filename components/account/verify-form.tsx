@@ -14,7 +14,7 @@ interface VerifyFormProps {
   verify(input: unknown): Promise<Verified>;
 }
 
-/** One press, because programs that look through mail open every link in it. */
+/** Verification takes a click, because mail scanners open every link in an email. */
 export function VerifyForm({ token, verify }: VerifyFormProps) {
   const [answer, setAnswer] = useState<Verified | null>(null);
   const [pending, setPending] = useState(false);

@@ -10,7 +10,7 @@ interface CreateWebhookProps {
   create(workspace: string, input: unknown): Promise<FormAnswer<{ id: string; key: string }>>;
 }
 
-/** Signed as the guide of many libraries has it: any of them that takes "t=…,v1=…" verifies it. */
+/** Example signature check. The scheme is common: any library that accepts "t=…,v1=…" verifies it. */
 const check = (secret: string) => `import { createHmac, timingSafeEqual } from 'node:crypto';
 
 const [t, v1] = header.split(',').map((part) => part.slice(part.indexOf('=') + 1));

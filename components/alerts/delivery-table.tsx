@@ -15,7 +15,7 @@ interface DeliveryTableProps {
   redeliver(workspace: string, input: { id: string; delivery: string }): Promise<FormAnswer<unknown>>;
 }
 
-/** What was sent to a webhook and what became of it. */
+/** The deliveries of a webhook and their results. */
 export function DeliveryTable({ workspace, webhook, rows, mayChange, redeliver }: DeliveryTableProps) {
   const { pending, make } = useChange();
   const again = (delivery: string) =>

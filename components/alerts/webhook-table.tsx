@@ -20,7 +20,7 @@ type Change<Input> = (workspace: string, input: Input) => Promise<FormAnswer<unk
 interface WebhookTableProps {
   workspace: string;
   webhooks: readonly Webhook[];
-  /** The one whose deliveries are shown. */
+  /** The webhook whose deliveries are shown. */
   chosen: string | null;
   mayChange: boolean;
   test: Change<{ id: string }>;
@@ -28,7 +28,7 @@ interface WebhookTableProps {
   remove: Change<{ id: string }>;
 }
 
-/** Where alerts are sent. */
+/** The webhooks that alerts are sent to. */
 export function WebhookTable(props: WebhookTableProps) {
   const { workspace, webhooks, chosen, mayChange, test, set, remove } = props;
   const [asked, ask] = useState<Webhook | null>(null);

@@ -9,7 +9,7 @@ import { NativeSelect } from '#components/ui/native-select';
 import { listAddress } from '#lib/console/list-address';
 
 interface AuditFiltersProps {
-  /** Of the page. */
+  /** Path of the page. */
   path: string;
   texts: Readonly<Record<string, string>>;
   actions: readonly string[];
@@ -17,7 +17,7 @@ interface AuditFiltersProps {
   zone: string;
 }
 
-/** What the log is narrowed to; all of it stands in the address. */
+/** The filters of the audit log; they are kept in the URL. */
 export function AuditFilters({ path, texts, actions, actors, zone }: AuditFiltersProps) {
   const router = useRouter();
   const [chosen, setChosen] = useState(texts);
@@ -32,7 +32,7 @@ export function AuditFilters({ path, texts, actions, actors, zone }: AuditFilter
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
-    // Also what was typed before the scripts were there.
+    // Includes text typed before hydration.
     const typed = [...new FormData(event.currentTarget)].map(([name, text]) => [name, String(text)]);
     open({ ...chosen, ...Object.fromEntries(typed) });
   }

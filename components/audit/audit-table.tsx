@@ -2,7 +2,7 @@ import { SortHead } from '#components/ui/sort-head';
 import { Cell, HeadCell, Row, Table } from '#components/ui/table';
 import type { AuditRow } from '#lib/console/team/audit-rows';
 
-/** Who changed what, the newest first; what strangers wrote is text. */
+/** Who changed what, newest first; user-supplied values are shown as plain text. */
 export function AuditTable({ rows }: { rows: readonly AuditRow[] }) {
   return (
     <Table label="Audit log">

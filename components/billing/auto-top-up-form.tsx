@@ -27,7 +27,7 @@ const boxes = [
   { name: 'monthlyCap', label: 'Monthly maximum' },
 ] as const;
 
-/** Limits of automatic top-ups, and the switch that is the consent to them. */
+/** The limits of automatic top-ups, and the checkbox that gives consent to them. */
 export function AutoTopUpForm({ shown, workspace, set, resume }: AutoTopUpFormProps) {
   const router = useRouter();
   // As it was when the form was opened, whatever the page behind it learns meanwhile.
@@ -60,7 +60,7 @@ export function AutoTopUpForm({ shown, workspace, set, resume }: AutoTopUpFormPr
   }
 
   const now = chargesNow(shown, { ...typed, enabled });
-  // Resuming goes by the limits that are saved.
+  // Resuming uses the saved limits.
   const nowResumed = shown.paused ? chargesNow(shown, shown, true) : null;
   const elsewhere = fault && !boxes.some(({ name }) => name === fault.field);
   return (

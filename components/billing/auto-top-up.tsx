@@ -12,7 +12,7 @@ interface AutoTopUpProps {
   pausedWhy: string | null;
   workspace: string;
   zone: string;
-  /** What whoever looks at it may do; null: look only. */
+  /** What the current user may do; null: view only. */
   actions: {
     readonly set: Send<ShownAutoTopUp>;
     readonly resume: Send<ShownAutoTopUp>;

@@ -7,11 +7,11 @@ import { showMoney, showMoneyDown } from '#lib/core/show-money';
 interface BalanceFactsProps {
   funds: FundsShown;
   promos: readonly PromoShown[];
-  /** The address of the ledger. */
+  /** URL of the ledger. */
   ledger: string;
 }
 
-/** What the workspace can spend, and of what it is made. */
+/** What the workspace can spend, and what it consists of. */
 export function BalanceFacts({ funds, promos, ledger }: BalanceFactsProps) {
   const word = wordOnFunds(funds);
   return (

@@ -12,7 +12,7 @@ interface LatestLinesProps {
   zone: string;
 }
 
-/** The end of the ledger, and the way to all of it. */
+/** The latest lines of the ledger, with a link to all of them. */
 export function LatestLines({ lines, workspace, zone }: LatestLinesProps) {
   const ledger = `/${workspace}/billing/ledger`;
   return (

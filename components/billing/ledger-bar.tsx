@@ -14,7 +14,7 @@ interface LedgerBarProps {
   kinds: readonly Choice[];
 }
 
-/** Which lines are shown; it stands in the address, and what was shown stays until the new lines are there. */
+/** The filters of the ledger, kept in the URL; the old lines stay until the new ones have loaded. */
 export function LedgerBar({ months, kinds }: LedgerBarProps) {
   const [pending, startTransition] = useTransition();
   const [chosen, set] = useQueryStates(

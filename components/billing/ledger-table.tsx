@@ -76,7 +76,7 @@ export function LedgerTable({ rows, framed = true, sortable = false }: LedgerTab
   );
 }
 
-/** To what caused a line: a page of the console, or a receipt elsewhere. */
+/** Link to the cause of a line: a page of the console, or a receipt on another site. */
 function CauseLink({ href, text, away }: NonNullable<LedgerRow['link']>) {
   const style = 'underline decoration-line-strong underline-offset-2 hover:decoration-current';
   if (!away) {

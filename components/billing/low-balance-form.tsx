@@ -11,12 +11,12 @@ import { Field } from '#components/ui/field';
 
 interface LowBalanceFormProps {
   workspace: string;
-  /** Dollars as a decimal string; null: no mail. */
+  /** Dollars as a decimal string; null: no email. */
   threshold: string | null;
   send(workspace: string, input: unknown): Promise<FormAnswer<{ threshold: string | null }>>;
 }
 
-/** Below which balance people are told; an empty box means never. */
+/** The balance below which an email is sent; empty means never. */
 export function LowBalanceForm({ workspace, threshold, send }: LowBalanceFormProps) {
   const router = useRouter();
   const [text, setText, box] = useTyped<HTMLInputElement>(threshold ?? '');

@@ -6,7 +6,7 @@ import { orNoAnswer, type Send } from '#components/form/answer';
 import { Button } from '#components/ui/button';
 import { toast } from '#components/ui/toaster';
 
-/** Leads to the page at Stripe where cards, billing details and invoices are. */
+/** Opens the Stripe page with cards, billing details and invoices. */
 export function PortalButton({ workspace, open }: { workspace: string; open: Send<{ url: string }> }) {
   const [asking, startTransition] = useTransition();
   const { leading, leadTo } = useLeadTo();

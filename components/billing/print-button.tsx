@@ -3,7 +3,7 @@
 import { Printer } from 'lucide-react';
 import { Button } from '#components/ui/button';
 
-/** Opens the browser's own dialog to print, or to save as PDF. */
+/** Opens the browser's dialog to print or save as PDF. */
 export function PrintButton() {
   return (
     <Button size="small" tone="primary" onClick={() => window.print()}>

@@ -1,6 +1,6 @@
 import type { PromoShown } from '#lib/console/billing/promos';
 
-/** Promo credit in force: how much is left of each, and until when. */
+/** Active promo credits: how much of each remains, and until when. */
 export function PromoList({ promos }: { promos: readonly PromoShown[] }) {
   if (promos.length === 0) return null;
   return (

@@ -5,14 +5,14 @@ import type { AmountRow, AmountTable } from '#lib/console/billing/statement';
 
 interface StatementSheetProps {
   title: string;
-  /** Whose it is, of which days, in which money. */
+  /** The workspace, the dates and the currency. */
   facts: readonly string[];
-  /** What somebody who reads it must know; null: nothing. */
+  /** What the reader must know; null: nothing. */
   warning: string | null;
   tables: readonly AmountTable[];
 }
 
-/** A month of the ledger on one sheet; exact amounts, so that anybody can add them up. */
+/** A month of the ledger on one sheet; amounts are exact, so that they can be added up. */
 export function StatementSheet({ title, facts, warning, tables }: StatementSheetProps) {
   return (
     <article

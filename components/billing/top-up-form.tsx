@@ -20,7 +20,7 @@ interface TopUpFormProps {
   send(workspace: string, input: unknown): Promise<FormAnswer<ShownTopUp>>;
 }
 
-/** An amount, and the way to the page where it is paid. */
+/** An amount, and a button that opens the payment page. */
 export function TopUpForm({ workspace, send }: TopUpFormProps) {
   const [amount, setAmount, box] = useTyped<HTMLInputElement>('25');
   const [saveCard, setSaveCard] = useState(false);

@@ -10,7 +10,7 @@ import type { ShownTopUp } from '#lib/control/operations/top-up/find';
 import { showMoney } from '#lib/core/show-money';
 
 const everyMs = 1_500;
-/** A page that nobody comes back to asks no longer; a reload asks again. */
+/** An abandoned page stops asking; a reload starts again. */
 const mostTimes = { open: 200, paid: 20 };
 
 interface TopUpReturnProps {
@@ -24,9 +24,9 @@ interface TopUpReturnProps {
 }
 
 /**
- * What became of the top-up that somebody comes back from. The way back proves nothing: the page waits until the
- * gateway itself has heard from Stripe, and a while longer for the saved card, the receipt and the invoice, which the
- * gateway asks for after the credit.
+ * The status of the top-up that the user returns from. The return itself proves nothing: the page waits until
+ * Stripe has notified the gateway, and a bit longer for the saved card, the receipt and the invoice, which
+ * the gateway requests after the credit.
  */
 export function TopUpReturn({ topUp, canceled, workspace, cancel }: TopUpReturnProps) {
   const { status, receiptUrl, invoiceUrl, failure } = topUp;

@@ -3,8 +3,8 @@
 import { useState } from 'react';
 
 /**
- * Leads to a page elsewhere, which may take its time to come.
- * @returns whether it is on its way, which ends when somebody comes back by Back, and what leads there.
+ * Opens a page on another site, which may take a while to load.
+ * @returns `leading`: whether it is loading, until the user navigates back; `leadTo` opens it.
  */
 export function useLeadTo(): { leading: boolean; leadTo(address: string): void } {
   const [leading, setLeading] = useState(false);

@@ -21,13 +21,13 @@ function Waiting() {
 
 const bars = [34, 52, 41, 67, 58, 74, 49, 62, 81, 70];
 
-// The library of charts is larger than the rest of the page: it comes by itself, after it.
+// The chart library is larger than the rest of the page, so it is loaded separately, after the page.
 const TimeChart = dynamic(() => untilLoaded(() => import('#components/charts/time-chart')), {
   ssr: false,
   loading: Waiting,
 });
 
-/** A chart in a box of fixed height; what it shows is told in a sentence, and its figures stand in a table. */
+/** A chart in a box of fixed height; a sentence describes it, and a table has its figures. */
 export function ChartFrame(props: ComponentProps<typeof TimeChart>) {
   return (
     <figure aria-label={props.chart.summary} className="min-w-0 px-1 sm:px-3" style={{ height: chartHeight }}>
@@ -36,7 +36,7 @@ export function ChartFrame(props: ComponentProps<typeof TimeChart>) {
   );
 }
 
-/** Stands where a chart will be. */
+/** Placeholder for a chart. */
 export function ChartSkeleton() {
   return (
     <div style={{ height: chartHeight }}>

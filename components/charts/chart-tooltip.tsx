@@ -6,7 +6,7 @@ interface ChartTooltipProps {
   chart: ChartData;
   drawn: readonly number[];
   compared: boolean;
-  /** The bucket; null: none. */
+  /** Index of the bucket; null: none. */
   at: number | null;
 }
 

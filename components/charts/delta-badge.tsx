@@ -3,11 +3,11 @@ import type { Delta } from '#lib/console/show/delta';
 
 interface DeltaBadgeProps {
   delta: Delta | null;
-  /** true: an increase is bad (errors, latency); else the change is shown without a judgement. */
+  /** true: an increase is bad (errors, latency); otherwise the change is neutral. */
   moreIsWorse?: boolean;
 }
 
-/** The change compared with the previous period; the sign tells it, the colour only supports it. */
+/** The change from the previous period; the sign shows the direction, the color only supports it. */
 export function DeltaBadge({ delta, moreIsWorse }: DeltaBadgeProps) {
   if (delta === null) return null;
   const worse = moreIsWorse === true && delta.direction !== 0 ? delta.direction > 0 : null;

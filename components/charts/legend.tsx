@@ -16,12 +16,12 @@ export function DashedLine() {
 
 interface LegendProps {
   groups: ChartData['groups'];
-  /** The one that is shown alone; null: all. */
+  /** Index of the only group shown; null: all. */
   only: number | null;
   onOnly(index: number | null): void;
 }
 
-/** The groups with their colours; choosing one shows it alone, and choosing it again all of them. */
+/** The groups with their colors; clicking one shows only it, clicking it again shows all. */
 export function Legend({ groups, only, onOnly }: LegendProps) {
   if (groups.length < 2) return null;
   return (

@@ -21,13 +21,13 @@ import { logHref } from '#lib/console/usage/log-href';
 
 interface TimeChartProps {
   chart: ChartData;
-  /** Places of the groups that are drawn. */
+  /** Indexes of the groups that are drawn. */
   drawn: readonly number[];
-  /** Whether the period before is drawn behind them. */
+  /** Whether the previous period is drawn behind them. */
   compared: boolean;
 }
 
-/** A chart of usage over time; a click on a bar opens the log of exactly its calls. */
+/** A chart of usage over time; clicking a bar opens the log filtered to its calls. */
 export default function TimeChart({ chart, drawn, compared }: TimeChartProps) {
   const router = useRouter();
   const rows = useMemo(
@@ -137,7 +137,7 @@ function largestOf(
 
 const axisText = { fill: 'var(--muted)', fontSize: 12 };
 
-/** The bucket that the pointer or the arrow keys are at; null: none. */
+/** The bucket at the pointer or selected with the arrow keys; null: none. */
 function placeOf({ active, label }: TooltipContentProps): number | null {
   return active && label !== undefined ? Number(label) : null;
 }

@@ -9,13 +9,13 @@ import { toast } from '#components/ui/toaster';
 
 interface DemoBannerProps {
   workspace: string;
-  /** Operators alone remove it; null: whoever looks at it is none. */
+  /** Only operators can remove it; null: the current user is not an operator. */
   remove:
     | ((workspace: string, input: Record<string, never>) => Promise<FormAnswer<{ calls: number }>>)
     | null;
 }
 
-/** Stands above every page of the demo workspace, so that nobody takes its figures for real ones. */
+/** Shown above every page of the demo workspace, so that its figures are not taken for real ones. */
 export function DemoBanner({ workspace, remove }: DemoBannerProps) {
   const router = useRouter();
   const [pending, startTransition] = useTransition();

@@ -2,7 +2,7 @@ import { ChevronDown } from 'lucide-react';
 import { Badge } from '#components/ui/badge';
 import type { ApiField, ApiGroup, ApiOperation } from '#lib/console/guide/api';
 
-/** The operations of the management API, folded, by what they are about. */
+/** The operations of the management API, collapsed and grouped by subject. */
 export function ApiOperations({ groups }: { groups: readonly ApiGroup[] }) {
   return groups.map(({ name, operations }) => (
     <section key={name} aria-labelledby={`api-${name}`} className="grid min-w-0 gap-2">

@@ -12,7 +12,7 @@ interface DocsNavProps {
   current: string;
 }
 
-/** All pages of the guide, in groups; on narrow screens folded above the text. */
+/** All pages of the guide in groups; on narrow screens collapsed above the text. */
 export function DocsNav({ pages, current }: DocsNavProps) {
   const title = pages.find(({ slug }) => slug === current)?.title;
   return (

@@ -7,7 +7,7 @@ export interface ListedError {
   readonly remedy: string;
 }
 
-/** Codes with their meaning and remedy; each is an anchor. */
+/** Error codes with their meaning and remedy; each has an anchor. */
 export function ErrorList({ errors }: { errors: readonly ListedError[] }) {
   return (
     <div className="grid rounded-lg border bg-surface">

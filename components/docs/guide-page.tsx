@@ -10,7 +10,7 @@ interface GuidePageProps {
   children: ReactNode;
 }
 
-/** A page of the guide between its two tables of contents. */
+/** A page of the guide between the list of pages and its own table of contents. */
 export function GuidePageView({ title, headings, pages, current, children }: GuidePageProps) {
   const at = pages.findIndex(({ slug }) => slug === current);
   return (

@@ -4,19 +4,19 @@ import { createElement, Fragment, type ReactNode } from 'react';
 import { guideHref } from '#lib/console/guide/pages';
 
 /**
- * The inside of a paragraph. HTML is left out and a link that leads nowhere becomes its text, so that a page
- * can only hold what is drawn here.
+ * Inline content of a paragraph. HTML is left out and invalid links become text, so that a page contains only
+ * elements that are rendered here.
  */
 export function Inline({ tokens }: { tokens: readonly Token[] | undefined }): ReactNode {
   return inOrder((tokens ?? []).map((token) => drawInline(known(token))));
 }
 
-/** Parts of a text, which never change their places and so need no keys. */
+/** Parts of a text; their order never changes, so they need no keys. */
 export function inOrder(parts: readonly ReactNode[]): ReactNode {
   return createElement(Fragment, null, ...parts);
 }
 
-/** The parser is used without extensions, so it makes no tokens but its own. */
+/** The parser has no extensions, so it returns only its own tokens. */
 export function known(token: Token): MarkedToken {
   return token as MarkedToken;
 }
@@ -83,7 +83,7 @@ const entities: Readonly<Record<string, string>> = {
   '&#39;': "'",
 };
 
-/** The parser writes text for HTML; React escapes by itself. */
+/** The parser escapes text for HTML; React would escape it again. */
 function unescaped(text: string): string {
   return text.replace(/&(?:amp|lt|gt|quot|#39);/g, (entity) => entities[entity] ?? entity);
 }

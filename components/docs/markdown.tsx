@@ -9,16 +9,16 @@ type Generated = Readonly<Record<string, ReactNode>>;
 
 interface MarkdownProps {
   tokens: readonly Token[];
-  /** What stands in place of `<!-- generated: NAME -->`. */
+  /** What replaces `<!-- generated: NAME -->`. */
   generated?: Generated;
 }
 
-/** A text of the guide. HTML in it is left out. */
+/** Text of the guide. HTML in it is left out. */
 export function Markdown({ tokens, generated = {} }: MarkdownProps) {
   return inOrder(withoutReplaced(tokens, generated).map((token) => drawBlock(known(token), generated)));
 }
 
-/** What the page has drawn by itself also stands in the text, for who reads it elsewhere. */
+/** Removes the text that generated parts replace; it is in the file for those who read it elsewhere. */
 function withoutReplaced(tokens: readonly Token[], generated: Generated): Token[] {
   const ended = new Set(tokens.flatMap(({ raw }) => /^<!-- end of ([a-z-]+) -->/.exec(raw)?.[1] ?? []));
   let inside = false;
@@ -56,7 +56,7 @@ function drawBlock(token: MarkedToken, generated: Generated): ReactNode {
   }
 }
 
-/** For the copy button's spoken name. */
+/** For the copy button's accessible name. */
 function codeName({ lang }: Tokens.Code): string {
   return /label="([^"]+)"/.exec(lang ?? '')?.[1] ?? 'these lines';
 }

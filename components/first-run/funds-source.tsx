@@ -2,15 +2,15 @@ import Link from 'next/link';
 import { buttonStyle } from '#components/ui/button';
 
 interface FundsSourceProps {
-  /** Address of the billing page. */
+  /** URL of the billing page. */
   billing: string;
-  /** Whether this gateway takes payments. */
+  /** Whether this gateway accepts payments. */
   payments: boolean;
-  /** Whether the role of the reader may pay. */
+  /** Whether the current user's role may pay. */
   pays: boolean;
 }
 
-/** Where the money of a new workspace comes from in this gateway. */
+/** How a new workspace gets funds on this gateway. */
 export function FundsSource({ billing, payments, pays }: FundsSourceProps) {
   if (!payments) return <>Contact your gateway administrator to have credit added.</>;
   if (!pays) return <>Ask an owner, admin or billing member of this workspace to add funds.</>;

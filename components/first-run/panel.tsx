@@ -14,7 +14,7 @@ import type { FirstRunState } from '#lib/console/first-run';
 
 const Tabs = later(() => import('#components/ui/tabs').then((all) => all.Tabs));
 
-/** How often it looks for the first call while the page is in view, ms. */
+/** How often it checks for the first call while the page is visible, ms. */
 const lookMs = 2_000;
 
 interface FirstRunPanelProps {
@@ -23,12 +23,12 @@ interface FirstRunPanelProps {
   first: FirstRunState;
   read(workspace: string): Promise<FormAnswer<FirstRunState>>;
   facts: SnippetFacts;
-  /** How to come by money, where there is none. */
+  /** How to get funds, if there are none. */
   funds: ReactNode;
   createKey: ReactNode;
 }
 
-/** From an empty workspace to the first answered call; what is done is ticked off by itself. */
+/** The steps up to the first answered call; completed ones are checked off automatically. */
 export function FirstRunPanel({ workspace, first, read, facts, funds, createKey }: FirstRunPanelProps) {
   const state = useLooking(workspace, first, read);
   return (
@@ -79,7 +79,7 @@ export function FirstRunPanel({ workspace, first, read, facts, funds, createKey 
   );
 }
 
-/** What became of the first answered call, or of the latest one before it. */
+/** The result of the first answered call, or of the latest call before it. */
 function Outcome({ workspace, state }: { workspace: string; state: FirstRunState }) {
   const { answered, call } = state;
   const link = call ? <TextLink href={`/${workspace}/logs/${call.id}`}>View in the log</TextLink> : null;
@@ -128,7 +128,7 @@ function TextLink({ href, children }: { href: string; children: ReactNode }) {
   );
 }
 
-/** Looks again every 2 s as long as the page is in view and no call was answered. */
+/** Checks every 2 s while the page is visible and no call has been answered. */
 function useLooking(
   workspace: string,
   first: FirstRunState,
@@ -137,7 +137,7 @@ function useLooking(
   const router = useRouter();
   const [state, setState] = useState(first);
   const wasAnswered = useRef(first.answered);
-  // A key that was made on this page, or money that came, is in the page's own next state.
+  // A key created on this page, or added funds, are in the next state that the page passes.
   useEffect(() => setState(first), [first]);
   useEffect(() => {
     if (state.answered) return;
@@ -161,7 +161,7 @@ function useLooking(
   useEffect(() => {
     if (!state.answered || wasAnswered.current) return;
     wasAnswered.current = true;
-    // The balance beside the page has changed too.
+    // The balance beside the page has changed, too.
     router.refresh();
   }, [state.answered, router]);
   return state;

@@ -8,7 +8,7 @@ interface StepProps {
   children: ReactNode;
 }
 
-/** One step of the way, ticked off when it is done. */
+/** One step, checked off when it is done. */
 export function Step({ number, title, done, children }: StepProps) {
   return (
     <li className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-3 px-4 py-4">

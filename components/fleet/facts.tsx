@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** Names with their values, side by side where there is room. */
+/** Names with their values, side by side if there is room. */
 export function Facts({ facts }: { facts: readonly (readonly [name: string, value: ReactNode])[] }) {
   return (
     <dl className="grid grid-cols-2 gap-x-4 gap-y-3 p-4 sm:gap-x-8 lg:grid-cols-4">

@@ -14,13 +14,13 @@ export interface Column {
 interface InnerTableProps {
   label: string;
   columns: readonly Column[];
-  /** Cells by column; `id` tells rows apart. */
+  /** Cells by column; `id` is the key of the row. */
   rows: readonly { readonly id: string; readonly cells: readonly ReactNode[] }[];
-  /** Stands in place of a table without rows. */
+  /** Shown instead of a table without rows. */
   none: string;
 }
 
-/** A table inside of a section, whose frame it shares. */
+/** A table inside a section, without a frame of its own. */
 export function InnerTable({ label, columns, rows, none }: InnerTableProps) {
   if (rows.length === 0) return <p className="px-4 py-4 text-muted">{none}</p>;
   return (

@@ -13,17 +13,17 @@ import { changedOf } from '#lib/console/changed';
 import type { FormField } from '#lib/console/form';
 
 interface PlainFormProps {
-  /** Slug of the workspace that it is about; '' for the gateway. */
+  /** Slug of the workspace; '' for the gateway. */
   workspace?: string;
   fields: readonly FormField[];
-  /** Fields in which more than a line is written. */
+  /** Fields with more than one line. */
   long?: readonly string[];
   /** What the boxes hold at first, by field; then only what was changed is sent. */
   initial?: Readonly<Record<string, string>>;
-  /** What is sent besides: the id of the thing. */
+  /** Additional input, such as an id. */
   besides?: Readonly<Record<string, string>>;
   verb: { readonly idle: string; readonly pending: string };
-  /** Of a form that moves money: the ref of one submission, which the page makes anew each time it is read. */
+  /** For a form that moves money: the ref of one submission, which the page generates on each load. */
   ownRef?: string;
   /** Asked before it is sent, of what the boxes hold; null: nothing is asked. */
   question?: string | ((given: Readonly<Record<string, string>>) => string | null);
@@ -41,14 +41,14 @@ interface Fault {
   readonly signedOut: boolean;
 }
 
-/** The fields of an operation in the browser's own controls, so that a page with several forms loads little script. */
+/** The fields of an operation in native controls, so that a page with several forms loads little script. */
 export function PlainForm(props: PlainFormProps) {
   const { workspace = '', fields, long = [], initial = {}, besides = {}, ownRef, verb, done, send } = props;
   const { question = null, danger = false, missing } = props;
   const router = useRouter();
   const [fault, setFault] = useState<Fault | null>(null);
   const [pending, startTransition] = useTransition();
-  /** What was posted last. Until the page was read again nothing new can be sent: it would count as the same. */
+  /** The last posted ref; the button is disabled until a new one arrives, because a ref counts only once. */
   const [posted, setPosted] = useState<string | null>(null);
   /** What is asked, and what is sent if it is confirmed. */
   const [asked, ask] = useState<{ readonly question: string; send(): void } | null>(null);
@@ -59,7 +59,7 @@ export function PlainForm(props: PlainFormProps) {
   function submit(data: FormData, form: HTMLFormElement) {
     const given = fields.flatMap(({ name, kind }) => {
       const text = String(data.get(name) ?? '').trim();
-      // A day of a workspace is read in the workspace's zone, which this browser need not be in.
+      // A workspace's day is interpreted in the workspace's time zone, which may not be the browser's.
       if (kind !== 'moment' || text === '' || workspace !== '') return [[name, text]];
       const at = new Date(text);
       return [[name, Number.isNaN(at.getTime()) ? text : at.toISOString()]];

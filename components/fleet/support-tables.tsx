@@ -41,7 +41,7 @@ const tables = [
   },
 ] as const;
 
-/** What the support view tells of a workspace, to read alone. */
+/** What the support view shows of a workspace, read-only. */
 export function SupportTables(rows: SupportTablesProps) {
   return (
     <div className="grid min-w-0 items-start gap-6 lg:grid-cols-2 lg:[&>:first-child]:col-span-2">

@@ -6,21 +6,21 @@ import { useChange } from '#components/form/use-change';
 import { Button } from '#components/ui/button';
 
 interface SureButtonProps {
-  /** What the button says, and what it is about for those who only hear it. */
+  /** Button text; `spoken` is for screen readers and also says what it affects. */
   label: string;
   spoken?: string;
-  /** Asked in its place before it is done; null: one press is enough. */
+  /** Confirmation shown in place of the button; null: one click is enough. */
   question: string | null;
   danger?: boolean;
   disabled?: boolean;
-  /** Slug of the workspace that it is about; '' for the gateway. */
+  /** Slug of the workspace; '' for the gateway. */
   workspace?: string;
   input: Readonly<Record<string, unknown>>;
   done: string;
   act(workspace: string, input: Readonly<Record<string, unknown>>): Promise<FormAnswer<unknown>>;
 }
 
-/** One press, and where it matters a second one in the same place. */
+/** A button that asks for confirmation in the same place if needed. */
 export function SureButton(props: SureButtonProps) {
   const {
     label,
@@ -33,7 +33,7 @@ export function SureButton(props: SureButtonProps) {
     done,
     act,
   } = props;
-  /** null: not yet, so that the button has no focus to take back. */
+  /** null: not asked yet, so that the button does not take the focus. */
   const [asked, setAsked] = useState<boolean | null>(null);
   const { pending, make } = useChange();
   const go = () => {

@@ -1,6 +1,6 @@
 import { showAgo, showMoment } from '#lib/console/show/time';
 
-/** A moment as the time since, with the moment itself in UTC on hover. */
+/** A time as "… ago", with the exact time in UTC on hover. */
 export function When({ iso, nowMs }: { iso: string | null; nowMs: number }) {
   if (iso === null) return <span className="text-muted">Never</span>;
   const atMs = Date.parse(iso);

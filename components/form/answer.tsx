@@ -1,23 +1,23 @@
-/** How a server action answers; pages give the actions, so that components know no server. */
+/** The result of a server action; pages pass the actions, so that components do not depend on the server. */
 export type FormAnswer<Value> =
   | { readonly ok: true; readonly value: Value }
   | {
       readonly ok: false;
       readonly message: string;
-      /** The field at fault; null when it is not one field. */
+      /** The field with the error; null if it is not about one field. */
       readonly field: string | null;
-      /** Nobody is signed in any more. */
+      /** The session has ended. */
       readonly signedOut: boolean;
     };
 
-/** A server action of an operation of a workspace. */
+/** A server action that runs an operation of a workspace. */
 export type Send<Value> = (workspace: string, input: Record<string, unknown>) => Promise<FormAnswer<Value>>;
 
-/** What a page says when nothing answered: no network, a restart, a newer console. */
+/** Message when no answer came: network down, a restart, a newer console. */
 export const noAnswer =
   'No response from the gateway. Reload the page to see whether the change was made, then try again.';
 
-/** What came, also when nothing did: an action that fails in a transition takes the whole page with it. */
+/** The answer, or an error if none came: an action that throws in a transition takes down the whole page. */
 export function orNoAnswer<Value>(answer: Promise<FormAnswer<Value>>): Promise<FormAnswer<Value>> {
   return answer.catch(() => ({ ok: false, message: noAnswer, field: null, signedOut: false }));
 }

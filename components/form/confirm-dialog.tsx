@@ -16,21 +16,21 @@ interface ConfirmDialogProps {
   description?: ReactNode;
   /** What is lost, or what to choose. */
   children?: ReactNode;
-  /** What must be typed first; null: a press is enough. */
+  /** What must be typed first; null: a click is enough. */
   typed?: string | null;
   verb: { readonly idle: string; readonly pending: string };
   tone?: 'danger' | 'primary';
   keep?: string;
-  /** Why it cannot be done now. */
+  /** Whether it cannot be done now. */
   blocked?: boolean;
   act(): Promise<FormAnswer<unknown>>;
-  /** Said when it is done. */
+  /** Message shown on success. */
   done: string;
-  /** What follows in place of reading the page again. */
+  /** What to do on success instead of closing and refreshing the page. */
   onDone?(): void;
 }
 
-/** Asks before something that cannot be undone by another press. */
+/** Asks for confirmation before an action that cannot be undone. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { open, title, description, children, typed = null, verb, tone = 'danger', keep = 'Cancel' } = props;
   const router = useRouter();
@@ -58,7 +58,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
     startTransition(async () => {
       const answer = await props.act().catch(() => null);
       if (!answer?.ok) {
-        // Whoever has closed it meanwhile must not take it for done.
+        // If the dialog was closed in the meantime, the error must still be shown.
         if (closed.current) return void toast.error(answer?.message ?? noAnswer);
         setFault(answer ?? { message: noAnswer, signedOut: false });
         return;

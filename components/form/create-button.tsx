@@ -18,8 +18,8 @@ interface CreateButtonProps extends Omit<CreateDialogProps, 'open' | 'onOpenChan
 }
 
 /**
- * Opens a form whose answer is a secret; both are loaded with the first press. It stays on the page above the list,
- * so that a list that turns up beside it takes no secret away.
+ * Opens a form that returns a secret; both are loaded on the first click. It stays mounted above the list, so
+ * that the secret survives when the list first appears.
  */
 export function CreateButton({ label, tone, locked = null, ...dialog }: CreateButtonProps) {
   const [open, setOpen] = useState(false);

@@ -4,13 +4,13 @@ import { type ComponentProps, type FormEvent, useRef } from 'react';
 
 interface FormProps
   extends Omit<ComponentProps<'form'>, 'action' | 'method' | 'onReset' | 'onSubmit' | 'ref'> {
-  /** Enter or the button was pressed; `data` is what the boxes held at that moment. */
+  /** Called on submit; `data` has the values at that moment. */
   onSend(data: FormData, form: HTMLFormElement): void;
 }
 
 /**
- * A form that sends what it held when it was pressed, also where that was before its scripts were there: React keeps
- * such a press for the form's action until the form is hydrated.
+ * A form that submits its values even if it was submitted before hydration: React replays such a submit as
+ * the form's action after hydration.
  */
 export function Form({ onSend, ...props }: FormProps) {
   const form = useRef<HTMLFormElement>(null);
@@ -22,7 +22,7 @@ export function Form({ onSend, ...props }: FormProps) {
     onSend(data, form.current);
   }
 
-  // React empties a form after its action; a refusal would then stand beside empty boxes.
+  // React resets a form after its action; an error would then be next to empty fields.
   function reset(event: FormEvent<HTMLFormElement>) {
     if (keep.current) event.preventDefault();
     keep.current = false;

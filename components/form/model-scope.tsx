@@ -9,7 +9,7 @@ import { ToggleGroup } from '#components/ui/toggle-group';
 interface ModelScopeProps {
   /** Every model of the catalogue. */
   models: readonly string[];
-  /** null: all of them, and those that come later. */
+  /** null: all models, including future ones. */
   scope: readonly string[] | null;
   onChange(scope: readonly string[] | null): void;
   error?: string | undefined;

@@ -6,7 +6,7 @@ import { ToggleGroup } from '#components/ui/toggle-group';
 
 interface Expiry {
   readonly choice: 'never' | '30' | '90' | 'day';
-  /** "2027-01-31", when a day is chosen. */
+  /** "2027-01-31", if a day is chosen. */
   readonly day: string;
 }
 
@@ -19,14 +19,14 @@ const choices = [
 
 interface MomentFieldProps {
   label: string;
-  /** The day that is set: "2027-01-31"; null for never. */
+  /** The current day: "2027-01-31"; null for never. */
   day: string | null;
-  /** null for never, a moment, or a day, which ends in the workspace's zone; "": no day was chosen yet. */
+  /** null for never, a time, or a day, which ends in the workspace's time zone; "": no day chosen yet. */
   onChange(moment: string | null): void;
   error?: string | undefined;
 }
 
-/** A moment in the future: never, some days from now, or the end of a day. */
+/** A time in the future: never, in some days, or the end of a day. */
 export function MomentField({ label, day, onChange, error }: MomentFieldProps) {
   const [expiry, setExpiry] = useState<Expiry>({
     choice: day === null ? 'never' : 'day',

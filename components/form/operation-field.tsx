@@ -10,15 +10,15 @@ import type { FormField } from '#lib/console/form';
 interface OperationFieldProps {
   field: FormField;
   models: readonly string[];
-  /** What a control that is no text box holds; undefined until it is touched. */
+  /** The value of a control that is not a text field; undefined until it is changed. */
   value: unknown;
-  /** What it held when the form opened. */
+  /** Its value when the form was opened. */
   initial?: unknown;
   onChange(value: unknown): void;
   error: string | undefined;
 }
 
-/** The control of one declared field, by its kind. */
+/** The control for one declared field, by its kind. */
 export function OperationField({ field, models, value, initial, onChange, error }: OperationFieldProps) {
   const { name, kind, label, help, choices } = field;
   if (kind === 'models') {

@@ -11,7 +11,7 @@ import { toast } from '#components/ui/toaster';
 import { changedOf } from '#lib/console/changed';
 import type { FormField } from '#lib/console/form';
 
-/** What a form sends: texts of its boxes, and what its other controls hold. */
+/** What a form sends: text of its fields, and values of its other controls. */
 export type Values = Readonly<Record<string, unknown>>;
 
 interface OperationFormProps<Value> {
@@ -20,12 +20,12 @@ interface OperationFormProps<Value> {
   /** Every model of the catalogue, for fields that choose among them. */
   models: readonly string[];
   /**
-   * What the thing has now, by field: texts of boxes, lists of models, the day of a moment. Then only what was changed
-   * is sent, so that a form opened before another change does not undo it.
+   * The current values, by field: text, lists of models, the day of a time. If given, only changes are sent,
+   * so that a form that was opened before another change does not undo it.
    */
   initial?: Values;
   send(values: Values): Promise<FormAnswer<Value>>;
-  /** What the button says. */
+  /** Button text. */
   verb: { readonly idle: string; readonly pending: string };
   onCancel(): void;
   onDone(value: Value, sent: Values): void;
@@ -37,10 +37,10 @@ interface Fault {
   readonly signedOut: boolean;
 }
 
-/** A form of the fields that an operation declares; each error stands beside the box that it is about. */
+/** A form for the fields that an operation declares; each error is shown at its field. */
 export function OperationForm<Value>(props: OperationFormProps<Value>) {
   const { fields, models, send, verb, onCancel, onDone } = props;
-  // As it was when the form was opened, whatever the page behind it learns meanwhile.
+  // The values when the form was opened, even if the page refreshes in the meantime.
   const [initial] = useState(props.initial ?? {});
   const [chosen, setChosen] = useState<Values>({});
   const [fault, setFault] = useState<Fault | null>(null);
@@ -75,7 +75,7 @@ export function OperationForm<Value>(props: OperationFormProps<Value>) {
       const answer = await orNoAnswer(send(sent));
       if (answer.ok) onDone(answer.value, values);
       else if (form.current) refuse(answer);
-      // Whoever has closed it meanwhile must not take it for done.
+      // If the form was closed in the meantime, the error must still be shown.
       else toast.error(answer.message);
     });
   }

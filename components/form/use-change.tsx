@@ -6,8 +6,8 @@ import { type FormAnswer, noAnswer } from '#components/form/answer';
 import { toast } from '#components/ui/toaster';
 
 /**
- * Makes a change that one press asks for, says how it ended, and shows the page as it is then.
- * @returns whether one is under way, and what makes one; `done` is said when it was made.
+ * Makes a change that takes one click, shows its result and refreshes the page.
+ * @returns `pending`: whether a change is in progress; `make` waits for one and shows `done` on success.
  */
 export function useChange(): {
   pending: boolean;
@@ -22,7 +22,7 @@ export function useChange(): {
         const answer = await change.catch(() => null);
         if (answer?.ok) toast.success(done);
         else toast.error(answer?.message ?? noAnswer);
-        // Without an answer the browser would leave the page, for one of its own.
+        // Without an answer, the browser would replace the page with its own error page.
         if (answer) router.refresh();
       }),
   };

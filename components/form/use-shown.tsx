@@ -3,14 +3,14 @@
 import { type RefObject, useEffect, useRef } from 'react';
 
 /**
- * The `ref` of a box that keeps what is typed by itself, and shows another text when `value` becomes another one: after
- * Back, or when it was cleared. A new box in its place would lose the focus.
+ * The `ref` of an uncontrolled input that shows the new `value` when it changes, such as after Back or when
+ * it was cleared. Remounting the input would lose the focus.
  */
 export function useShown(value: string | null): RefObject<HTMLInputElement | null> {
   const box = useRef<HTMLInputElement>(null);
   const shown = useRef(value);
   useEffect(() => {
-    // What was typed before the scripts were there stays.
+    // Keeps text typed before hydration.
     if (shown.current === value) return;
     shown.current = value;
     if (box.current) box.current.value = value ?? '';

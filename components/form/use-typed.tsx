@@ -3,9 +3,9 @@
 import { type RefObject, useLayoutEffect, useRef, useState } from 'react';
 
 /**
- * The text of a box that React controls. It begins with what was typed before the scripts were there: React leaves that
- * in the box, tells nobody, and overwrites it when it next renders.
- * @returns the text, what sets it, and the box's `ref`.
+ * The text of a controlled input. It starts with text typed before hydration: React leaves that in the input
+ * without an event, and overwrites it on the next render.
+ * @returns the text, its setter, and the input's `ref`.
  */
 export function useTyped<Box extends HTMLInputElement | HTMLTextAreaElement>(
   initial: string,

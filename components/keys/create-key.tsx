@@ -23,15 +23,15 @@ const CreateDialog = later(() =>
 
 interface Creation {
   start(): void;
-  /** The button that is on the page, which gets the focus back. */
+  /** The button on the page, which gets the focus back. */
   readonly button: RefObject<HTMLButtonElement | null>;
 }
 
 const CreationContext = createContext<Creation | null>(null);
 
 /**
- * Holds the form and the secret that it leads to around the whole page: the button moves when the first
- * key turns the empty page into a list, and a secret that moved with it would be lost.
+ * Wraps the whole page and contains the form and the new secret: the button moves when the first key turns
+ * the empty page into a list, and a secret that moved with it would be lost.
  */
 export function KeyCreation({ children }: { children: ReactNode }) {
   const { locked } = useKeyPage();

@@ -27,14 +27,14 @@ export interface KeyActions {
   ): Promise<FormAnswer<{ readonly failed: readonly { readonly at: number; readonly message: string }[] }>>;
 }
 
-/** What every dialog about keys needs to know of its page. */
+/** What every dialog about keys needs from its page. */
 interface KeyPage {
   readonly actions: KeyActions;
   /** Slug. */
   readonly workspace: string;
-  /** Why nothing may be changed here; null when it may. */
+  /** Why nothing can be changed here; null if it can. */
   readonly locked: string | null;
-  /** What may be set of a key. */
+  /** The settings of a key. */
   readonly fields: readonly FormField[];
   /** Every model of the catalogue. */
   readonly models: readonly string[];
@@ -43,7 +43,7 @@ interface KeyPage {
 
 const KeyPageContext = createContext<KeyPage | null>(null);
 
-/** No answer came (no network, a restart, a newer console): the form stays, and says what to do. */
+/** No answer came (network down, a restart, a newer console): the form stays open and says what to do. */
 export const unheard = {
   ok: false,
   message:

@@ -8,7 +8,7 @@ const OpenKeyMenu = later(() =>
   import('#components/keys/popups/open-key-menu').then((all) => all.OpenKeyMenu),
 );
 
-/** What may be done with a key, loaded when it is asked for: a page has fifty of them. */
+/** The actions on a key, loaded on demand: a page has fifty of these menus. */
 export function KeyMenu({ row }: { row: KeyRow }) {
   return (
     <OnDemand

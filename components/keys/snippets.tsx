@@ -1,9 +1,9 @@
-/** Ready-made lines that work as pasted; `model` is one that exists here. */
+/** Values and ready-to-paste snippets; `model` is a model that exists on this gateway. */
 export interface SnippetFacts {
-  /** Address of the gateway, without a slash at the end. */
+  /** URL of the gateway, without a trailing slash. */
   readonly baseUrl: string;
   readonly model: string;
-  /** First calls as the quickstart of the guide has them, with this address and this model; the key is `$GATEWAY_API_KEY`. */
+  /** The quickstart's first calls, with this URL and this model; the key is `$GATEWAY_API_KEY`. */
   readonly snippets: readonly { readonly name: string; readonly label: string; readonly code: string }[];
 }
 
@@ -11,7 +11,7 @@ export function envSnippet(key: string, { baseUrl }: Pick<SnippetFacts, 'baseUrl
   return `OPENAI_BASE_URL=${baseUrl}/v1\nOPENAI_API_KEY=${key}`;
 }
 
-/** The first call of the quickstart with a key in it. @param model the one to call in place of that of the facts. */
+/** The quickstart's first call with a key. @param model the model to call instead of that in `facts`. */
 export function curlSnippet(key: string, facts: SnippetFacts, model: string): string {
   const curl = facts.snippets.find(({ name }) => name === 'curl')?.code ?? '';
   return curl.replaceAll('$GATEWAY_API_KEY', key).replaceAll(facts.model, model);

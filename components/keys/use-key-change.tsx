@@ -16,7 +16,7 @@ const done: Record<Verb, (name: string) => string> = {
   endOverlap: (name) => `The old secret of ${name} no longer works`,
 };
 
-/** Changes of a key that need no form: done at once, told by a toast, undone by it where that is possible. */
+/** Changes to a key that need no form: made immediately, confirmed by a toast, with Undo where possible. */
 export function useKeyChange({ id, name }: Pick<KeyRow, 'id' | 'name'>) {
   const { actions, workspace } = useKeyPage();
   const router = useRouter();
@@ -38,8 +38,8 @@ export function useKeyChange({ id, name }: Pick<KeyRow, 'id' | 'name'>) {
       } else {
         toast.error(answer.message);
       }
-      // Also after a refusal: what this page shows of the key may be out of date. Without an answer the browser would
-      // leave the page, for one of its own.
+      // Also after an error: the page may show an outdated state of the key. Without an answer, the browser
+      // would replace the page with its own error page.
       if (answer !== unheard) router.refresh();
     });
   }

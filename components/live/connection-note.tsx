@@ -1,7 +1,7 @@
 import { signInAddress } from '#components/account/sign-in-again';
 import type { Connection } from '#components/live/use-poll';
 
-/** Whether what is shown keeps itself current. */
+/** Shows whether live updates are working. */
 export function ConnectionNote({ connection }: { connection: Connection }) {
   return (
     <span role="status" className="inline-flex items-center gap-1.5 text-xs">

@@ -2,16 +2,16 @@
 
 import { useEffect, useEffectEvent, useState } from 'react';
 
-/** How the last question went. */
+/** The result of the last request. */
 export type Connection = 'live' | 'lost' | 'signed-out';
 
 const mostMs = 30_000;
-/** For an answer: what comes later is no figure of now. */
+/** Timeout of a request: figures that come later are outdated. */
 const longestMs = 15_000;
 
 /**
- * Asks the console for JSON again and again, as long as the page is seen; rarer while no answer comes.
- * @param address null: not now. @param onAnswer gets what the route of the console answered.
+ * Polls the console for JSON while the page is visible, less often while no answer comes.
+ * @param address null: do not poll now. @param onAnswer gets the JSON that the console's route returned.
  */
 export function usePoll<Value>(
   address: string | null,
@@ -41,7 +41,7 @@ export function usePoll<Value>(
       if (!document.hidden) timer = setTimeout(() => void ask(), waitMs);
     };
     const see = () => {
-      // One question at a time: each that is under way asks the next one.
+      // One request at a time: the pending one schedules the next.
       if (asking) return;
       clearTimeout(timer);
       if (!document.hidden) void ask();
@@ -57,18 +57,18 @@ export function usePoll<Value>(
   return connection;
 }
 
-/** What a route of this very console answers, which is what its page expects; else why nothing came. */
+/** The answer of a route of this console, which has the expected shape; otherwise why there is none. */
 async function read<Value>(
   address: string,
   signal: AbortSignal,
 ): Promise<{ readonly value: Value } | 'lost' | 'signed-out'> {
   try {
     const answer = await fetch(address, { signal, cache: 'no-store' });
-    // Somebody who is signed out is led to the sign-in page, which is no JSON.
+    // A user who is signed out is redirected to the sign-in page, which is not JSON.
     if (answer.status === 401 || answer.redirected) return 'signed-out';
     return answer.ok ? { value: (await answer.json()) as Value } : 'lost';
   } catch {
-    // Also an answer that broke off, or that somebody between put in its place.
+    // Also a truncated answer, or one that a proxy sent instead.
     return 'lost';
   }
 }

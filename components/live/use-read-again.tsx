@@ -4,8 +4,8 @@ import { useRouter } from 'next/navigation';
 import { useEffect } from 'react';
 
 /**
- * Reads the page again and again, as long as it is seen.
- * @param times at most; 0: not at all.
+ * Refreshes the page repeatedly while it is visible.
+ * @param times maximum number of refreshes; 0: none.
  */
 export function useReadAgain(everyMs: number, times: number): void {
   const router = useRouter();
@@ -17,7 +17,7 @@ export function useReadAgain(everyMs: number, times: number): void {
       if (document.hidden) return;
       asked += 1;
       if (asked >= times) clearInterval(timer);
-      // Where no answer comes, the browser would leave the page for one of its own, and never come back.
+      // If no answer came, the browser would replace the page with its own error page and never come back.
       const answer = await fetch('/robots.txt', { method: 'HEAD', cache: 'no-store' }).catch(() => null);
       if (answer?.ok && !over) router.refresh();
     }, everyMs);

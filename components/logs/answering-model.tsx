@@ -5,11 +5,11 @@ interface AnsweringModelProps {
   requested: string | null;
   answering: string | null;
   provider: string | null;
-  /** How many providers were asked. */
+  /** How many providers were called. */
   attempts: number;
 }
 
-/** What was asked for and what answered; a fallback shows here without opening the call. */
+/** The requested and the answering model, so that a fallback is visible without opening the call. */
 export function AnsweringModel({ requested, answering, provider, attempts }: AnsweringModelProps) {
   const moved = requested !== null && answering !== null && requested !== answering;
   return (

@@ -2,7 +2,7 @@ import { Badge } from '#components/ui/badge';
 import { classNames } from '#components/ui/class-names';
 import { CopyButton } from '#components/ui/copy-button';
 
-/** One try at a provider; spans are ready to read, offsets are parts of the whole call from 0 to 1. */
+/** One attempt; durations are formatted for display, offsets are fractions of the whole call, 0 to 1. */
 export interface AttemptRow {
   readonly provider: string;
   readonly model: string;
@@ -14,14 +14,14 @@ export interface AttemptRow {
   readonly width: number;
   readonly upstreamRequestId: string | null;
   readonly possibleDuplicate: boolean;
-  /** What the provider said of its error; null: nothing. */
+  /** The provider's error code and message; null: it sent none. */
   readonly providerCode: string | null;
   readonly providerMessage: string | null;
-  /** The protocol in which the provider was called, if it is not the client's. */
+  /** The protocol that the provider was called in, if it is not the client's. */
   readonly translatedTo: string | null;
   /** Fields of the request that the translation left out. */
   readonly lost: readonly string[];
-  /** Whether this one answered the client. */
+  /** Whether this attempt answered the client. */
   readonly answered: boolean;
 }
 
@@ -29,7 +29,7 @@ function percent(part: number): string {
   return `${(Math.min(1, Math.max(0, part)) * 100).toFixed(2)}%`;
 }
 
-/** Who was asked, in what order, for how long, and why the next one was tried. */
+/** The providers that were called, in order, for how long, and why the next one was tried. */
 export function AttemptTimeline({ attempts }: { attempts: readonly AttemptRow[] }) {
   return (
     <ol className="divide-y">

@@ -17,7 +17,7 @@ interface CallFactsProps {
     readonly priceVersion: string | null;
     readonly flags: readonly string[];
   };
-  /** The page of the key; null: it has none. */
+  /** URL of the key's page; null: it has none. */
   keyHref: string | null;
 }
 
@@ -30,7 +30,7 @@ function Id({ value, what }: { value: string; what: string }) {
   );
 }
 
-/** What is known of a call besides its numbers. */
+/** The details of a call other than its figures. */
 export function CallFacts({ call, keyHref }: CallFactsProps) {
   const facts: { name: string; value: ReactNode }[] = [
     {

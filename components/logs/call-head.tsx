@@ -3,7 +3,7 @@ import { CallStatus } from '#components/logs/call-status';
 import type { CallRow } from '#components/logs/columns/call-columns';
 import { CopyButton } from '#components/ui/copy-button';
 
-/** What happened, in one look. @param zone of `row.time`: "Asia/Kolkata, UTC+05:30". */
+/** The outcome of a call at a glance. @param zone of `row.time`: "Asia/Kolkata, UTC+05:30". */
 export function CallHead({ row, zone }: { row: CallRow; zone: string }) {
   return (
     <header className="grid gap-3">

@@ -1,10 +1,10 @@
 import { Badge, type BadgeTone } from '#components/ui/badge';
 
 interface CallStatusProps {
-  /** HTTP status that the client got. */
+  /** HTTP status sent to the client. */
   status: number;
   errorCode: string | null;
-  /** How the call ended; tells a broken stream under a 200. */
+  /** How the call ended; shows a broken stream despite a 200. */
   endReason: string;
 }
 
@@ -16,7 +16,7 @@ const endings: Record<string, { tone: BadgeTone; text: string }> = {
   refused: { tone: 'warn', text: 'refused' },
 };
 
-/** Status of a call in a word: a 200 whose stream broke is no success. */
+/** The status of a call in a few words: a 200 whose stream broke is not a success. */
 export function describeStatus({ status, errorCode, endReason }: CallStatusProps): {
   tone: BadgeTone;
   text: string;
@@ -29,7 +29,7 @@ export function describeStatus({ status, errorCode, endReason }: CallStatusProps
   return { tone: status >= 500 || status === 429 ? 'bad' : 'warn', text: errorCode ?? fallback };
 }
 
-/** The HTTP status alone, coloured by how the call ended. */
+/** Only the HTTP status, colored by how the call ended. */
 export function StatusCode(props: CallStatusProps) {
   return (
     <Badge tone={describeStatus(props).tone} dot className="tabular-nums">
@@ -38,7 +38,7 @@ export function StatusCode(props: CallStatusProps) {
   );
 }
 
-/** Status and its meaning in one pill. */
+/** The status and its meaning in one badge. */
 export function CallStatus(props: CallStatusProps) {
   const { tone, text } = describeStatus(props);
   return (

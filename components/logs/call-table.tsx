@@ -10,17 +10,17 @@ import { refusedRuns } from '#lib/console/log/runs';
 
 interface CallTableProps {
   calls: readonly CallRow[];
-  /** Ids of those that came while the page was open. */
+  /** Ids of calls that arrived while the page was open. */
   fresh?: ReadonlySet<string>;
-  /** Those that somebody chose; without it the usual ones, on a phone fewer of them. */
+  /** The columns that the user chose; if not set, the default ones, fewer of them on a phone. */
   columns?: readonly CallColumn[] | null;
-  /** Which rows of repeated refusals are open; without it each call has a row of its own. */
+  /** Combines repeated refusals; if not set, each call has its own row. */
   folds?: Folds;
   /** It is the log, whose order is in the address. */
   sortable?: boolean;
 }
 
-/** Repeated refusals that stand in one row, by the id of the oldest of them: new ones may join. */
+/** Expanded rows of repeated refusals, by the id of their oldest call, because new ones may be added. */
 export interface Folds {
   readonly open: ReadonlySet<string>;
   toggle(id: string): void;
@@ -80,14 +80,14 @@ export function CallTable({ calls, fresh, columns, folds, sortable = false }: Ca
 }
 
 interface RefusedRowProps {
-  /** The newest first; at least two. */
+  /** Newest first; at least two. */
   run: readonly CallRow[];
   open: boolean;
   shown: readonly CallColumn[];
   onToggle(): void;
 }
 
-/** Calls that were refused one after the other for the same reason, as one row that opens. */
+/** Consecutive calls that were refused for the same reason, as one row that expands. */
 function RefusedRow({ run, open, shown, onToggle }: RefusedRowProps) {
   const [newest] = run;
   if (!newest) return null;

@@ -12,7 +12,7 @@ interface CostLinesProps {
   exactTotal: string;
 }
 
-/** How the charge came about: quantity × unit price, line by line, then the one rounding up. */
+/** How the charge is calculated: quantity × unit price per line, then rounded up once. */
 export function CostLines({ rows, total, exactTotal }: CostLinesProps) {
   return (
     <table className="w-full tabular-nums">

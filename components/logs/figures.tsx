@@ -7,7 +7,7 @@ export interface Figure {
   readonly exact?: string | undefined;
 }
 
-/** The numbers of a call in one strip. */
+/** The figures of a call in a strip. */
 export function Figures({ figures }: { figures: readonly Figure[] }) {
   return (
     <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-lg border bg-line sm:grid-cols-3 xl:grid-cols-6">

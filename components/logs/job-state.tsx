@@ -24,7 +24,7 @@ const tones: Readonly<Record<string, 'good' | 'bad' | 'warn'>> = {
   lost: 'warn',
 };
 
-/** The job that a call created: how it stands and what it costs. */
+/** The job that a call created: its state and its cost. */
 export function JobState({ job }: JobStateProps) {
   const money =
     job.cost === null

@@ -12,11 +12,11 @@ import { handFocusOn } from '#components/ui/hand-focus-on';
 interface LogFilterBarProps {
   /** The filters of the log, as they are declared. */
   fields: readonly LogFilterField[];
-  /** What some of them offer to choose from, by name; the others are boxes to write in. */
+  /** The options of filters that have any, by name; the others are text fields. */
   choices: Readonly<Record<string, FilterChoices>>;
 }
 
-/** Narrows the log; all of it stands in the address. */
+/** The filters of the log, kept in the URL. */
 export function LogFilterBar({ fields, choices }: LogFilterBarProps) {
   const router = useRouter();
   const [pending, startTransition] = useTransition();
@@ -30,9 +30,9 @@ export function LogFilterBar({ fields, choices }: LogFilterBarProps) {
   const rare = fields.filter(({ group }) => group !== undefined);
   const rareGiven = rare.filter(({ name }) => filters[name]).length;
 
-  /** A new filter starts at the newest call again. */
+  /** Applies a filter, starting at the newest call again. */
   function narrow(change: Record<string, string | null>) {
-    // A range begins once: with the last hours, or at a moment.
+    // A range has one start: the last hours, or a time.
     const other = change.last ? { from: null, to: null } : change.from ? { last: null } : {};
     void setFilters({ ...other, ...change, after: null });
   }

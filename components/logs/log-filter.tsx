@@ -6,31 +6,31 @@ import { NamePicker } from '#components/ui/name-picker';
 import { NativeSelect } from '#components/ui/native-select';
 import { SearchBox } from '#components/ui/search-box';
 
-/** A filter as its declaration describes it. */
+/** A declared filter. */
 export interface LogFilterField {
   readonly name: string;
   readonly kind: string;
   readonly label: string;
   readonly help: string;
   readonly unit?: string;
-  /** The words of a choice; empty for the others. */
+  /** The values of a choice; empty for other kinds. */
   readonly choices: readonly string[];
-  /** Those with a group stand apart, closed at first. */
+  /** Filters with a group are shown separately, collapsed at first. */
   readonly group?: { readonly title: string };
 }
 
-/** What a filter offers to choose from. */
+/** The options of a filter. */
 export interface FilterChoices {
   /** Those that are found by a text, of which there may be thousands: the address that finds them, up to the text. */
   readonly find?: string;
   readonly options: readonly { readonly value: string; readonly label: string }[];
-  /** How a chosen value is called that is none of them; the value itself without it. */
+  /** Label of a selected value that is not an option; if not set, the value itself. */
   readonly unknown?: string;
 }
 
 interface LogFilterProps {
   field: LogFilterField;
-  /** null: it does not narrow. */
+  /** null: no filter. */
   value: string | null;
   choices: FilterChoices | undefined;
   onChange(value: string | null): void;
@@ -38,7 +38,7 @@ interface LogFilterProps {
 
 const any = '';
 
-/** One filter: a choice where there is one, a moment, or a text that Enter looks for. */
+/** One filter: a select if it has options, a bound of a range, or a text field that searches on Enter. */
 export function LogFilter({ field, value, choices: given, onChange }: LogFilterProps) {
   const choices = given ?? declaredChoices(field);
   if (choices?.find) {
@@ -109,7 +109,7 @@ function declaredChoices({ kind, choices, label }: LogFilterField): FilterChoice
 
 const wallTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?$/;
 
-/** One end of a range: a moment, an amount or a number. It counts when it is left or Enter is pressed. */
+/** One end of a range: a time, an amount or a number. It is applied on blur or Enter. */
 function BoundFilter({ field, value, onChange }: Omit<LogFilterProps, 'choices'>) {
   const { kind, label, unit } = field;
   const box = useShown(value);

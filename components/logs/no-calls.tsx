@@ -6,15 +6,15 @@ import { EmptyState } from '#components/ui/empty-state';
 interface NoCallsProps {
   /** Slug. */
   workspace: string;
-  /** A request id was searched for. */
+  /** Whether a request id was searched for. */
   searched: boolean;
-  /** Another filter is on. */
+  /** Whether another filter is set. */
   narrowed: boolean;
-  /** What is wrong with the filters; each begins with the name of its filter. */
+  /** Errors in the filters; each begins with the name of its filter. */
   faults: readonly string[];
 }
 
-/** Nothing fits the filters, or there is nothing at all: two different next steps. */
+/** Shown if no calls match the filters or there are none at all, each with its own next step. */
 export function NoCalls({ workspace, searched, narrowed, faults }: NoCallsProps) {
   if (searched || narrowed) {
     return (

@@ -2,7 +2,7 @@ interface QuantityListProps {
   rows: readonly { readonly name: string; readonly count: string }[];
 }
 
-/** What a call used, class by class. */
+/** What a call used, by class. */
 export function QuantityList({ rows }: QuantityListProps) {
   return (
     <dl className="divide-y">

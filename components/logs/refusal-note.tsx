@@ -4,11 +4,11 @@ import Link from 'next/link';
 interface RefusalNoteProps {
   /** What to do. */
   text: string;
-  /** The page where it is done. */
+  /** The page to do it on. */
   page: { readonly href: string; readonly label: string } | null;
 }
 
-/** What to do about a refusal, with the page that mends it. */
+/** What to do about a refusal, with a link to the page to do it on. */
 export function RefusalNote({ text, page }: RefusalNoteProps) {
   return (
     <p className="flex flex-wrap items-center gap-x-3 gap-y-1 rounded-lg bg-warn-soft px-4 py-2.5 text-warn">

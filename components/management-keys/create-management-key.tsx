@@ -6,7 +6,7 @@ import type { FormField } from '#lib/console/form';
 
 interface CreateManagementKeyProps {
   workspace: string;
-  /** Address of the management API. */
+  /** URL of the management API. */
   api: string;
   fields: readonly FormField[];
   /** Why none can be created; null: one can. */

@@ -13,7 +13,7 @@ import { ActionsHeadCell, Cell, Row, Table } from '#components/ui/table';
 import { toast } from '#components/ui/toaster';
 import type { InvitationRow } from '#lib/console/team/member-rows';
 
-/** Who is asked and has not answered. */
+/** The pending invitations. */
 export function InvitationTable({ invitations }: { invitations: readonly InvitationRow[] }) {
   return (
     <Table label="Open invitations">

@@ -13,14 +13,14 @@ import { NativeSelect } from '#components/ui/native-select';
 import { toast } from '#components/ui/toaster';
 import { Tooltip } from '#components/ui/tooltip';
 
-/** An address that was not invited, and why. */
+/** An email address that was not invited, and why. */
 interface Fault {
   readonly email: string;
   readonly message: string;
   readonly signedOut: boolean;
 }
 
-/** One invitation for each address; those that were refused stay in the box with the reason. */
+/** Sends an invitation to each address; refused addresses stay in the field, with the reason. */
 export function InviteButton() {
   const { locked, roles } = useMemberPage();
   const [open, setOpen] = useState(false);

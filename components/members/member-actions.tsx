@@ -6,7 +6,7 @@ import type { Role } from '#lib/core/role';
 
 type Change<Input, Made = unknown> = (workspace: string, input: Input) => Promise<FormAnswer<Made>>;
 
-/** What stops with a removal or a lower role. */
+/** The keys that stop working on a removal or a lower role. */
 export interface Stopping {
   readonly apiKeys: number;
   readonly managementKeys: number;
@@ -34,11 +34,11 @@ interface MemberPage {
   readonly actions: MemberActions;
   /** Slug. */
   readonly workspace: string;
-  /** Why nothing may be changed here; null when it may. */
+  /** Why nothing can be changed here; null if it can. */
   readonly locked: string | null;
-  /** Whether whoever looks may change owners. */
+  /** Whether the current user may change owners. */
   readonly changesOwners: boolean;
-  /** The roles that they may give. */
+  /** The roles that the current user may assign. */
   readonly roles: readonly Role[];
 }
 

@@ -8,7 +8,7 @@ const OpenMemberMenu = later(() =>
   import('#components/members/popups/open-member-menu').then((all) => all.OpenMemberMenu),
 );
 
-/** What may be done with a member, loaded when it is asked for. */
+/** The actions on a member, loaded on demand. */
 export function MemberMenu({ row }: { row: MemberRow }) {
   return (
     <OnDemand

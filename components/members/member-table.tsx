@@ -4,7 +4,6 @@ import { SortHead } from '#components/ui/sort-head';
 import { ActionsHeadCell, Cell, Row, Table } from '#components/ui/table';
 import type { MemberRow } from '#lib/console/team/member-rows';
 
-/** Who belongs to the workspace. */
 export function MemberTable({ members }: { members: readonly MemberRow[] }) {
   return (
     <Table label="Members">

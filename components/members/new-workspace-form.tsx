@@ -11,7 +11,7 @@ interface NewWorkspaceFormProps {
   open(input: unknown): Promise<FormAnswer<{ slug: string }>>;
 }
 
-/** Makes a workspace in the browser's time zone and goes there. */
+/** Creates a workspace in the browser's time zone and opens it. */
 export function NewWorkspaceForm({ open }: NewWorkspaceFormProps) {
   const [fault, setFault] = useState<{ message: string; signedOut: boolean } | null>(null);
   const [pending, setPending] = useState(false);
@@ -22,7 +22,7 @@ export function NewWorkspaceForm({ open }: NewWorkspaceFormProps) {
     setPending(true);
     const answer = await open({ name, timeZone }).catch(() => null);
     if (answer?.ok) {
-      // The whole page anew: the list of workspaces stands in every part of it.
+      // A full page load, because every part of the page has the list of workspaces.
       window.location.assign(`/${answer.value.slug}`);
       return;
     }

@@ -2,7 +2,7 @@ import { Check } from 'lucide-react';
 import { Cell, HeadCell, Row, Table } from '#components/ui/table';
 import type { RoleLine } from '#lib/console/team/role-matrix';
 
-/** What each role may do; made of the declarations that every request is checked against. */
+/** What each role may do, from the declarations that every request is checked against. */
 export function RoleMatrix({ roles, lines }: { roles: readonly string[]; lines: readonly RoleLine[] }) {
   return (
     <Table label="What each role can do" matrix>

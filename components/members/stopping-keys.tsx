@@ -6,11 +6,11 @@ import { Skeleton } from '#components/ui/skeleton';
 
 interface StoppingKeysProps {
   member: string;
-  /** The role that they would get; none: they would be removed. */
+  /** The new role; if not set, the member would be removed. */
   role?: string;
 }
 
-/** Which keys stop at once when a member goes or gets another role. */
+/** The keys that stop immediately when a member is removed or gets another role. */
 export function StoppingKeys({ member, role }: StoppingKeysProps) {
   const { actions, workspace } = useMemberPage();
   const [found, setFound] = useState<Stopping | string | null>(null);

@@ -11,18 +11,18 @@ import type { CatalogueView } from '#lib/console/models/list';
 import { allModels, modelRowOf } from '#lib/console/models/rows';
 
 interface CatalogueProps {
-  /** Address of this page: "/models". */
+  /** URL of this page: "/models". */
   list: string;
   view: CatalogueView;
   choices: readonly ModelFilterChoice[];
   mostCompared: number;
-  /** How many models there are without filters. */
+  /** The number of models without filters. */
   total: number;
-  /** What an empty catalogue needs. */
+  /** Shown if the catalogue is empty. */
   empty: ReactNode;
 }
 
-/** The catalogue: filters, comparison, table. Strangers and members see the same one. */
+/** The catalogue: filters, comparison, table. It is the same for the public and for members. */
 export function Catalogue({ list, view, choices, mostCompared, total, empty }: CatalogueProps) {
   const { rows, compared, found, callable, hidden, page, pages, texts, faults } = view;
   const address = (change: Record<string, string | null>) => listAddress(list, { ...texts, ...change });

@@ -10,7 +10,7 @@ interface CompareBoxProps {
   most: number;
 }
 
-/** Chooses a model for the comparison, which stands in the address. */
+/** Adds a model to the comparison, which is kept in the URL. */
 export function CompareBox({ id, name, most }: CompareBoxProps) {
   const [pending, startTransition] = useTransition();
   const [chosen, setChosen] = useQueryState(

@@ -9,7 +9,7 @@ import type { ModelRow } from '#lib/console/models/rows';
 interface CompareTableProps {
   models: readonly (ModelRow & { readonly without: string })[];
   most: number;
-  /** The list without a comparison. */
+  /** URL of the list without a comparison. */
   clearHref: string;
 }
 

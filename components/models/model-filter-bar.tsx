@@ -9,20 +9,20 @@ import { NativeSelect } from '#components/ui/native-select';
 import { SearchBox } from '#components/ui/search-box';
 
 export interface ModelFilterChoice {
-  /** Name in the address. */
+  /** Name in the URL. */
   readonly name: string;
   readonly label: string;
-  /** What stands there while it does not narrow: "Any provider". */
+  /** Label when no filter is chosen: "Any provider". */
   readonly any: string;
   readonly options: readonly { readonly value: string; readonly label: string }[];
   readonly note?: string;
-  /** It stands folded until it narrows. */
+  /** Whether it is collapsed until it is used. */
   readonly rare?: boolean;
 }
 
 const row = 'grid grid-cols-2 gap-2 sm:flex sm:flex-wrap sm:items-center';
 
-/** Narrows the catalogue; all of it stands in the address. */
+/** The filters of the catalogue, kept in the URL. */
 export function ModelFilterBar({ choices }: { choices: readonly ModelFilterChoice[] }) {
   const [pending, startTransition] = useTransition();
   const names = useMemo(() => ['search', ...choices.map(({ name }) => name)], [choices]);
@@ -32,7 +32,7 @@ export function ModelFilterBar({ choices }: { choices: readonly ModelFilterChoic
   );
   const [given, setGiven] = useQueryStates(parsers, { shallow: false, history: 'push', startTransition });
 
-  /** Another filter starts at the first page again. */
+  /** Applies a filter, starting at the first page again. */
   function narrow(change: Record<string, string | null>) {
     void setGiven({ ...change, page: null });
   }

@@ -11,11 +11,11 @@ import type { ModelFactsRow, OfferRow, PriceTable } from '#lib/console/models/fa
 import type { RetiredOffer } from '#lib/control/catalogue/list';
 
 interface ModelPageProps {
-  /** Address of the list that it belongs to. */
+  /** URL of the list of models. */
   list: string;
   model: ModelFactsRow;
   offers: readonly OfferRow[];
-  /** Those that its providers have stopped serving. */
+  /** Offers that their providers no longer serve. */
   retired: readonly RetiredOffer[];
   prices: readonly PriceTable[];
   protocols: readonly {
@@ -27,7 +27,7 @@ interface ModelPageProps {
     readonly tiers: readonly string[];
   }[];
   snippets: readonly ShownSnippet[];
-  /** What the figures of the offers are made of; null: none are shown. */
+  /** What the figures of the offers are based on; null: none are shown. */
   measured: string | null;
   /** Buttons beside the title. */
   actions: ReactNode;

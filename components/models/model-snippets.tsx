@@ -1,10 +1,10 @@
 import { CodeBlock } from '#components/ui/code-block';
 import { Tabs } from '#components/ui/tabs';
 
-/** An example with a model and an address in it. */
+/** An example with the model and the URL filled in. */
 export interface ShownSnippet {
   readonly name: string;
-  /** "OpenAI, Python": the SDK, and the language where there are several. */
+  /** "OpenAI, Python": the SDK, and its language if there are several. */
   readonly label: string;
   readonly code: string;
 }

@@ -13,7 +13,7 @@ interface ModelTableProps {
 
 export function ModelTable({ rows, mostCompared }: ModelTableProps) {
   return (
-    // Columns of fixed width: rows that arrive later widen none.
+    // Fixed column widths, so that rows that arrive later do not widen them.
     <Table label="Models" className="min-w-[60rem] table-fixed">
       <thead>
         <tr>

@@ -1,6 +1,6 @@
 import { Badge } from '#components/ui/badge';
 
-/** The last day on which a model is served; nothing where none is known. @param past whether it is over. */
+/** The last day a model is served; nothing if unknown. @param past whether that day is over. */
 export function Retirement({ day, past }: { day: string | null; past: boolean }) {
   if (day === null) return null;
   const title = past

@@ -22,11 +22,11 @@ export interface Comparison {
 interface CatalogueChangesProps {
   comparison: Comparison;
   apply(input: { prune: boolean }): Promise<FormAnswer<unknown>>;
-  /** Shows what is there then. */
+  /** Called after applying, to show the new state. */
   onApplied(): void;
 }
 
-/** What applying changes, what its prices would have made of last week, and the button that applies. */
+/** The changes, the effect of the new prices on last week's calls, and the Apply button. */
 export function CatalogueChanges({ comparison, apply, onApplied }: CatalogueChangesProps) {
   const { changes, leftOut, prices } = comparison;
   const [prune, setPrune] = useState(false);

@@ -16,10 +16,10 @@ interface CatalogueFilesProps {
   apply(input: { files: readonly NamedText[]; prune: boolean }): Promise<FormAnswer<unknown>>;
 }
 
-/** What one request of the console may carry. */
+/** Maximum for one request of the console. */
 const mostBytes = 900_000;
 
-/** Catalogue files of one's own, compared before they are applied. */
+/** Uploads catalogue files and compares them before they are applied. */
 export function CatalogueFiles({ compare, apply }: CatalogueFilesProps) {
   const router = useRouter();
   const id = useId();

@@ -11,7 +11,7 @@ interface PriceHistoryProps {
   withdraw(workspace: string, input: object): Promise<FormAnswer<unknown>>;
 }
 
-/** The prices of an offer with the time in which each was in force, and those to come. */
+/** The prices of an offer and when each was in force, including scheduled ones. */
 export function PriceHistory({ provider, versions, withdraw }: PriceHistoryProps) {
   const source = versions[0]?.source ?? null;
   return (

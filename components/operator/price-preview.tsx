@@ -13,18 +13,18 @@ import type { TriedPrice } from '#lib/console/gateway/price-effect';
 
 interface PricePreviewProps {
   model: string;
-  /** With the price in force as its catalogue file writes it. */
+  /** With the price in force, in the format of catalogue files. */
   offers: readonly { readonly provider: string; readonly version: string; readonly price: string }[];
   preview(input: object): Promise<FormAnswer<TriedPrice & { readonly price: string }>>;
   set(input: object): Promise<FormAnswer<unknown>>;
 }
 
-/** Tries another price on last week's calls, and sets it. */
+/** Previews another price on last week's calls, and sets it. */
 export function PricePreview({ model, offers, preview, set }: PricePreviewProps) {
   const [provider, choose] = useState(offers[0]?.provider ?? '');
   const [text, setText, box] = useTyped<HTMLTextAreaElement>(offers[0]?.price ?? '');
   const [answer, setAnswer] = useState<Awaited<ReturnType<typeof preview>> | null>(null);
-  /** The price that the answer is about, as it stood in the box. */
+  /** The price that was previewed, as typed. */
   const [tried, setTried] = useState('');
   const [pending, startTransition] = useTransition();
   const id = useId();

@@ -22,7 +22,7 @@ const CredentialDialog = later(() =>
 
 interface ProviderTableProps {
   providers: readonly ProviderRow[];
-  /** Of the form for a credential. */
+  /** Fields of the credential form. */
   fields: readonly FormField[];
   setCredential(input: object): Promise<FormAnswer<unknown>>;
   test(input: { provider: string; name: string }): Promise<FormAnswer<TestedProvider>>;

@@ -6,15 +6,15 @@ import { Section } from '#components/section';
 import { Button } from '#components/ui/button';
 
 interface SecretsSectionProps {
-  /** Sealed with ENCRYPTION_KEY. */
+  /** Number of secrets sealed with ENCRYPTION_KEY. */
   current: number;
-  /** Sealed with a key of ENCRYPTION_KEY_OLD. */
+  /** Number of secrets sealed with a key of ENCRYPTION_KEY_OLD. */
   older: number;
   unreadable: readonly string[];
   rotate(input: object): Promise<FormAnswer<unknown>>;
 }
 
-/** Which keys have sealed what is stored, and the way to the one of today. */
+/** Which keys sealed the stored secrets, with a button to seal them with the current one. */
 export function SecretsSection({ current, older, unreadable, rotate }: SecretsSectionProps) {
   const { pending, make } = useChange();
   return (

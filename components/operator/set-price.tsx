@@ -9,15 +9,15 @@ import { Input } from '#components/ui/input';
 interface SetPriceProps {
   model: string;
   provider: string;
-  /** The version in force that was looked at. */
+  /** The version in force that the user saw. */
   replaces: string;
-  /** As it was tried: JSON, and in words. */
+  /** The previewed price, as JSON; `words` has it as text. */
   price: string;
   words: string;
   set(input: object): Promise<FormAnswer<unknown>>;
 }
 
-/** Puts a price that was tried in force, at once or from a moment to come. */
+/** Puts a previewed price in force, now or at a later time. */
 export function SetPrice({ model, provider, replaces, price, words, set }: SetPriceProps) {
   const [asked, ask] = useState(false);
   const [from, setFrom] = useState('');

@@ -9,7 +9,7 @@ interface ShippedChangesProps {
   apply(input: { prune: boolean }): Promise<FormAnswer<unknown>>;
 }
 
-/** The same of the files that come with this version, which the server reads itself. */
+/** CatalogueChanges for the files that come with this version, which the server reads itself. */
 export function ShippedChanges({ comparison, apply }: ShippedChangesProps) {
   const router = useRouter();
   return <CatalogueChanges comparison={comparison} apply={apply} onApplied={() => router.refresh()} />;

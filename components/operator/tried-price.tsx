@@ -2,7 +2,7 @@ import { type TriedPrice, triedPriceOf } from '#lib/console/gateway/price-effect
 
 const tones = { more: 'text-warn', less: 'text-good', same: 'text-muted' };
 
-/** What another price would have made of last week's calls. */
+/** What last week's calls would have cost with another price. */
 export function TriedPriceFigures({ effect }: { effect: TriedPrice }) {
   const { calls, charged, preview, difference, direction, note } = triedPriceOf(effect);
   const figures = [

@@ -9,13 +9,13 @@ export interface CardFigure {
   readonly delta?: Delta | null;
   readonly moreIsWorse?: boolean;
   readonly note?: string | null;
-  /** The page that shows it in full; null: there is none. */
+  /** The page with the details; null: none. */
   readonly href: string | null;
 }
 
 const look = '-outline-offset-2 grid content-start gap-0.5 bg-surface px-4 py-3.5';
 
-/** Figures side by side; each leads to what it is made of. */
+/** Figures side by side, each with a link to its details. */
 export function Cards({ label, figures }: { label: string; figures: readonly CardFigure[] }) {
   return (
     <section

@@ -4,7 +4,7 @@ import { showFigure } from '#lib/console/show/figure';
 import type { ChartData } from '#lib/console/usage/chart';
 import { logHref } from '#lib/console/usage/log-href';
 
-/** The groups of a chart beside it; each leads to its calls. */
+/** The groups of a chart, listed beside it with links to their calls. */
 export function GroupList({ chart, more }: { chart: ChartData; more: string }) {
   const span = { from: chart.starts[0] ?? chart.end, to: chart.end };
   // Among groups that cost something, those that cost nothing, such as lists of models, say nothing.

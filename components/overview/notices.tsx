@@ -3,7 +3,7 @@ import Link from 'next/link';
 import { classNames } from '#components/ui/class-names';
 import type { Notice } from '#lib/console/show/notices';
 
-/** What needs attention most, the rest behind it; nothing where all is well. */
+/** The most urgent notice, with the others collapsed below; nothing if there are none. */
 export function Notices({ notices }: { notices: readonly Notice[] }) {
   const [first, ...rest] = notices;
   if (first === undefined) return null;

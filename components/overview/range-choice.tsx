@@ -11,7 +11,7 @@ const options = [
   { value: '30d', label: '30 days' },
 ] as const;
 
-/** How far back the figures go; what was shown stays until the new ones are there. */
+/** The time range of the figures; the old figures stay until the new ones have loaded. */
 export function RangeChoice() {
   const [pending, startTransition] = useTransition();
   const [range, setRange] = useQueryState(

@@ -5,7 +5,7 @@ import { ChartFrame } from '#components/charts/chart-frame';
 import { DashedLine } from '#components/charts/legend';
 import type { ChartData } from '#lib/console/usage/chart';
 
-/** Spend over time by model, all groups of it; their names stand in the list beside it. */
+/** Spend over time by model, with all groups; the list beside it has their names. */
 export function SpendChart({ chart }: { chart: ChartData }) {
   const drawn = useMemo(() => chart.groups.map((_, index) => index), [chart]);
   return (

@@ -1,6 +1,6 @@
 declare global {
   interface Window {
-    /** Set by `EarlyKeys`: ends the keeping and returns what was pressed until then. */
+    /** Set by `EarlyKeys`: stops recording and returns the keys pressed so far. */
     takeEarlyKeys?: () => KeyboardEvent[];
   }
 }
@@ -22,8 +22,8 @@ const keepEarlyKeys = `(() => {
 })()`;
 
 /**
- * Inline script that keeps the shortcuts which are pressed before the scripts of the page are there. A page without a
- * palette leaves them to the browser.
+ * Inline script that records shortcuts pressed before hydration. On a page without a palette, it leaves them
+ * to the browser.
  */
 export function EarlyKeys({ nonce }: { nonce: string | undefined }) {
   return (
@@ -33,7 +33,7 @@ export function EarlyKeys({ nonce }: { nonce: string | undefined }) {
   );
 }
 
-/** The shortcuts that were pressed before the palette listened, in their order; ends their keeping. */
+/** Returns the shortcuts that were pressed before the palette listened, in order, and stops recording. */
 export function takeEarlyKeys(): readonly KeyboardEvent[] {
   return window.takeEarlyKeys?.() ?? [];
 }

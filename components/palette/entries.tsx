@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react';
 
-/** One line of the palette. */
+/** An entry of the palette. */
 export interface Entry {
   /** Unique among all entries. */
   readonly value: string;
   readonly label: string;
-  /** Beside the label; found by it too. */
+  /** Shown beside the label; the search matches it, too. */
   readonly hint?: string;
   /** Other words that people look for it with. */
   readonly also?: string;
@@ -18,13 +18,13 @@ export interface EntryGroup {
   readonly items: readonly Entry[];
 }
 
-/** What the console answers a palette that opens. */
+/** What the console returns when the palette opens. */
 export interface Found {
   readonly keys: readonly { readonly id: string; readonly name: string }[];
   readonly models: readonly string[];
 }
 
-/** What it answers for a request id: the page of the call, null when no call of the workspace has this id. */
+/** The response for a request id: URL of the call's page; null if no call of the workspace has this id. */
 export interface FoundCall {
   readonly href: string | null;
 }
@@ -32,7 +32,7 @@ export interface FoundCall {
 const uuidLike = /^[0-9a-f]{8}-[0-9a-f-]{0,27}$/i;
 const providersOwn = /^[a-z]{2,12}[_-][\w-]{8,}$/i;
 
-/** Whether a text is most likely a request id, ours or a provider's. */
+/** Whether a text is probably a request id, ours or a provider's. */
 export function isLikelyId(text: string): boolean {
   return uuidLike.test(text) || (providersOwn.test(text) && /\d/.test(text));
 }

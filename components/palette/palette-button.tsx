@@ -5,7 +5,7 @@ import { usePalette } from '#components/palette/palette-provider';
 import { Kbd } from '#components/ui/kbd';
 import { useCommandKey } from '#components/ui/use-command-key';
 
-/** Opens the palette for those who do not know its keys. */
+/** Opens the palette without the keyboard shortcut. */
 export function PaletteButton({ onPress }: { onPress?: (() => void) | undefined }) {
   const palette = usePalette();
   const command = useCommandKey();

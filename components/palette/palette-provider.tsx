@@ -15,7 +15,7 @@ const Shortcuts = dynamic(
 );
 
 interface PaletteProviderProps {
-  /** Slug of the workspace that is open. */
+  /** Slug of the current workspace. */
   workspace: string;
   workspaces: readonly { readonly slug: string; readonly name: string }[];
   children: ReactNode;
@@ -32,7 +32,7 @@ export function usePalette(): { open(): void } {
   return palette;
 }
 
-/** Holds the palette and the keys that work everywhere; both are loaded when they are first asked for. */
+/** Provides the palette and the global shortcuts; the palette and the shortcut list load on demand. */
 export function PaletteProvider({ workspace, workspaces, children }: PaletteProviderProps) {
   const [shown, setShown] = useState<Shown>(null);
   const [met, setMet] = useState<ReadonlySet<Shown>>(new Set());
@@ -78,7 +78,7 @@ export function PaletteProvider({ workspace, workspaces, children }: PaletteProv
   );
 }
 
-/** Somebody types, or a dialog is open: single keys are text then. */
+/** Whether the user is typing or a dialog is open; single keys are not shortcuts then. */
 function isBusy({ target }: KeyboardEvent): boolean {
   const open = ['dialog', 'menu', 'listbox'].map((role) => `[role="${role}"]:not([data-closed])`);
   if (document.querySelector(open.join(', '))) return true;

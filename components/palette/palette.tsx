@@ -11,7 +11,7 @@ import { itemStyle } from '#components/ui/popup-style';
 
 const mostShown = 60;
 
-/** Everything by its name: pages, keys, models, a call by any of its ids, workspaces, the theme. */
+/** Search over pages, keys, models, workspaces and themes, and calls by any of their ids. */
 export function Palette(props: PaletteProps) {
   const { open, onOpenChange } = props;
   return (
@@ -33,7 +33,7 @@ function PaletteBody(props: PaletteProps) {
   const [text, setText] = useState('');
   const { groups, notice, find } = useEntries(props, text.trim());
 
-  /** Enter right behind a paste comes before the list has changed. */
+  /** Enter right after a paste arrives before the list has changed. */
   function enter(event: BaseUIEvent<KeyboardEvent<HTMLInputElement>>) {
     const value = event.currentTarget.value.trim();
     if (event.key !== 'Enter' || !isLikelyId(value)) return;

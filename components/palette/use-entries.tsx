@@ -38,23 +38,23 @@ const themes = [
 
 interface Entries {
   readonly groups: readonly EntryGroup[];
-  /** What became of a search for a call; null: none was made. */
+  /** The result of a search for a call; null: none was made. */
   readonly notice: string | null;
-  /** Goes to the call that somebody's id names. */
+  /** Opens the call with this id. */
   find(id: string): void;
 }
 
 export interface PaletteProps {
   open: boolean;
   onOpenChange(open: boolean): void;
-  /** The list of shortcuts is asked for. */
+  /** Opens the list of shortcuts. */
   onShortcuts(): void;
-  /** Slug of the workspace that is open. */
+  /** Slug of the current workspace. */
   workspace: string;
   workspaces: readonly { readonly slug: string; readonly name: string }[];
 }
 
-/** What the palette offers for a text. */
+/** The palette's entries for a search text. */
 export function useEntries(
   { onOpenChange, onShortcuts, workspace, workspaces }: PaletteProps,
   text: string,
@@ -194,7 +194,7 @@ export function useEntries(
     },
   ];
   const usual = groups
-    // What the server has of names comes when something is looked for.
+    // The names that the server returned are shown only in a search.
     .filter(({ label }) => text !== '' || (label !== 'API keys' && label !== 'Models'))
     .filter(({ items }) => items.length > 0);
   const offered = isLikelyId(text) ? [call, ...usual] : isPossibleId(text) ? [...usual, call] : usual;
@@ -212,7 +212,7 @@ function modelHref(workspace: string, id: string): string {
     : `/${workspace}/logs?model=${encodeURIComponent(id)}`;
 }
 
-/** Names of keys and models, read when the palette opens. */
+/** Names of keys and models, loaded when the palette opens. */
 function useFound(workspace: string): Found {
   const [found, setFound] = useState<Found>({ keys: [], models: [] });
   useEffect(() => {
@@ -221,7 +221,7 @@ function useFound(workspace: string): Found {
       .then((answer) => (answer.ok && !answer.redirected ? readFound(answer) : null))
       .then(
         (read) => read && setFound(read),
-        // Without them the palette still leads to pages and calls.
+        // Without them, the palette can still open pages and calls.
         () => undefined,
       );
     return () => abort.abort();
@@ -229,12 +229,12 @@ function useFound(workspace: string): Found {
   return found;
 }
 
-/** Our own route answers what the palette expects. */
+/** Our own route returns this shape. */
 async function readFound(answer: Response): Promise<Found> {
   return (await answer.json()) as Found;
 }
 
-/** Our own route answers what the palette expects. */
+/** Our own route returns this shape. */
 async function readCall(answer: Response): Promise<FoundCall> {
   return (await answer.json()) as FoundCall;
 }

@@ -20,9 +20,9 @@ interface ComposerProps {
   /** Media types that may be attached; "": none. */
   accepted: string;
   running: boolean;
-  /** Why no call can be made; null: it can. */
+  /** Why no call can be made; null: calls are possible. */
   locked: string | null;
-  /** The models that Run calls, each with its price in words; null: it has no simple price. */
+  /** The models that Run calls, each with its price as text; null: it has no simple price. */
   prices: readonly { readonly model: string; readonly price: string | null }[];
   onSettings(settings: Settings): void;
   onAsk(question: { text: string; files: readonly Attachment[] }): void;

@@ -10,7 +10,7 @@ import type { PlaygroundModel } from '#lib/console/playground/choices';
 import type { Example } from '#lib/console/playground/code';
 import type { PlaygroundFamily } from '#lib/console/playground/draft';
 
-/** Not needed until something was asked. */
+/** Loaded with the first question. */
 const RunView = later(() => import('#components/playground/run-view').then((all) => all.RunView));
 const CodeDialog = later(() => import('#components/playground/code-dialog').then((all) => all.CodeDialog));
 
@@ -21,14 +21,14 @@ interface PaneViewProps {
   workspace: string;
   pane: Pane;
   models: readonly PlaygroundModel[];
-  /** null: none chosen yet. */
+  /** null: not chosen yet. */
   model: PlaygroundModel | null;
   family: PlaygroundFamily;
   familyNames: Readonly<Record<PlaygroundFamily, string>>;
   examples: readonly Example[];
   onModel(id: string): void;
   onFamily(family: string): void;
-  /** Absent: it cannot be removed. */
+  /** Not set: it cannot be removed. */
   onRemove?: () => void;
 }
 

@@ -22,7 +22,7 @@ interface PlaygroundProps {
   models: readonly PlaygroundModel[];
   familyNames: Readonly<Record<PlaygroundFamily, string>>;
   examples: readonly Example[];
-  /** Why no call can be made; null: it can. */
+  /** Why no call can be made; null: calls are possible. */
   locked: string | null;
   open: OpenPlayground;
   children: ReactNode;
@@ -110,7 +110,7 @@ function usualModel(models: readonly PlaygroundModel[]): PlaygroundModel | null 
   return models.find(({ output }) => output.includes('text')) ?? models[0] ?? null;
 }
 
-/** The model and protocol in the address. @param usual the model if the address names no existing one. */
+/** The model and protocol in the URL. @param usual the model if the URL does not name an existing one. */
 function useChoice(suffix: string, models: readonly PlaygroundModel[], usual: PlaygroundModel | null) {
   const [asked, setModel] = useQueryState(`model${suffix}`);
   const [spoken, setFamily] = useQueryState(`protocol${suffix}`);

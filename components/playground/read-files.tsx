@@ -3,7 +3,7 @@ import type { Attachment } from '#lib/console/playground/draft';
 /** With a third more for Base64, this is below the gateway's limit for bodies. */
 const mostBytes = 20 * 1024 * 1024;
 
-/** Reads chosen files into memory. @returns `refused`: a sentence about files that were left out; null: none were. */
+/** Reads selected files into memory. @returns `refused`: a sentence about files left out; null: none. */
 export async function readFiles(
   chosen: readonly File[],
   accepted: string,

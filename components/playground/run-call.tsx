@@ -5,7 +5,7 @@ import { type Piece, parsed } from '#lib/console/playground/answers/piece';
 import { piecesOfAnswer, piecesOfEvent, refusalIn } from '#lib/console/playground/answers/read';
 import type { PlaygroundRequest } from '#lib/console/playground/draft';
 
-/** Gives a key of the playground; `fresh`: not the one that was refused. @throws KeyRefused. */
+/** Returns a key for the playground; `fresh`: not the one that was refused. @throws KeyRefused. */
 export type GetKey = (fresh: boolean) => Promise<string>;
 
 /** Why there is no key to call with. */
@@ -18,7 +18,7 @@ export class KeyRefused extends Error {
   }
 }
 
-/** Hears of a call as it goes. */
+/** Callbacks for the progress of a call. */
 export interface Hearer {
   onHead(head: CallHead): void;
   onFirstByte(): void;
@@ -28,13 +28,13 @@ export interface Hearer {
   onFilm(film: Blob): void;
 }
 
-/** Codes that a key gets which was replaced in another tab, or whose time is over: the next one may work. */
+/** Codes for a key that was replaced in another tab or has expired: the next one may work. */
 const stale = ['invalid_api_key', 'apikey_inactive'];
 const firstLookMs = 1_000;
 const mostLookMs = 10_000;
 
 /**
- * Makes a call as any client does: with a key, at the gateway's own address.
+ * Makes a call as any client does: with a key, to the gateway's public API.
  * @returns why it was refused; null: it was answered.
  * @throws KeyRefused; AbortError when it was stopped; another Error when the connection broke.
  */
@@ -80,7 +80,7 @@ async function readStream({ family }: PlaygroundRequest, answer: Response, hear:
   }
 }
 
-/** Asks a job how far it is until it has ended, then fetches what it made. */
+/** Polls a job until it has ended, then fetches its results. */
 async function followJob(
   getKey: GetKey,
   hear: Hearer,
@@ -116,7 +116,7 @@ function send({ path, body }: PlaygroundRequest, key: string, signal: AbortSigna
   });
 }
 
-/** Another key, where the key of a call was at fault; null: it was not. Why there is none stands beside the refusal. */
+/** Another key, if the call's key was the problem; null: it was not. KeyRefused says why there is none. */
 async function otherKey(first: Response, getKey: GetKey): Promise<string | KeyRefused | null> {
   if (first.status !== 401 && first.status !== 403) return null;
   const { code } = refusalIn(first.status, await first.clone().text());

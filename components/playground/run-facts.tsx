@@ -10,7 +10,7 @@ interface RunFactsProps {
   workspace: string;
 }
 
-/** Who answered, how long it took, what it cost, and a link to the log. */
+/** The provider, the timing and the cost of a call, with a link to the log. */
 export function RunFacts({ run, workspace }: RunFactsProps) {
   const { head, figures, firstByteMs, state } = run;
   if (!head) return null;

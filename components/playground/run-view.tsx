@@ -136,12 +136,12 @@ function Films({ films }: { films: readonly string[] }) {
   ));
 }
 
-/** The error of a call, and where to fix its cause. */
+/** The error of a call, with a link to the page where its cause can be fixed. */
 function Trouble({ run: { refusal, answer }, workspace }: RunViewProps) {
   const told = refusal ?? (answer.fault && { status: null, signedOut: false, ...answer.fault });
   if (!told) return null;
   const found = findRefusalHelp(told.code);
-  // The key of a playground has no settings.
+  // Playground keys have no settings.
   const help = found?.mend === 'key' ? null : found;
   return (
     <div role="alert" className="grid min-w-0 gap-2">

@@ -13,11 +13,11 @@ export interface CallHead {
 }
 
 export interface Refusal {
-  /** null: the call was not made. */
+  /** null: no call was made. */
   readonly status: number | null;
   readonly code: string | null;
   readonly message: string;
-  /** The session has ended. */
+  /** Whether the session has ended. */
   readonly signedOut: boolean;
 }
 
@@ -29,12 +29,12 @@ export interface Run {
   readonly state: 'running' | 'done' | 'stopped' | 'refused' | 'broken';
   readonly answer: PlaygroundAnswer;
   readonly head: CallHead | null;
-  /** From the click to the first byte of the answer, as measured in the browser. */
+  /** Time from the click to the first byte of the answer, measured in the browser. */
   readonly firstByteMs: number | null;
   readonly job: JobState | null;
-  /** The results of a job: addresses inside this page. */
+  /** The results of a job, as object URLs of this page. */
   readonly films: readonly string[];
   readonly refusal: Refusal | null;
-  /** The log's figures; null: not there yet. */
+  /** The log's figures; null: not available yet. */
   readonly figures: CallFigures | null;
 }

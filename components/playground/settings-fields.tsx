@@ -15,7 +15,7 @@ interface SettingsFieldsProps {
   onChange(settings: Settings): void;
 }
 
-/** Settings for every question; an empty box leaves its field out. */
+/** Settings for every question; an empty field is not sent. */
 export function SettingsFields({ settings, makes, onChange }: SettingsFieldsProps) {
   const set = (change: Partial<Settings>) => onChange({ ...settings, ...change });
   const box = (

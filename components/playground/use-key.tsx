@@ -4,16 +4,16 @@ import { useCallback, useRef } from 'react';
 import { type GetKey, KeyRefused } from '#components/playground/run-call';
 import type { ActionResult } from '#lib/console/operation';
 
-/** Gives this session a key of the playground. */
+/** Returns a playground key for this session. */
 export type OpenPlayground = (
   workspace: string,
   input: unknown,
 ) => Promise<ActionResult<{ key: string; expiresAt: string }>>;
 
-/** A key is replaced so long before its end that no call begins with an expired one. */
+/** A key is replaced this long before it expires, so that no call starts with an expired one. */
 const spareMs = 60_000;
 
-/** The key of this page: only in memory, and requested by the first call. */
+/** This page's key: kept in memory only, and requested by the first call. */
 export function useKey(workspace: string, open: OpenPlayground): GetKey {
   const held = useRef<{ key: string; endsAtMs: number } | null>(null);
   const asking = useRef<Promise<string> | null>(null);

@@ -19,7 +19,7 @@ export interface Pane {
   readonly running: boolean;
   ask(question: Question): void;
   stop(): void;
-  /** Puts the last question once more. */
+  /** Sends the last question again. */
   repeat(): void;
   clear(): void;
 }
@@ -99,8 +99,8 @@ export function usePane({ workspace, model, family, settings, getKey }: PaneOpti
     }
     if (!requestId) return;
     const address = `/${workspace}/playground/calls/${requestId}`;
-    // The page is not read again, though its balance is from before the call: the sidebar reads the balance by itself,
-    // and a reload would lose the answers.
+    // The page is not refreshed, although its balance is now outdated: the sidebar updates the balance on its
+    // own, and a reload would lose the answers.
     await readFigures(address, (figures) => change(id, () => ({ figures })));
   }
 
@@ -120,7 +120,7 @@ export function usePane({ workspace, model, family, settings, getKey }: PaneOpti
   };
 }
 
-/** Why a call ended before its end. */
+/** Why a call ended early. */
 function endOf(error: unknown, signal: AbortSignal, told: boolean): Partial<Run> {
   if (signal.aborted) return { state: 'stopped' };
   if (error instanceof KeyRefused) return { state: 'refused', refusal: error.refusal };
@@ -132,7 +132,7 @@ function endOf(error: unknown, signal: AbortSignal, told: boolean): Partial<Run>
   };
 }
 
-/** What a next question is asked after: pictures and videos are made of their own prompt alone. */
+/** The history sent with the next question: pictures and videos are made from their own prompt only. */
 function turnsOf(runs: readonly Run[], family: PlaygroundFamily): Turn[] {
   if (family === 'images' || family === 'videos') return [];
   return runs.flatMap(({ question, answer }): Turn[] =>
@@ -149,7 +149,7 @@ const firstWaitMs = 400;
 const mostWaitMs = 8_000;
 const looks = 14;
 
-/** Reads what the log says until the call is there and charged: a call within 2 seconds, a job when it has ended. */
+/** Polls the log until the call is there and charged: a call within 2 seconds, a job when it has ended. */
 async function readFigures(address: string, tell: (figures: CallFigures) => void): Promise<void> {
   let waitMs = firstWaitMs;
   for (let look = 0; look < looks; look += 1) {

@@ -17,16 +17,16 @@ interface Linked {
 }
 
 interface LinkedAccountsProps {
-  /** Those that this gateway is set up for. */
+  /** The providers that this gateway is configured for. */
   providers: readonly string[];
   linked: readonly Linked[];
-  /** The account that was to be connected belongs to another user here. */
+  /** The account to connect belongs to another user of this gateway. */
   taken: boolean;
   start(): Promise<boolean>;
   unlink(input: unknown): Promise<FormAnswer<unknown>>;
 }
 
-/** Accounts elsewhere with which somebody may sign in. */
+/** Accounts with other providers that the user can sign in with. */
 export function LinkedAccounts({ providers, linked, taken, start, unlink }: LinkedAccountsProps) {
   const [connecting, setConnecting] = useState(false);
   const { pending: changing, make } = useChange();

@@ -13,7 +13,7 @@ import { Field, labelStyle } from '#components/ui/field';
 interface NameFormProps {
   email: string;
   name: string | null;
-  /** null: this gateway asks for no verification. */
+  /** null: this gateway does not require verification. */
   verified: boolean | null;
   rename(input: unknown): Promise<FormAnswer<unknown>>;
 }

@@ -11,7 +11,7 @@ import { Form } from '#components/form/form';
 import { Button } from '#components/ui/button';
 
 interface PasswordFormProps {
-  /** Whoever signs in with another account alone has none yet. */
+  /** Users who sign in only with another account have no password. */
   hasPassword: boolean;
   change(input: unknown): Promise<FormAnswer<{ ended: number }>>;
 }

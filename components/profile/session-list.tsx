@@ -15,7 +15,7 @@ interface SessionListProps {
   endAll(input: unknown): Promise<FormAnswer<unknown>>;
 }
 
-/** Where somebody is signed in, and the way out of each place and of all. */
+/** The user's sessions, with buttons to end one or all of them. */
 export function SessionList({ sessions, end, endAll }: SessionListProps) {
   const [asking, setAsking] = useState(false);
   const [ending, setEnding] = useState(false);

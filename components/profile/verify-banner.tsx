@@ -5,17 +5,17 @@ import { useEffect, useState } from 'react';
 import type { FormAnswer } from '#components/form/answer';
 import { Button } from '#components/ui/button';
 
-/** How long the button rests after a link was sent, seconds. */
+/** How long the button is disabled after a link was sent, seconds. */
 const restSeconds = 60;
 
 interface VerifyBannerProps {
   email: string;
-  /** Whether mail is sent; else links stand in the server's log. */
+  /** Whether mail is sent; if not, links are in the server's log. */
   mails: boolean;
   request(input: unknown): Promise<FormAnswer<unknown>>;
 }
 
-/** As long as the address is not verified: where the link is, and another one. */
+/** Shown until the address is verified: where to find the link, and a button for a new one. */
 export function VerifyBanner({ email, mails, request }: VerifyBannerProps) {
   const [said, setSaid] = useState<string | null>(null);
   const [pending, setPending] = useState(false);

@@ -12,7 +12,7 @@ import { NamePicker } from '#components/ui/name-picker';
 import { SortableList } from '#components/ui/sortable-list';
 import { listOf, recordOf, withEntry } from '#lib/gateway/routing/pure/policy/read';
 
-/** Names of the workspace, each for a model or for a chain of them. */
+/** The aliases of the workspace, each for a model or a chain of models. */
 export function AliasEditor() {
   const { policy, set, models, faultsAt } = usePolicyForm();
   const [name, setName] = useState('');

@@ -16,19 +16,19 @@ interface ExplainPanelProps {
   workspace: string;
   /** "default", or the model whose policy is edited. */
   place: string;
-  /** What is not in force yet; null: nothing differs. */
+  /** The unpublished changes; null: there are none. */
   draft: DraftPolicy | null;
-  /** A model to begin with. */
+  /** The model that is explained at first. */
   example: string;
   explain: RoutingActions['explain'];
 }
 
 const waitMs = 350;
 
-/** Where a call would go, and why not elsewhere: for a model, or for any request that is pasted. */
+/** Explains where a call would go and why not elsewhere, for a model or a pasted request. */
 export function ExplainPanel({ workspace, place, draft, example, explain }: ExplainPanelProps) {
   const [text, setText, box] = useTyped<HTMLTextAreaElement>('');
-  /** A new one with each press, so that what had no answer is asked again. */
+  /** A new object on every submit, so that a request without an answer is sent again. */
   const [asked, setAsked] = useState({ request: example });
   const [by, setBy] = useState<'draft' | 'published'>('draft');
   const [found, setFound] = useState<Explained | null>(null);
@@ -36,7 +36,7 @@ export function ExplainPanel({ workspace, place, draft, example, explain }: Expl
   const [pending, setPending] = useState(false);
   const policy = by === 'draft' ? draft : null;
 
-  // Asked again as the draft changes, so that each step of the editor shows what it does.
+  // Runs again when the draft changes, to show the effect of each edit.
   useEffect(() => {
     const { model, path, body, fault: unreadable } = readPasted(asked.request);
     if (unreadable || asked.request.trim() === '') {
@@ -126,7 +126,7 @@ export function ExplainPanel({ workspace, place, draft, example, explain }: Expl
   );
 }
 
-/** A draft that cannot be in force explains nothing. */
+/** An invalid draft cannot be explained. */
 function inDraft({ message, field }: { message: string; field: string | null }): string {
   return field?.split('.')[0] === 'policy' ? `The draft has an error: ${message}` : message;
 }

@@ -11,11 +11,11 @@ import { listOf } from '#lib/gateway/routing/pure/policy/read';
 interface NameListProps {
   /** Key of the policy. */
   name: string;
-  /** Of what: "Provider order". */
+  /** Accessible name: "Provider order". */
   label: string;
   add: string;
   names: readonly string[];
-  /** Number of the first one. */
+  /** Number of the first item. */
   from?: number;
 }
 

@@ -20,7 +20,7 @@ const tones: Readonly<Record<OffersHealth['offers'][number]['state'], { tone: Ba
   probing: { tone: 'warn', text: 'Probing' },
 };
 
-/** How the offers stand that this machine has called, read again while somebody looks. */
+/** The state of the offers that this machine has called, refreshed while the page is visible. */
 export function OfferHealth({ workspace, first, health }: OfferHealthProps) {
   const [{ offers, processes }, setFound] = useState(first);
   const [lost, setLost] = useState(false);
@@ -35,7 +35,7 @@ export function OfferHealth({ workspace, first, health }: OfferHealthProps) {
         if (answer?.ok) setFound((shown) => healthAfter(shown, answer.value));
         setLost(!answer?.ok);
       }
-      // One at a time: what is saved on this page waits for all that was asked before.
+      // One request at a time: saving on this page waits for all pending requests.
       timer = setTimeout(() => void look(), everyMs);
     };
     let timer = setTimeout(() => void look(), everyMs);

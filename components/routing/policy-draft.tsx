@@ -5,9 +5,9 @@ import { labelOf } from '#lib/gateway/routing/pure/policy/difference';
 import { mergeChanges } from '#lib/gateway/routing/pure/policy/merge';
 import type { DraftPolicy } from '#lib/gateway/routing/pure/policy/read';
 
-/** A policy as its editor opens it. */
+/** A policy as opened in the editor. */
 export interface OpenedPolicy {
-  /** In force; 0: none was set. */
+  /** The version in force; 0: none. */
   readonly version: number;
   readonly policy: DraftPolicy;
   readonly publishedBy: string | null;
@@ -20,7 +20,7 @@ export interface OpenedPolicy {
   } | null;
 }
 
-/** What the changes here began with. */
+/** The state that the user's changes are based on. */
 interface Start {
   readonly policy: DraftPolicy;
   readonly version: number;
@@ -40,11 +40,11 @@ const startOf = ({ version, policy, draft }: OpenedPolicy): Start => ({
 const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
 interface State extends Kept {
-  /** What became of one's own changes; null: nothing to tell. */
+  /** What happened to the user's changes; null: nothing to report. */
   readonly notice: string | null;
 }
 
-/** One's own changes joined with what stands now. @param why told with what became of them. */
+/** Merges the user's changes with the current state. @param why start of the notice about the merge. */
 function join(from: Kept, now: Start, why: string): State {
   const { policy, both } = mergeChanges(from.start.policy, from.policy, now.policy);
   if (same(from.policy, from.start.policy) || same(policy, now.policy)) {
@@ -65,8 +65,8 @@ function restored({ start }: State, kept: Kept): State {
 }
 
 /**
- * The draft of one policy in this browser. What is not saved is kept across reloads; what somebody else saved or
- * published meanwhile is joined with it, so that neither is lost.
+ * The draft of one policy in this browser. Unsaved changes survive reloads; changes that others saved or
+ * published in the meantime are merged, so that neither is lost.
  * @param place names workspace and policy.
  */
 export function usePolicyDraft(opened: OpenedPolicy, place: string) {
@@ -79,14 +79,14 @@ export function usePolicyDraft(opened: OpenedPolicy, place: string) {
   const dirty = !same(policy, start.policy);
   const loaded = useRef(false);
 
-  // The browser's own storage can be read once the page is there.
+  // localStorage can be read only after hydration.
   useEffect(() => {
     const kept = readKept(storage);
     loaded.current = true;
     if (kept) setState((now) => restored(now, kept));
   }, [storage]);
 
-  // After a refresh the server may show another version or draft than the one that was begun with.
+  // After a refresh, the server may return another version or draft than the one the changes are based on.
   useEffect(() => {
     const next = startOf(opened);
     setState((now) =>
@@ -106,13 +106,13 @@ export function usePolicyDraft(opened: OpenedPolicy, place: string) {
     dirty,
     notice,
     setPolicy: (next: DraftPolicy) => setState((now) => ({ ...now, policy: next })),
-    /** Goes on from what stands now. */
+    /** Continues with the current state. */
     adopt: (next: OpenedPolicy, why: string) => setState((now) => join(now, startOf(next), why)),
     dismiss: () => setState((now) => ({ ...now, notice: null })),
-    /** It was saved or published as it stands here. */
+    /** Called after the current draft was saved or published. */
     settled: (version: number, revision: number) =>
       setState({ start: { policy, version, revision }, policy, notice: null }),
-    /** Drops what was changed here. */
+    /** Discards the user's changes. */
     reset(to: OpenedPolicy) {
       const now = startOf(to);
       setState({ start: now, policy: now.policy, notice: null });
@@ -120,7 +120,7 @@ export function usePolicyDraft(opened: OpenedPolicy, place: string) {
   };
 }
 
-/** A browser that keeps nothing loses what was not saved on a reload, and no more. */
+/** Without localStorage, a reload loses unsaved changes and nothing else. */
 function keep(name: string, kept: Kept): void {
   try {
     window.localStorage.setItem(name, JSON.stringify(kept));

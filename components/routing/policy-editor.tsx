@@ -23,27 +23,27 @@ const PublishDialog = later(() =>
 
 interface PolicyEditorProps {
   workspace: string;
-  /** The model that the policy is for; null: the default. */
+  /** The model that the policy is for; null: the default policy. */
   model: string | null;
   opened: OpenedPolicy;
-  /** The default policy, where this is a model's. */
+  /** The default policy, if this is a model's policy. */
   inherited: DraftPolicy | null;
   names: { readonly models: readonly string[]; readonly providers: readonly string[] };
   /** What the panel explains at first. */
   example: string;
   actions: RoutingActions;
-  /** Why nothing may be changed; null: it may. */
+  /** Why nothing can be changed; null: it can. */
   locked: string | null;
 }
 
-/** Of which draft, against which version. */
+/** A review with the draft and the version it is for. */
 type Reviewed = Review & { readonly policy: DraftPolicy; readonly version: number };
 
 const reviewAfterMs = 300;
-/** When no answer came: without a review nothing can be published. */
+/** Delay before a failed review is retried: nothing can be published without one. */
 const reviewAgainMs = 3_000;
 
-/** The draft of one policy: its form or its JSON, what is wrong with it, and what a call would do by it. */
+/** The draft of one policy, as a form or JSON, with its errors and its effect on a call. */
 export function PolicyEditor(props: PolicyEditorProps) {
   const { workspace, model, opened, inherited, names, example, actions, locked } = props;
   const router = useRouter();
@@ -54,7 +54,7 @@ export function PolicyEditor(props: PolicyEditorProps) {
   const [readable, setReadable] = useState(true);
   const [review, setReview] = useState<Reviewed | null>(null);
   const [asking, setAsking] = useState(false);
-  // Loaded when it is first asked for, and kept to close in its own time.
+  // Mounted on first use, and kept for its closing animation.
   const [dialog, keep] = useState(false);
   if (asking && !dialog) keep(true);
   const [signedOut, setSignedOut] = useState(false);
@@ -76,7 +76,7 @@ export function PolicyEditor(props: PolicyEditorProps) {
     };
   }, [actions, workspace, place, policy, opened.version]);
 
-  /** What this page knows is out of date, or the session is over: the draft stays either way. */
+  /** Handles an outdated page or an expired session; both keep the draft. */
   async function refused(answer: { message: string; field: string | null; signedOut: boolean }) {
     setAsking(false);
     if (answer.signedOut) return setSignedOut(true);

@@ -3,7 +3,7 @@
 import { createContext, type ReactNode, useContext } from 'react';
 import type { DraftPolicy } from '#lib/gateway/routing/pure/policy/read';
 
-/** What stands against publishing a draft, and where in it. */
+/** Why a draft cannot be published, and which part is at fault. */
 export interface PolicyFault {
   readonly at: readonly string[];
   readonly message: string;
@@ -11,15 +11,15 @@ export interface PolicyFault {
 
 interface PolicyForm {
   readonly policy: DraftPolicy;
-  /** Of a model's policy: the default one, whose keys it inherits; null: this is the default. */
+  /** For a model's policy: the default policy, whose keys it inherits; null: this is the default. */
   readonly inherited: DraftPolicy | null;
   readonly models: readonly string[];
   readonly providers: readonly string[];
-  /** Nothing may be changed. */
+  /** Whether nothing can be changed. */
   readonly locked: boolean;
   /** undefined removes the key. */
   set(key: string, value: unknown): void;
-  /** Faults in a part of the policy: its own, and those of what it holds. */
+  /** Faults in a part of the policy, including nested ones. */
   faultsAt(...at: readonly string[]): readonly PolicyFault[];
 }
 

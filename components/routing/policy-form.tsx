@@ -22,7 +22,7 @@ const translations = [
   { value: 'never', label: 'Never' },
 ] as const;
 
-/** The keys of a policy as a form. @param model the one that it is for; null: the default of the workspace. */
+/** A form for the keys of a policy. @param model the policy's model; null: the workspace default. */
 export function PolicyForm({ model }: { model: string | null }) {
   const { policy, set, models, providers } = usePolicyForm();
   return (

@@ -10,15 +10,15 @@ interface PolicyJsonProps {
   faults: readonly PolicyFault[];
   locked: boolean;
   onChange(policy: DraftPolicy): void;
-  /** Whether the text is JSON at all. */
+  /** Whether the text is a JSON object. */
   onReadable(readable: boolean): void;
 }
 
-/** The same draft as text, as the policy file and the API have it. */
+/** The same draft as JSON, as in the policy file and the API. */
 export function PolicyJson({ policy, faults, locked, onChange, onReadable }: PolicyJsonProps) {
   const [text, setText] = useState(() => JSON.stringify(policy, null, 2));
   const [fault, setFault] = useState<string | null>(null);
-  // Somebody else changed it, or it was discarded: what stands here says the same unless it cannot be read.
+  // If the draft was changed elsewhere or discarded, shows the new draft, unless the text here is invalid.
   const own = read(text);
   const shown =
     own && JSON.stringify(own) !== JSON.stringify(policy) ? JSON.stringify(policy, null, 2) : text;

@@ -4,18 +4,18 @@ import { labelStyle } from '#components/ui/field';
 import { recordOf } from '#lib/gateway/routing/pure/policy/read';
 
 interface PolicyKeyProps {
-  /** Of the policy file. */
+  /** Key in the policy file. */
   name: string;
   label: string;
   hint?: ReactNode;
-  /** What stands beside it says the same: the label is for those who do not see it. */
+  /** The text beside it says the same, so the label is for screen readers only. */
   titled?: boolean;
-  /** What the key begins with where a model sets it apart from the default. */
+  /** Initial value when a model first overrides a key that the default does not set. */
   empty: unknown;
   children: ReactNode;
 }
 
-/** One key of a policy: its control, what is wrong with it, and in a model's policy whether it is the default's. */
+/** One key of a policy: its control, its errors, and in a model's policy whether it is inherited. */
 export function PolicyKey({ name, label, hint, titled, empty, children }: PolicyKeyProps) {
   const { policy, inherited, set, faultsAt, locked } = usePolicyForm();
   const own = Object.hasOwn(policy, name);

@@ -40,7 +40,7 @@ export function Attempts() {
   );
 }
 
-/** One box of a record of a policy, with its own fault. */
+/** Reads and sets the entries of a record in a policy, each with its own error. */
 function useEntry(key: string) {
   const { policy, set, faultsAt, inherited } = usePolicyForm();
   const record = recordOf(policy[key]);
@@ -112,7 +112,7 @@ export function TimeLimits() {
   );
 }
 
-/** Shares by provider, drawn instead of sorted. */
+/** Weights by provider, for a random order instead of a sorted one. */
 export function Weights() {
   const { policy, providers } = usePolicyForm();
   const entry = useEntry('weights');

@@ -6,11 +6,11 @@ import { classNames } from '#components/ui/class-names';
 import { NamePicker } from '#components/ui/name-picker';
 
 interface PolicyTabsProps {
-  /** Address of the page. */
+  /** URL of the page. */
   here: string;
-  /** Models that have a policy or a draft of their own. */
+  /** Models that have their own policy or draft. */
   models: readonly string[];
-  /** The one that is shown; null: the default. */
+  /** The selected model; null: the default. */
   current: string | null;
   /** Every model of the catalogue. */
   names: readonly string[];
@@ -20,7 +20,7 @@ interface PolicyTabsProps {
 const addressOf = (here: string, model: string | null) =>
   model === null ? here : `${here}?model=${encodeURIComponent(model)}`;
 
-/** The policies of a workspace: its default, and those that models have on top of it. */
+/** The policies of a workspace: its default, and those of models that override it. */
 export function PolicyTabs({ here, models, current, names, locked }: PolicyTabsProps) {
   const router = useRouter();
   const all = [null, ...new Set([...models, ...(current === null ? [] : [current])])];

@@ -7,7 +7,7 @@ import { Dialog, DialogBody, DialogFooter } from '#components/ui/dialog';
 interface PublishDialogProps {
   open: boolean;
   onOpenChange(open: boolean): void;
-  /** The one that it becomes. */
+  /** The version number that it gets. */
   version: number;
   model: string | null;
   changes: readonly string[];
@@ -15,7 +15,7 @@ interface PublishDialogProps {
   onPublish(): void;
 }
 
-/** What is about to be put in force, in words. */
+/** The changes that publishing puts in force. */
 export function PublishDialog(props: PublishDialogProps) {
   const { open, onOpenChange, version, model, changes, pending, onPublish } = props;
   return (

@@ -2,14 +2,14 @@ import type { FormAnswer } from '#components/form/answer';
 import type { OpenedPolicy } from '#components/routing/policy-draft';
 import type { PolicyFault } from '#components/routing/policy-form-context';
 
-/** What a draft would do, as the server sees it. */
+/** The effect of a draft, as determined by the server. */
 export interface Review {
   readonly faults: readonly PolicyFault[];
-  /** In words, against the version in force. */
+  /** As text, compared with the version in force. */
   readonly changes: readonly string[];
 }
 
-/** A plan with its reasons. */
+/** A routing plan with its reasons. */
 export interface Explained {
   readonly model: string;
   readonly requestedModel: string;
@@ -17,7 +17,7 @@ export interface Explained {
   readonly candidates: readonly {
     readonly provider: string;
     readonly model: string;
-    /** Protocol in which it is called, if it is not the client's. */
+    /** Protocol that it is called in, if it is not the client's. */
     readonly translatedTo: string | null;
     readonly input: string | null;
     readonly output: string | null;
@@ -28,7 +28,7 @@ export interface Explained {
   readonly failure: { readonly code: string; readonly message: string } | null;
 }
 
-/** How offers stand. */
+/** The health of offers. */
 export interface OffersHealth {
   readonly processes: number;
   readonly offers: readonly {
@@ -44,14 +44,14 @@ export interface OffersHealth {
   }[];
 }
 
-/** What is shown after an answer: while no process answers, the figures stay that were the last ones. */
+/** The health to show after an answer: if no process answers, the last known figures stay. */
 export function healthAfter(shown: OffersHealth, answer: OffersHealth): OffersHealth {
   return answer.processes === 0 ? { ...shown, processes: 0 } : answer;
 }
 
 type Act<Out> = (workspace: string, input: Record<string, unknown>) => Promise<FormAnswer<Out>>;
 
-/** What the page gives to the editor. */
+/** The actions that the page passes to the editor. */
 export interface RoutingActions {
   readonly open: Act<OpenedPolicy>;
   readonly review: Act<Review>;

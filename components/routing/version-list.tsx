@@ -11,7 +11,7 @@ import { toast } from '#components/ui/toaster';
 export interface VersionItem {
   readonly version: number;
   readonly by: string;
-  /** "3 h ago", and the moment in the workspace's zone. */
+  /** "3 h ago"; `at` is the exact time in the workspace's time zone. */
   readonly ago: string;
   readonly at: string;
   readonly changes: readonly string[];
@@ -21,15 +21,15 @@ interface VersionListProps {
   workspace: string;
   /** "default", or a model. */
   place: string;
-  /** The newest first. */
+  /** Newest first. */
   versions: readonly VersionItem[];
-  /** The one in force. */
+  /** The version in force. */
   current: number;
   rollBack: RoutingActions['rollBack'];
   locked: boolean;
 }
 
-/** Who changed what, and the way back to it. */
+/** The versions, who made them and what changed, with a button to roll back. */
 export function VersionList({ workspace, place, versions, current, rollBack, locked }: VersionListProps) {
   const router = useRouter();
   const [pending, startTransition] = useTransition();
@@ -79,7 +79,7 @@ export function VersionList({ workspace, place, versions, current, rollBack, loc
   );
 }
 
-/** What a version changed of the one before. */
+/** The changes from the previous version. */
 export function ChangeList({ changes }: { changes: readonly string[] }) {
   if (changes.length === 0) return <p className="text-[0.8125rem] text-muted">No differences.</p>;
   return (

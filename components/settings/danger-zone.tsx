@@ -8,14 +8,14 @@ import { Button } from '#components/ui/button';
 interface DangerZoneProps {
   workspace: string;
   name: string;
-  /** What is lost, a sentence each. */
+  /** What is lost, one sentence each. */
   losses: readonly string[];
-  /** What has to end first; null: nothing stands in the way. */
+  /** What has to end first; null: nothing. */
   blocked: string | null;
   remove(workspace: string, input: { confirm: string }): Promise<FormAnswer<unknown>>;
 }
 
-/** The end of a workspace. */
+/** Deletes a workspace. */
 export function DangerZone({ workspace, name, losses, blocked, remove }: DangerZoneProps) {
   const [open, setOpen] = useState(false);
   return (

@@ -15,12 +15,12 @@ interface SettingsFormProps {
   workspace: string;
   fields: readonly FormField[];
   initial: Readonly<Record<string, unknown>>;
-  /** Why nothing may be changed; null when it may. */
+  /** Why nothing can be changed; null if it can. */
   locked: string | null;
   send(workspace: string, input: Readonly<Record<string, unknown>>): Promise<FormAnswer<unknown>>;
-  /** Said when it is saved. */
+  /** Message shown when it is saved. */
   saved: string;
-  /** Beside the fields: what they mean. */
+  /** Explains the fields. */
   children?: ReactNode;
 }
 

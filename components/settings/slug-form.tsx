@@ -13,7 +13,7 @@ interface SlugFormProps {
   children: ReactNode;
 }
 
-/** A new slug leads to the same page under its address. */
+/** Changes the slug, then opens the same page at its new URL. */
 export function SlugForm({ workspace, field, locked, rename, children }: SlugFormProps) {
   async function send(slug: string, input: Readonly<Record<string, unknown>>) {
     const answer = await rename(slug, input);

@@ -11,7 +11,7 @@ import { toast } from '#components/ui/toaster';
 interface ZoneFormProps {
   workspace: string;
   zone: string;
-  /** Each with its current offset. */
+  /** Each label has the current offset. */
   zones: readonly { readonly value: string; readonly label: string }[];
   /** Why it may not be changed; null: it may. */
   locked: string | null;

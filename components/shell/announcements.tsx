@@ -6,7 +6,7 @@ import { buttonStyle } from '#components/ui/button';
 import { handFocusOn } from '#components/ui/hand-focus-on';
 
 interface AnnouncementsProps {
-  /** Remembers it in this browser, so that nothing flashes up that was put away. */
+  /** Remembers it in this browser, so that a dismissed announcement does not flash up. */
   onPutAway(id: string): Promise<void>;
   announcements: readonly {
     readonly id: string;
@@ -15,7 +15,7 @@ interface AnnouncementsProps {
   }[];
 }
 
-/** What operators tell everybody, until it is put away in this browser. */
+/** Announcements from operators, until they are dismissed in this browser. */
 export function Announcements({ announcements, onPutAway }: AnnouncementsProps) {
   const [gone, setGone] = useState<readonly string[]>([]);
 

@@ -8,7 +8,7 @@ import type { ShownBalance } from '#lib/console/show/balance';
 
 const everyMs = 5_000;
 
-/** What may still be spent, kept current while the page is seen. @param address where the balance of now is. */
+/** The available balance, updated while the page is visible. @param address URL of the current balance. */
 export function BalanceChip({ balance, address }: { balance: ShownBalance; address: string }) {
   const [polled, setPolled] = useState({ from: balance, now: balance });
   // What the server renders anew is newer than what was asked for before.

@@ -7,7 +7,7 @@ import { later, OnDemand } from '#components/ui/on-demand';
 
 const OpenSheet = later(() => import('#components/shell/popups/open-sheet').then((all) => all.OpenSheet));
 
-/** On a narrow screen: the mark, and the sidebar as a sheet. */
+/** The top bar on narrow screens: the logo, and a button that opens the sidebar as a sheet. */
 export function MobileBar({ sidebar }: { sidebar: ReactNode }) {
   return (
     <header className="sticky top-0 z-30 flex h-14 items-center justify-between border-b bg-sunken px-4 lg:hidden print:hidden">

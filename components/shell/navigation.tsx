@@ -16,19 +16,19 @@ import {
 import type { ReactNode } from 'react';
 
 export interface Destination {
-  /** Last part of the address, below the workspace; '' is the workspace itself. */
+  /** Last part of the URL path, below the workspace; '' is the workspace itself. */
   readonly path: string;
   readonly label: string;
   readonly icon: ReactNode;
 }
 
 export interface DestinationGroup {
-  /** null: its pages stand on top, without a heading. */
+  /** null: its pages are at the top, without a heading. */
   readonly label: string | null;
   readonly pages: readonly Destination[];
 }
 
-/** The pages of a workspace, in their order. Only pages that exist stand here; a group without pages is not shown. */
+/** The pages of a workspace, in order. List only pages that exist; a group without pages is not shown. */
 export const destinations: readonly DestinationGroup[] = [
   { label: null, pages: [{ path: '', label: 'Overview', icon: <LayoutDashboard /> }] },
   {
@@ -60,12 +60,12 @@ export const destinations: readonly DestinationGroup[] = [
   },
 ];
 
-/** The address of a page: `destinationHref('acme', 'keys')` is "/acme/keys". */
+/** The URL of a page: `destinationHref('acme', 'keys')` is "/acme/keys". */
 export function destinationHref(workspace: string, path: string): string {
   return path === '' ? `/${workspace}` : `/${workspace}/${path}`;
 }
 
-/** Whether a workspace has a page of this path. */
+/** Whether a workspace has a page with this path. */
 export function hasPage(path: string): boolean {
   return destinations.some(({ pages }) => pages.some((page) => page.path === path));
 }

@@ -13,7 +13,7 @@ import {
 } from 'lucide-react';
 import type { DestinationGroup } from '#components/shell/navigation';
 
-/** The pages of the operator area, in their order. Only pages that exist stand here. */
+/** The pages of the operator area, in order. List only pages that exist. */
 export const operatorDestinations: readonly DestinationGroup[] = [
   {
     label: 'Customers',
@@ -48,7 +48,7 @@ export const operatorDestinations: readonly DestinationGroup[] = [
   },
 ];
 
-/** The address of a page of the operator area: `operatorHref('providers')` is "/operator/providers". */
+/** The URL of a page of the operator area: `operatorHref('providers')` is "/operator/providers". */
 export function operatorHref(path: string): string {
   return `/operator/${path}`;
 }

@@ -11,7 +11,7 @@ import type { UserMenuProps } from '#components/shell/popups/user-button';
 import { UserMenu } from '#components/shell/user-menu';
 import { Badge } from '#components/ui/badge';
 
-/** The sidebar of the operator area, with the way back to the workspaces. */
+/** The sidebar of the operator area, with a link back to the workspaces. */
 export function OperatorSidebar(user: UserMenuProps) {
   const close = useContext(CloseSheet);
   return (

@@ -6,13 +6,13 @@ import { CloseSheet } from '#components/shell/popups/close-sheet';
 import { classNames } from '#components/ui/class-names';
 
 interface PageLinksProps {
-  /** Of the navigation, for those who do not see it. */
+  /** Accessible name of the navigation. */
   label: string;
   groups: readonly DestinationGroup[];
   hrefOf(path: string): string;
 }
 
-/** The pages of an area by their groups; a group without pages is not shown. */
+/** The pages of an area in groups; a group without pages is not shown. */
 export function PageLinks({ label, groups, hrefOf }: PageLinksProps) {
   const pathname = usePathname();
   const close = useContext(CloseSheet);
@@ -30,7 +30,7 @@ export function PageLinks({ label, groups, hrefOf }: PageLinksProps) {
                 <Link
                   key={page.path}
                   href={href}
-                  // Without a loading.tsx nothing of a page comes ahead: it would be two answers for each link in vain.
+                  // Without a loading.tsx, prefetching loads nothing useful and costs two requests per link.
                   prefetch={false}
                   aria-current={here ? 'page' : undefined}
                   ref={here ? bringIntoView : undefined}
@@ -53,12 +53,12 @@ export function PageLinks({ label, groups, hrefOf }: PageLinksProps) {
   );
 }
 
-/** On a low screen the links scroll: the one whose page is open is seen. */
+/** On a low screen the links scroll: brings the link of the current page into view. */
 function bringIntoView(link: HTMLAnchorElement | null) {
   link?.scrollIntoView({ block: 'nearest' });
 }
 
-/** Shows beside a link that its page is awaited; one that comes within a tenth of a second shows nothing. */
+/** Shows that a link's page is loading; nothing if it takes less than 0.1 s. */
 function OnItsWay() {
   const { pending } = useLinkStatus();
   return (

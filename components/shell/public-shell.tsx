@@ -11,7 +11,7 @@ interface PublicShellProps {
   children: ReactNode;
 }
 
-/** The frame of the pages that everybody may read. */
+/** The frame of the public pages. */
 export function PublicShell({ signedIn, status, children }: PublicShellProps) {
   return (
     <>

@@ -13,7 +13,7 @@ import { UserMenu } from '#components/shell/user-menu';
 import { WorkspaceSwitcher } from '#components/shell/workspace-switcher';
 
 export interface SidebarProps extends WorkspaceSwitcherProps, UserMenuProps {
-  /** Money that stands above the user. */
+  /** The balance, above the user. */
   balance: React.ReactNode;
 }
 

@@ -7,7 +7,7 @@ const OpenUserMenu = later(() =>
   import('#components/shell/popups/open-user-menu').then((all) => all.OpenUserMenu),
 );
 
-/** Who is signed in, the theme, and the way out. */
+/** The user menu: who is signed in, the theme, and signing out. */
 export function UserMenu(props: UserMenuProps) {
   return (
     <OnDemand

@@ -7,7 +7,7 @@ const OpenWorkspaceSwitcher = later(() =>
   import('#components/shell/popups/open-workspace-switcher').then((all) => all.OpenWorkspaceSwitcher),
 );
 
-/** The workspace that is open, and the way to the others. */
+/** The current workspace, with links to the others. */
 export function WorkspaceSwitcher(props: WorkspaceSwitcherProps) {
   return (
     <OnDemand

@@ -2,7 +2,7 @@ import { UptimeBar } from '#components/status/uptime-bar';
 import { Badge } from '#components/ui/badge';
 import type { ComponentView } from '#lib/console/status/view';
 
-/** The gateway or a provider: its name, how it is, its days, how often and how fast it answers. */
+/** The gateway or a provider: its name, state, daily history, availability and latency. */
 export function ComponentRow({ component, latency }: { component: ComponentView; latency: string }) {
   const { name, state, availability, latency: took, days, summary } = component;
   return (

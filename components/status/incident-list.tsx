@@ -1,7 +1,7 @@
 import { Badge } from '#components/ui/badge';
 import type { IncidentView } from '#lib/console/status/view';
 
-/** Incidents with what was said of them, the newest word on top. */
+/** Incidents with their updates, newest first. */
 export function IncidentList({ incidents }: { incidents: readonly IncidentView[] }) {
   return (
     <ul className="grid divide-y">

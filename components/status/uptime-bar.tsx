@@ -9,7 +9,7 @@ const tones: Readonly<Record<StateTone, string>> = {
   neutral: 'bg-line',
 };
 
-/** One bar a day; on a narrow screen the last 30. What the colours say stands in `summary` too. */
+/** One bar per day; on narrow screens the last 30. `summary` also says what the colors show. */
 export function UptimeBar({ days, summary }: { days: readonly DayBar[]; summary: string }) {
   return (
     <div>

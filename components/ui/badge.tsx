@@ -22,7 +22,7 @@ const badgeStyle = cva(
 
 export type BadgeTone = NonNullable<VariantProps<typeof badgeStyle>['tone']>;
 
-/** A short state in a word or two; the word carries the meaning, the colour only supports it. */
+/** A state in one or two words; the text carries the meaning, the color only supports it. */
 export function Badge({
   className,
   tone,

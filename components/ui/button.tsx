@@ -26,12 +26,12 @@ export const buttonStyle = cva(
 
 export type ButtonProps = ComponentProps<'button'> & VariantProps<typeof buttonStyle>;
 
-/** A press does nothing; Enter in a box of its form is one, too. */
+/** Ignores clicks, including the one that Enter in a form field triggers. */
 const off = { 'aria-disabled': true, onClick: (event: MouseEvent) => event.preventDefault() };
 
 /**
- * A disabled button can still have the focus: the browser would take it away from whoever pressed it, while the change
- * is made.
+ * A disabled button keeps the focus: with the `disabled` attribute, the browser would take it away while the
+ * change is made.
  */
 export function Button({ className, tone, size, type = 'button', disabled, ...props }: ButtonProps) {
   return (

@@ -4,19 +4,19 @@ import { Check } from 'lucide-react';
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 
 interface CheckboxProps {
-  /** In the data of its form. */
+  /** Name in the form data. */
   name?: string;
   checked: boolean;
   onChange(checked: boolean): void;
   children: ReactNode;
 }
 
-/** The browser's own box in our look: it stands on pages whose script must stay small. */
+/** A native checkbox with our styling, for pages that must load little script. */
 export function Checkbox({ name, checked, onChange, children }: CheckboxProps) {
   const id = useId();
   const box = useRef<HTMLInputElement>(null);
   const first = useRef({ checked, onChange });
-  // A press before the scripts were there, of which React tells nobody.
+  // Reports a click from before hydration, which React does not.
   useLayoutEffect(() => {
     const { checked: given, onChange: tell } = first.current;
     if (box.current && box.current.checked !== given) tell(box.current.checked);

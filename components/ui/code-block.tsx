@@ -2,11 +2,11 @@ import { CopyButton } from '#components/ui/copy-button';
 
 interface CodeBlockProps {
   code: string;
-  /** What it is, for the copy button's spoken name. */
+  /** What the code is, for the copy button's accessible name. */
   what: string;
 }
 
-/** Text to paste elsewhere, with its copy button. */
+/** Text to copy and paste elsewhere, with a copy button. */
 export function CodeBlock({ code, what }: CodeBlockProps) {
   return (
     <div className="relative min-w-0 rounded-md border bg-sunken text-left">

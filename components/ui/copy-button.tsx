@@ -6,9 +6,9 @@ import { Button, type ButtonProps } from '#components/ui/button';
 import { copyText } from '#components/ui/copy';
 
 interface CopyButtonProps extends Omit<ButtonProps, 'value' | 'children'> {
-  /** What lands on the clipboard: the whole value, whatever the page shows of it. */
+  /** The text that is copied: the whole value, even if the page shows only part of it. */
   value: string;
-  /** What is copied, for the spoken name: "request id". */
+  /** What is copied, for the accessible name: "request id". */
   what: string;
   /** Visible text; without it the button is an icon. */
   text?: string;

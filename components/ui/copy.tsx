@@ -1,7 +1,6 @@
 /**
- * Puts a text on the clipboard. `navigator.clipboard` is absent on plain http; a selected text area
- * still works there.
- * @param beside the text area stands in it: inside an open dialog, which takes the focus back from outside.
+ * Copies text to the clipboard. `navigator.clipboard` is absent on plain http; a selected text area works.
+ * @param beside parent of the text area: inside an open dialog, which takes the focus back from outside.
  * @throws Error when the browser refuses.
  */
 export async function copyText(text: string, beside: HTMLElement = document.body): Promise<void> {

@@ -12,19 +12,19 @@ export interface DialogProps {
   description?: ReactNode;
   children: ReactNode;
   /**
-   * Nothing but the dialog's own buttons closes it: neither Esc nor a press outside, and there is no
-   * cross. For what is shown once.
+   * Only the dialog's own buttons close it, not Esc or a click outside, and it has no close button in the
+   * corner. For content that is shown once.
    */
   sticky?: boolean;
   /**
-   * What gets the focus afterwards; without it, what had it before. False when another dialog follows: this one fades
-   * out after that one has opened, and must not take the focus out of it.
+   * What gets the focus afterwards; if not set, what had it before. False if another dialog follows: this one
+   * fades out after that one has opened, and must not take the focus from it.
    */
   finalFocus?: RefObject<HTMLElement | null> | false;
   className?: string;
 }
 
-/** A dialog once it has been opened. */
+/** The content of a dialog, loaded on first open. */
 export function DialogBox({
   open,
   onOpenChange,
@@ -67,7 +67,7 @@ export function DialogBox({
               ) : null}
             </header>
             {children}
-            {/* Last in order, so that the dialog opens on its first field. */}
+            {/* Last in the DOM, so that the dialog opens on its first field. */}
             {sticky ? null : <DialogClose label="Close" />}
           </BaseDialog.Popup>
         </BaseDialog.Viewport>

@@ -5,7 +5,7 @@ import { X } from 'lucide-react';
 import { buttonStyle } from '#components/ui/button';
 import { classNames } from '#components/ui/class-names';
 
-/** The cross in the corner of a dialog or sheet. */
+/** The close button in the corner of a dialog or sheet. */
 export function DialogClose({ label, className }: { label: string; className?: string }) {
   return (
     <Dialog.Close

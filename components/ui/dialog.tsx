@@ -8,11 +8,11 @@ import { later } from '#components/ui/on-demand';
 const DialogBox = later(() => import('#components/ui/dialog-box').then((all) => all.DialogBox));
 
 /**
- * A modal dialog: focus is trapped inside and goes back to where it came from. Its script is loaded when it is
- * first opened.
+ * A modal dialog: focus is trapped inside and goes back to where it came from. Its script is loaded on first
+ * open.
  */
 export function Dialog(props: DialogProps) {
-  // Kept once it was open, to close in its own time.
+  // Stays mounted once it was open, for its closing animation.
   const [wanted, want] = useState(props.open);
   if (props.open && !wanted) want(true);
   if (!wanted) return null;

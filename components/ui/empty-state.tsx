@@ -8,7 +8,7 @@ interface EmptyStateProps {
   action?: ReactNode;
 }
 
-/** What stands in place of a list: why there is nothing, and what to do next. */
+/** Shown instead of an empty list: why there is nothing, and what to do next. */
 export function EmptyState({ icon, title, children, action }: EmptyStateProps) {
   return (
     <div className="grid justify-items-center gap-2 rounded-lg border border-dashed bg-surface px-6 py-14 text-center">

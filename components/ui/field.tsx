@@ -12,16 +12,16 @@ interface FieldProps extends Omit<BaseField.Control.Props, 'className' | 'render
   label: ReactNode;
   name: string;
   hint?: ReactNode;
-  /** Shown in place of the hint and announced; the box is marked invalid. */
+  /** Shown instead of the hint and announced; the input is marked invalid. */
   error?: ReactNode;
-  /** Stands inside the box at its left, such as a currency sign. */
+  /** Shown inside the input on the left, such as a currency sign. */
   prefix?: string;
-  /** Stands inside the box at its right, such as a button or a unit. */
+  /** Shown inside the input on the right, such as a button or a unit. */
   suffix?: ReactNode;
   className?: string;
 }
 
-/** One labelled text box: label, box, hint or error, wired for assistive technology. */
+/** One labeled text input with a hint or an error, accessible to screen readers. */
 export function Field({ label, hint, error, prefix, suffix, className, name, ...control }: FieldProps) {
   return (
     <BaseField.Root

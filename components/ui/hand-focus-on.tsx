@@ -1,8 +1,8 @@
 const stops = 'a[href], button, input:not([type="hidden"]), select, textarea, summary';
 
 /**
- * Moves the focus out of what a pressed button is about to remove, so that it is not lost: of an item (`data-item`) to
- * the button that removes the next one or the one before (`data-removes`), else to what comes next on the page.
+ * Moves the focus out of what a clicked button is about to remove: from an item (`data-item`) to the remove
+ * button (`data-removes`) of the next or previous one, or else to the next control on the page.
  */
 export function handFocusOn(button: HTMLElement): void {
   const item = button.closest('[data-item]') ?? button;

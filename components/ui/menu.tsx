@@ -7,13 +7,13 @@ import { classNames } from '#components/ui/class-names';
 import { itemStyle, popupStyle } from '#components/ui/popup-style';
 
 interface MenuProps {
-  /** The button that opens it; it gets its label from the caller. */
+  /** The button that opens it; the caller labels it. */
   trigger: ReactElement;
   children: ReactNode;
   side?: 'top' | 'bottom';
   align?: 'start' | 'end';
   className?: string;
-  /** It is open when it first appears. */
+  /** Whether it is open when it first appears. */
   startOpen?: boolean;
 }
 
@@ -40,7 +40,7 @@ export function Menu({
 interface MenuItemProps {
   children: ReactNode;
   onSelect?: () => void;
-  /** A link in place of a plain item: give the anchor element. */
+  /** Renders the item as a link: pass the anchor element. */
   link?: ReactElement;
   danger?: boolean;
   disabled?: boolean;
@@ -73,7 +73,7 @@ interface MenuCheckProps {
   onChange?(checked: boolean): void;
 }
 
-/** One of which several may be chosen; the menu stays open. */
+/** A menu item with a checkbox; the menu stays open. */
 export function MenuCheck({ children, checked, disabled = false, onChange }: MenuCheckProps) {
   return (
     <BaseMenu.CheckboxItem
@@ -98,7 +98,7 @@ interface MenuChoiceProps<Value extends string> {
   onChange(value: Value): void;
 }
 
-/** A group of which exactly one is chosen. */
+/** A group of menu items with exactly one selected. */
 export function MenuChoice<Value extends string>({
   label,
   value,

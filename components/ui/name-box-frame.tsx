@@ -11,7 +11,7 @@ export interface Option {
 }
 
 export interface NamePickerProps {
-  /** What choosing does: "Add a fallback model". */
+  /** What selecting does: "Add a fallback model". */
   label: string;
   /** Those that may still be chosen; or what finds those whose names contain a text, if there may be thousands. */
   names: readonly string[] | ((text: string) => Promise<readonly Option[]>);

@@ -7,11 +7,11 @@ import { NameBoxFrame, type NamePickerProps, nameBoxStyle, type Option } from '#
 import { itemStyle, popupStyle } from '#components/ui/popup-style';
 
 interface NameBoxProps extends NamePickerProps {
-  /** What was typed into the box in whose place this one comes. */
+  /** Text typed into the input that this one replaces. */
   typed: string;
-  /** That box has the focus. */
+  /** Whether that input had the focus. */
   focused: boolean;
-  /** The list is open when it first appears. */
+  /** Whether the list is open when it first appears. */
   startOpen: boolean;
 }
 
@@ -26,7 +26,7 @@ export function NameBox({ label, names, shown, none, onPick, typed, focused, sta
   const input = useRef<HTMLInputElement>(null);
   const begin = useEffectEvent(() => {
     if (focused) input.current?.focus();
-    // Before the next key can come, and outside of React's own work.
+    // Runs before the next key event, and outside of React's effects.
     if (typed !== '') queueMicrotask(() => input.current && type(input.current, typed));
   });
   useLayoutEffect(() => begin(), []);
@@ -103,7 +103,7 @@ function useOptions(names: NamePickerProps['names'], text: string): readonly Opt
 
 /** As if somebody typed it: the list opens, is narrowed and has its first name marked. */
 function type(input: HTMLInputElement, text: string): void {
-  // React's own property would hide the change from it.
+  // React overrides the `value` setter and would miss the change.
   Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')?.set?.call(input, text);
   input.dispatchEvent(new InputEvent('input', { bubbles: true, inputType: 'insertText' }));
 }

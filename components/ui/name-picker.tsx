@@ -12,8 +12,8 @@ interface Loaded {
 }
 
 /**
- * A box that finds a name among many; choosing one adds it and empties the box. The list's script is loaded when
- * the box gets the focus; what is typed until then is kept.
+ * An input that finds a name among many; selecting one adds it and clears the input. The list's script is
+ * loaded when the input gets the focus; text typed until then is kept.
  */
 export function NamePicker(props: NamePickerProps) {
   const [text, setText] = useState('');
@@ -35,7 +35,7 @@ export function NamePicker(props: NamePickerProps) {
     setText(plain.current.value);
     void load();
   });
-  // Whoever came before the page's script was there.
+  // For an input that was focused before hydration.
   useEffect(() => loadForEarly(), []);
 
   if (loaded) {

@@ -9,10 +9,10 @@ interface Option {
 }
 
 interface NativeSelectProps {
-  /** Spoken name of the control. */
+  /** Accessible name of the control. */
   label: string;
   value: string;
-  /** Those of a group stand under its name, behind the others. */
+  /** Options with a group are under its heading, after the others. */
   options: readonly Option[];
   className?: string;
   /** More about the options, on hover. */
@@ -20,7 +20,7 @@ interface NativeSelectProps {
   onChange(value: string): void;
 }
 
-/** Chooses one of a few by the browser's own list: where many of them stand on a page, and its script must stay small. */
+/** A native select with a few options, for pages with many of them that must load little script. */
 export function NativeSelect({ label, value, options, className, note, onChange }: NativeSelectProps) {
   const groups = [...new Set(options.flatMap(({ group }) => group ?? []))];
   return (

@@ -4,22 +4,22 @@ import { type ComponentProps, type ComponentType, lazy, type ReactElement, Suspe
 import { untilLoaded } from '#components/ui/until-loaded';
 
 interface OnDemandProps {
-  /** The button that is there at once. */
+  /** The button that is shown immediately. */
   button(
     props: Pick<ComponentProps<'button'>, 'aria-haspopup' | 'aria-expanded' | 'autoFocus' | 'onClick'>,
   ): ReactElement;
-  /** Stands in the button's place from its first press on, opened. */
+  /** Replaces the button from the first click on, opened. */
   opened: ReactElement;
   popup: 'menu' | 'dialog';
 }
 
-/** What pops up behind a button, loaded when the button is pressed for the first time. */
+/** A popup behind a button, loaded on the first click. */
 export function OnDemand({ button, opened, popup }: OnDemandProps) {
   const [wanted, setWanted] = useState(false);
   const waiting = button({
     'aria-haspopup': popup,
     'aria-expanded': false,
-    // While the rest is loaded another one stands in its place.
+    // While the rest is loading, another button takes its place.
     autoFocus: wanted,
     onClick: () => setWanted(true),
   });

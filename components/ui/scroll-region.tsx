@@ -3,7 +3,7 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { classNames } from '#components/ui/class-names';
 
-/** What scrolls without a control inside needs a tab stop, so that the keyboard reaches its end. */
+/** A scrolling region without controls needs a tab stop, so that it can be scrolled by keyboard. */
 const tabStop = { tabIndex: 0 };
 
 /**

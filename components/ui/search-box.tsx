@@ -5,15 +5,15 @@ import { classNames } from '#components/ui/class-names';
 import { Input } from '#components/ui/input';
 
 interface SearchBoxProps {
-  /** What it looks for: its name for those who do not see it. */
+  /** What it searches; the accessible name. */
   label: string;
-  /** Shown while it is empty; the label when left out. */
+  /** Shown while it is empty; defaults to the label. */
   placeholder?: string;
-  /** What is looked for now. */
+  /** The current search. */
   value: string | null;
   className?: string;
   inputClassName?: string;
-  /** Enter was pressed; null: for nothing. */
+  /** Called on Enter; null: the field is empty. */
   onSearch(text: string | null): void;
 }
 

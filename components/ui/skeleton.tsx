@@ -1,13 +1,13 @@
 import { classNames } from '#components/ui/class-names';
 
-/** Stands where something will be, at its height, while it loads. */
+/** A placeholder of the same height while content loads. */
 export function Skeleton({ className }: { className?: string }) {
   return <div aria-hidden className={classNames('animate-pulse rounded-md bg-hover', className)} />;
 }
 
 const rowNames = 'abcdefghijkl'.split('');
 
-/** A table that is not there yet. */
+/** Placeholder for a table. */
 export function TableSkeleton({ rows = 8, label }: { rows?: number; label: string }) {
   return (
     <div role="status" className="overflow-hidden rounded-lg border bg-surface">

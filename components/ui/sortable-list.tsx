@@ -15,18 +15,18 @@ import { classNames } from '#components/ui/class-names';
 import { handFocusOn } from '#components/ui/hand-focus-on';
 
 interface SortableListProps {
-  /** What it is a list of, for those who do not see it. */
+  /** Accessible name of the list. */
   label: string;
-  /** Each once. */
+  /** Must be unique. */
   items: readonly string[];
   onChange(items: readonly string[]): void;
-  /** The number of the first one. */
+  /** Number of the first item. */
   from?: number;
-  /** Stands behind an item: what is wrong with it, or what it is. */
+  /** Shown below an item: what is wrong with it, or what it is. */
   note?(item: string, index: number): ReactNode;
 }
 
-/** A list whose order matters: dragged by its handles with a mouse or a finger, moved by the arrow keys on them. */
+/** A list whose order matters: items are moved by dragging their handles, or with the arrow keys on them. */
 export function SortableList({ label, items, onChange, from = 1, note }: SortableListProps) {
   const list = useRef<HTMLOListElement>(null);
   const [dragged, setDragged] = useState<string | null>(null);
@@ -34,7 +34,7 @@ export function SortableList({ label, items, onChange, from = 1, note }: Sortabl
   const [focused, setFocused] = useState<string | null>(null);
   const hint = useId();
 
-  // Moving its element takes the focus from it.
+  // Moving an element loses its focus.
   useEffect(() => {
     const handle = [...(list.current?.querySelectorAll('button[data-handle]') ?? [])].at(
       focused === null ? -1 : items.indexOf(focused),

@@ -8,7 +8,7 @@ interface TabsProps {
   tabs: readonly { value: string; label: string; content: ReactNode }[];
 }
 
-/** Switches between a few views of one thing. */
+/** Switches between a few views of the same thing. */
 export function Tabs({ label, tabs }: TabsProps) {
   return (
     <BaseTabs.Root defaultValue={tabs[0]?.value ?? null} className="grid min-w-0 gap-3">

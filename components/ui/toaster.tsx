@@ -5,7 +5,6 @@ import { Toaster as SonnerToaster } from 'sonner';
 
 export { toast } from 'sonner';
 
-/** Where passing messages appear. */
 export function Toaster() {
   const { resolvedTheme } = useTheme();
   return (

@@ -11,7 +11,7 @@ interface ToggleGroupProps<Value extends string> {
 
 const steps: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 
-/** A few choices side by side, exactly one of them on; the arrow keys go from one to the next. */
+/** A few options side by side, exactly one of them selected; the arrow keys move between them. */
 export function ToggleGroup<Value extends string>({
   label,
   value,

@@ -5,11 +5,11 @@ import type { ReactElement, ReactNode } from 'react';
 
 export interface TooltipProps {
   content: ReactNode;
-  /** What it explains. Give it a tab stop when it has none by itself. */
+  /** What it explains. Add a tab stop if the element has none. */
   children: ReactElement;
 }
 
-/** A tooltip whose script is here. */
+/** The tooltip once its script has loaded. */
 export function TooltipBox({ content, children }: TooltipProps) {
   return (
     <BaseTooltip.Root>

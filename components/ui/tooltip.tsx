@@ -6,7 +6,7 @@ import type { TooltipProps } from '#components/ui/tooltip-box';
 
 const TooltipBox = later(() => import('#components/ui/tooltip-box').then((all) => all.TooltipBox));
 
-/** Adds detail on hover and focus; never the only place where something is said. */
+/** Adds detail on hover and focus; do not put information only here. */
 export function Tooltip(props: TooltipProps) {
   return (
     <Suspense fallback={props.children}>

@@ -5,8 +5,8 @@ const mostWaitMs = 8_000;
 const id = 'part-of-page';
 
 /**
- * Loads a part of a page, and tries again while no answer comes: a part that failed would take the whole page with it,
- * and what is typed there.
+ * Loads a part of a page and retries until it succeeds: an error would take down the whole page, along with
+ * everything typed there.
  */
 export async function untilLoaded<Part>(load: () => Promise<Part>): Promise<Part> {
   let waitMs = firstWaitMs;

@@ -11,7 +11,7 @@ import { TimeTable } from '#components/usage/time-table';
 import type { ChartData } from '#lib/console/usage/chart';
 
 const tables = ['groups', 'time'] as const;
-/** What only changes how the same figures are looked at; it stands in the address too, and asks for nothing. */
+/** Settings that only change how the same figures are shown; they are also in the URL but load nothing. */
 const view = {
   only: parseAsString,
   table: parseAsStringLiteral(tables).withDefault('groups'),
@@ -20,11 +20,11 @@ const view = {
 
 interface ChartPanelProps {
   chart: ChartData;
-  /** What it is stacked by: "Model". */
+  /** What the chart is stacked by: "Model". */
   heading: string;
-  /** In the frame of the chart, above it. */
+  /** Shown above the chart, in its frame. */
   head: ReactNode;
-  /** Beside the choice of the table: the file. */
+  /** Shown beside the table switch: the CSV download. */
   action: ReactNode;
 }
 

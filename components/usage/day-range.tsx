@@ -3,13 +3,13 @@
 import { Input } from '#components/ui/input';
 
 interface DayRangeProps {
-  /** "2026-11-01"; both days are part of the range. */
+  /** "2026-11-01"; both days are included. */
   first: string;
   last: string;
   onChange(first: string, last: string): void;
 }
 
-/** A range of days of one's own. It is asked for when a box is left, so that a date can be typed. */
+/** A custom range of days. It is applied on blur, so that a date can be typed. */
 export function DayRange({ first, last, onChange }: DayRangeProps) {
   const box = (label: string, value: string, change: (day: string) => void) => (
     <Input

@@ -9,7 +9,7 @@ import type { ChartData } from '#lib/console/usage/chart';
 import { logHref } from '#lib/console/usage/log-href';
 import { showCount, showMoney } from '#lib/core/show-money';
 
-/** The groups of a chart with their totals; each leads to its calls in the log. */
+/** The groups of a chart with their totals, each with a link to its calls in the log. */
 export function GroupTable({ chart, heading }: { chart: ChartData; heading: string }) {
   const { kind, total } = chart;
   // The place of a group is its colour in the chart, in whatever order the table is.

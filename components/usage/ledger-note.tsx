@@ -1,8 +1,8 @@
 interface LedgerNoteProps {
-  /** Ready to read. */
+  /** Formatted for display. */
   usage: string;
   posted: string;
-  /** Posted less usage; null: they are equal. */
+  /** Posted minus usage; null: they are equal. */
   difference: string | null;
 }
 

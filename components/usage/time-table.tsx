@@ -4,7 +4,7 @@ import { showFigure } from '#lib/console/show/figure';
 import type { ChartData } from '#lib/console/usage/chart';
 import { logHref } from '#lib/console/usage/log-href';
 
-/** The chart as a table, the newest first; each figure leads to the calls that it counts. */
+/** The chart as a table, newest first; each figure links to the calls it counts. */
 export function TimeTable({ chart }: { chart: ChartData }) {
   const { groups, kind } = chart;
   const alone = groups.length < 2;

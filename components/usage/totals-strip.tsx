@@ -9,7 +9,7 @@ interface TotalsStripProps {
   current: string;
 }
 
-/** The figures of a range; each shows its own chart. */
+/** The figures of a range; each links to its own chart. */
 export function TotalsStrip({ figures, current }: TotalsStripProps) {
   return (
     <nav

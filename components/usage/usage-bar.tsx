@@ -47,12 +47,12 @@ const stepNames: Readonly<Record<Step, string>> = {
   month: 'By month',
 };
 
-/** Chooses what is shown; all of it stands in the address. What was shown stays until the new figures are there. */
+/** Chooses what is shown; kept in the URL. The old figures stay until the new ones have loaded. */
 export function UsageBar({ range, days, step, steps, models, providers, keys }: UsageBarProps) {
   const [pending, startTransition] = useTransition();
   const options = { shallow: false, history: 'push', startTransition } as const;
   const [{ metric, by, model, provider, key }, set] = useQueryStates(usageParameters, options);
-  // What narrows the figures is seen while it does; else it stands behind a button.
+  // Filters are visible if any is set; otherwise they are behind a button.
   const [more, setMore] = useState(Boolean(model || provider || key));
   const filters = useId();
   const chooseMetric = (next: MetricName) =>
@@ -172,14 +172,14 @@ function Narrow({ label, value, options, onChange }: NarrowProps) {
   );
 }
 
-/** A choice of the browser's own list, which offered these. */
+/** Narrows the value of a native select to the options it offered. */
 function oneOf<Name extends string>(names: readonly Name[], chosen: string): Name {
   const found = names.find((name) => name === chosen) ?? names[0];
   if (found === undefined) throw new Error('a list offers something');
   return found;
 }
 
-/** "2026-11-30" → "2026-12-01": ranges end before the day that they name last. */
+/** "2026-11-30" → "2026-12-01": the end of a range is exclusive. */
 function dayAfter(day: string): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10);
 }

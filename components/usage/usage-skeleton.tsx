@@ -1,7 +1,7 @@
 import { ChartSkeleton } from '#components/charts/chart-frame';
 import { TableSkeleton } from '#components/ui/skeleton';
 
-/** The figures, the chart and the table, at their heights, while they load. */
+/** Placeholders for the figures, the chart and the table, at their heights. */
 export function UsageSkeleton() {
   return (
     <>

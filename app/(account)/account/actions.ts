@@ -22,7 +22,7 @@ export const unlinkAction = ownAction(unlinkAccount);
 
 export const requestVerificationAction = ownAction(requestVerification, verificationLimits);
 
-/** What comes back from a provider next is connected with whoever is signed in, not signed in with. */
+/** The next account returned by a provider is connected to the current user, not used to sign in. */
 export async function startConnectingAction(): Promise<boolean> {
   const user = await findUser();
   if (!user) return false;

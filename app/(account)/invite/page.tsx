@@ -18,7 +18,7 @@ interface InvitePageProps {
   searchParams: Promise<Record<string, string | string[] | undefined>>;
 }
 
-/** Opened from a mail: whoever has the link sees what it is for. */
+/** Opened from an email: anyone with the link can see what it is for. */
 export default async function InvitePage({ searchParams }: InvitePageProps) {
   const given = (await searchParams).token;
   const token = typeof given === 'string' ? given.slice(0, 200) : '';
@@ -68,7 +68,7 @@ export default async function InvitePage({ searchParams }: InvitePageProps) {
   );
 }
 
-/** What it invites to; a sentence where it cannot be used. */
+/** The invitation; a sentence if it cannot be used. */
 async function findInvitation(token: string) {
   const actor = { kind: 'stranger', address: await requestAddress() } as const;
   try {

@@ -2,7 +2,7 @@
 
 import { WentWrong } from '#components/went-wrong';
 
-/** The part of the console that failed; the way to the other pages stays. */
+/** Error page inside the console; the navigation stays. */
 export default function WorkspaceErrorPage({ error, retry }: { error: unknown; retry: () => void }) {
   return (
     <div className="grid max-w-md justify-items-start gap-4 py-10">

@@ -6,7 +6,7 @@ import { showFirstRun } from '#lib/control/operations/workspace/first-run';
 
 const read = operationAction(showFirstRun);
 
-/** Asked again and again while somebody waits for their first call. */
+/** Polled while a user waits for their first call. */
 export async function readFirstRun(workspace: string): Promise<ActionResult<FirstRunState>> {
   const answer = await read(workspace, {});
   return answer.ok ? { ok: true, value: firstRunStateOf(answer.value) } : answer;

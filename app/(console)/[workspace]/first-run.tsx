@@ -14,7 +14,7 @@ import { readFirstRun } from './first-run-action';
 import { KeyPage, readSnippetFacts } from './keys/key-page';
 
 /**
- * What a new workspace does first, until half an hour after its first answered call; nothing after that.
+ * The first steps in a new workspace, until half an hour after its first answered call; then nothing.
  * @param workspace slug.
  */
 export async function FirstRun({ workspace: slug }: { workspace: string }) {

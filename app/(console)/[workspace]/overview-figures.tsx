@@ -39,7 +39,7 @@ interface OverviewFiguresProps {
   nowMs: number;
 }
 
-/** Money, traffic, spend by model and the last calls. */
+/** The balance, traffic, spend by model and the latest calls. */
 export async function OverviewFigures({ workspace, found, range, nowMs }: OverviewFiguresProps) {
   const { slug, timeZone } = workspace;
   const usage = `/${slug}/usage`;
@@ -123,7 +123,7 @@ export async function OverviewFigures({ workspace, found, range, nowMs }: Overvi
   );
 }
 
-/** Errors by their share of the requests; how many there are is the note. */
+/** Shows errors as a share of the requests, with their number as the note. */
 function asRate(figure: TotalFigure, { total, before }: UsageSeries): TotalFigure {
   return {
     ...figure,

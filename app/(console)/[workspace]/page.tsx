@@ -15,7 +15,7 @@ interface OverviewPageProps {
   searchParams: Promise<Record<string, string | string[] | undefined>>;
 }
 
-/** How the workspace stands; how to begin, until its first call was answered. */
+/** The overview of the workspace; the first steps until its first call was answered. */
 export default async function OverviewPage({ params, searchParams }: OverviewPageProps) {
   const { workspace } = await requireMember((await params).workspace, 'logs:read');
   const [{ range }, found] = await Promise.all([

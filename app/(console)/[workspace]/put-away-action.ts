@@ -5,7 +5,7 @@ import { dismissedCookie, withDismissed } from '#lib/console/show/dismissed';
 
 const yearSeconds = 365 * 86_400;
 
-/** Remembers in this browser alone that an announcement was put away. */
+/** Remembers, only in this browser, that an announcement was dismissed. */
 export async function putAwayAction(id: unknown): Promise<void> {
   const jar = await cookies();
   const value = withDismissed(jar.get(dismissedCookie)?.value, id);

@@ -2,7 +2,7 @@
 
 import { WentWrong } from '#components/went-wrong';
 
-/** The page of the operator area that failed; the way to the other pages stays. */
+/** Error page inside the operator area; the navigation stays. */
 export default function OperatorErrorPage({ error, retry }: { error: unknown; retry: () => void }) {
   return (
     <div className="grid max-w-md justify-items-start gap-4 py-10">

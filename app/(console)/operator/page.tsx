@@ -2,7 +2,7 @@ import { notFound, redirect } from 'next/navigation';
 import { operatorDestinations, operatorHref } from '#components/shell/operator-navigation';
 import { requireOperator } from '#lib/console/operator';
 
-/** To the first page of the area. */
+/** Redirects to the first page of the area. */
 export default async function OperatorPage() {
   await requireOperator();
   const [first] = operatorDestinations.flatMap(({ pages }) => pages);

@@ -15,7 +15,7 @@ export interface CreateDialogProps {
   initial?: Values;
   verb: { readonly idle: string; readonly pending: string };
   create(input: Values): Promise<FormAnswer<{ key: string }>>;
-  /** How the secret is shown, the one time that it is. */
+  /** What to show with the secret; it is shown only once. */
   shown(secret: string, sent: Values): ShownSecret;
   open: boolean;
   onOpenChange(open: boolean): void;
@@ -23,7 +23,7 @@ export interface CreateDialogProps {
   button: RefObject<HTMLButtonElement | null>;
 }
 
-/** A form whose answer is a secret, and the secret: loaded as one, so that nothing has to be fetched to show it. */
+/** A form that returns a secret, and the secret: loaded together, so that showing it loads nothing. */
 export function CreateDialog(props: CreateDialogProps) {
   const { fields, initial = {}, verb, create, shown, open, onOpenChange, button } = props;
   const router = useRouter();

@@ -5,7 +5,7 @@ interface KeyFactsProps {
   facts: readonly { readonly name: string; readonly value: ReactNode; readonly exact?: string }[];
 }
 
-/** What is known of a key besides its use. */
+/** The details of a key other than its use. */
 export function KeyFacts({ facts }: KeyFactsProps) {
   return (
     <Section title="Key details">

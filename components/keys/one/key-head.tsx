@@ -9,7 +9,7 @@ import { Badge } from '#components/ui/badge';
 import { Button } from '#components/ui/button';
 import { CopyButton } from '#components/ui/copy-button';
 
-/** Which key this is, whether it works, and what may be done with it. */
+/** The heading of a key's page: the key, its status and its actions. */
 export function KeyHead({ row }: { row: KeyRow }) {
   const { status } = row;
   return (
@@ -43,12 +43,12 @@ const banners = {
   neutral: 'bg-hover text-ink',
 } as const;
 
-/** Why its calls are refused, and what helps. */
+/** Why its calls are refused, and what to do about it. */
 function KeyBanner({ status }: { status: KeyRow['status'] }) {
   return <p className={`rounded-lg px-4 py-2.5 leading-5 ${banners[status.tone]}`}>{status.why}</p>;
 }
 
-/** Two secrets work: which ones, until when, and the way to end it now. */
+/** Says that two secrets work, which ones and until when, with a button to stop the old one now. */
 function Overlap({ row, earlier }: { row: KeyRow; earlier: NonNullable<KeyRow['earlier']> }) {
   const { locked } = useKeyPage();
   const { change, pending } = useKeyChange(row);

@@ -1,6 +1,6 @@
 import { Section } from '#components/section';
 
-/** One change of a key, ready to read. */
+/** A change to a key, formatted for display. */
 export interface TrailRow {
   readonly id: string;
   readonly who: string;
@@ -12,7 +12,7 @@ export interface TrailRow {
   readonly exact: string;
 }
 
-/** Who changed a key, Newest first. */
+/** The changes to a key and who made them, newest first. */
 export function KeyTrail({ rows }: { rows: readonly TrailRow[] }) {
   return (
     <Section title="Changes" note={rows.length > 0 ? 'Newest first' : null}>

@@ -8,11 +8,11 @@ import type { UseRow } from '#lib/console/show/key/use';
 
 interface LiveUseProps {
   rows: readonly UseRow[];
-  /** Address from which the current rows are read. */
+  /** URL that returns the current rows. */
   address: string;
 }
 
-/** Limits and caps with what counts against them, kept current while the page is seen. */
+/** Limits and caps with their current use, updated while the page is visible. */
 export function LiveUse({ rows: first, address }: LiveUseProps) {
   const [rows, setRows] = useState(first);
   const connection = usePoll<{ rows: readonly UseRow[] }>(address, 3_000, (now) => setRows(now.rows));

@@ -1,17 +1,17 @@
-/** A day of spend, ready to read. */
+/** A day's spend, formatted for display. */
 export interface SpendDay {
   readonly day: string;
   readonly cost: string;
   readonly calls: string;
-  /** Share of the dearest day, 0 to 1. */
+  /** Share of the most expensive day, 0 to 1. */
   readonly part: number;
-  /** The log of that day. */
+  /** URL of that day's log. */
   readonly href: string;
 }
 
 const height = 56;
 
-/** Spend by day as small bars; the same figures stand in a table for those who do not see them. */
+/** Spend by day as small bars, with the same figures in a table for screen readers. */
 export function SpendBars({ days }: { days: readonly SpendDay[] }) {
   const step = 100 / Math.max(1, days.length);
   return (

@@ -14,14 +14,14 @@ interface CreateDialogProps {
   button: RefObject<HTMLButtonElement | null>;
 }
 
-/** The form of a new key, and the secret that it leads to. */
+/** The form for a new key, then its secret. */
 export function CreateDialog({ open, onOpenChange, button }: CreateDialogProps) {
   const router = useRouter();
   const { actions, workspace, fields, models, facts } = useKeyPage();
   const [created, setCreated] = useState<{ name: string; secret: string; model: string } | null>(null);
   return (
     <>
-      {/* The address, which opens the form, changes a moment after the secret is there. */}
+      {/* The query parameter that opens the form is removed shortly after the secret appears. */}
       <Dialog
         open={open && created === null}
         onOpenChange={onOpenChange}

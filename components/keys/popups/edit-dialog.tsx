@@ -13,7 +13,7 @@ interface EditDialogProps {
   onOpenChange(open: boolean): void;
 }
 
-/** All settings of a key, as they are; what is changed is in force for the next call. */
+/** Edits all settings of a key; changes apply from the next call on. */
 export function EditDialog({ row, open, onOpenChange }: EditDialogProps) {
   const { actions, workspace, fields, models } = useKeyPage();
   const router = useRouter();

@@ -10,14 +10,14 @@ export type DialogOfKey = 'edit' | 'rotate' | 'revoke';
 
 interface KeyDialogsProps {
   row: KeyRow;
-  /** The one that is open. */
+  /** The open dialog. */
   dialog: DialogOfKey | null;
   onClose(): void;
   /** Gets the focus back. */
   button: RefObject<HTMLButtonElement | null>;
 }
 
-/** The dialogs behind the menu of a key. */
+/** The dialogs of the key menu. */
 export function KeyDialogs({ row, dialog, onClose, button }: KeyDialogsProps) {
   const close = (open: boolean) => {
     if (!open) onClose();

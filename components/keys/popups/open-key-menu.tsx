@@ -25,12 +25,12 @@ import { toast } from '#components/ui/toaster';
 
 const KeyDialogs = later(() => import('#components/keys/popups/key-dialogs').then((all) => all.KeyDialogs));
 
-/** What may be done with a key; open when it first appears. */
+/** The actions on a key; open when it first appears. */
 export function OpenKeyMenu({ row }: { row: KeyRow }) {
   const { locked } = useKeyPage();
   const { change, pending } = useKeyChange(row);
   const [dialog, setDialog] = useState<DialogOfKey | null>(null);
-  // Loaded with the first dialog and kept: one of them shows a secret after it has closed.
+  // Loaded with the first dialog and kept: one of the dialogs shows a secret after it has closed.
   const [wanted, want] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
   const ask = (next: DialogOfKey) => {

@@ -10,7 +10,7 @@ interface RevokeDialogProps {
   onOpenChange(open: boolean): void;
 }
 
-/** Revoking is final, so the name must be typed. */
+/** Revoking cannot be undone, so the name must be typed. */
 export function RevokeDialog({ row, open, onOpenChange }: RevokeDialogProps) {
   const { actions, workspace } = useKeyPage();
   return (

@@ -27,7 +27,7 @@ interface RotateDialogProps {
   finalFocus: RefObject<HTMLElement | null>;
 }
 
-/** A new secret for a key; whoever asks chooses when the old one stops. */
+/** Creates a new secret for a key; the user chooses when the old one stops working. */
 export function RotateDialog({ row, open, onOpenChange, finalFocus }: RotateDialogProps) {
   const { actions, workspace, facts } = useKeyPage();
   const router = useRouter();

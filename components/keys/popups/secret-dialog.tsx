@@ -10,16 +10,16 @@ import { Tabs } from '#components/ui/tabs';
 
 interface SecretDialogProps {
   name: string;
-  /** The key itself; it lives in this dialog and nowhere else, and is gone when it closes. */
+  /** The key itself; it exists only in this dialog and is gone when the dialog closes. */
   secret: string;
   facts: SnippetFacts;
-  /** One that the key may call. */
+  /** A model that the key may call. */
   model: string;
   finalFocus: RefObject<HTMLElement | null>;
   onClose(): void;
 }
 
-/** Shows a new API key, once. */
+/** Shows a new API key once. */
 export function SecretDialog({ name, secret, facts, model, finalFocus, onClose }: SecretDialogProps) {
   return (
     <ShownOnce
@@ -37,14 +37,14 @@ export function SecretDialog({ name, secret, facts, model, finalFocus, onClose }
   );
 }
 
-/** How a secret is shown. */
+/** What to show with a secret. */
 export interface ShownSecret {
   title: string;
   description: string;
-  /** What it is, for the button that copies it: "API key". */
+  /** What the secret is, for the copy button: "API key". */
   what: string;
   secret: string;
-  /** Ready-made lines with the secret in them, by tab. */
+  /** Ready-to-paste snippets with the secret, by tab. */
   use: Readonly<Record<string, { readonly label: string; readonly code: string; readonly what: string }>>;
 }
 
@@ -53,7 +53,7 @@ interface ShownOnceProps extends ShownSecret {
   onClose(): void;
 }
 
-/** Shows a secret, once. Neither Esc, a press outside, Back nor a reload loses it unasked. */
+/** Shows a secret once. Esc, a click outside and Back do not close it, and a reload asks first. */
 export function ShownOnce({ title, description, what, secret, use, finalFocus, onClose }: ShownOnceProps) {
   const [mayClose, setMayClose] = useState(false);
   useEffect(() => {
@@ -103,7 +103,7 @@ export function ShownOnce({ title, description, what, secret, use, finalFocus, o
   );
 }
 
-/** Back stays on this page and a reload asks first, as long as the calling component is shown. */
+/** While the calling component is mounted, Back stays on this page and a reload asks first. */
 function useKeepPage(): void {
   useEffect(() => {
     const stay = () => window.history.pushState(window.history.state, '', window.location.href);

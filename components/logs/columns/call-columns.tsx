@@ -4,7 +4,7 @@ import { describeStatus, StatusCode } from '#components/logs/call-status';
 import { CopyButton } from '#components/ui/copy-button';
 import type { CallColumn } from '#lib/console/log/columns';
 
-/** One call of the list; times and money are ready to read. */
+/** A call in the list; times and amounts are formatted for display. */
 export interface CallRow {
   readonly id: string;
   readonly href: string;
@@ -22,7 +22,7 @@ export interface CallRow {
   readonly streamed: boolean;
   /** null: nothing was used. */
   readonly tokens: { readonly in: string; readonly out: string } | null;
-  /** Tokens of the answer a second; null: it was not streamed, or too short to tell. */
+  /** Output tokens per second; null: it was not streamed, or too short to measure. */
   readonly speed: string | null;
   readonly cost: string;
   readonly exactCost: string;
@@ -48,7 +48,7 @@ interface CallColumnLook {
 const aNumber = { headClass: 'text-right', cellClass: 'whitespace-nowrap text-right tabular-nums' };
 const nothing = <span className="text-muted">none</span>;
 
-/** What stands in each column of a call behind its time. */
+/** The columns of a call after its time. */
 export const columnLooks: Readonly<Record<CallColumn, CallColumnLook>> = {
   status: {
     head: 'Status',
@@ -156,7 +156,7 @@ export const columnLooks: Readonly<Record<CallColumn, CallColumnLook>> = {
   },
 };
 
-/** A code in words joined by underscores, which may end a line after each of them. */
+/** A code with underscores, which may wrap after each of them. */
 export function Breakable({ text }: { text: string }) {
   const words = text.split('_');
   return words.map((word, index) =>

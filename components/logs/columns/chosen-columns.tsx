@@ -5,7 +5,7 @@ import { CallTable } from '#components/logs/call-table';
 import type { CallRow } from '#components/logs/columns/call-columns';
 import type { CallColumn } from '#lib/console/log/columns';
 
-/** null: the usual ones. */
+/** null: the default columns. */
 type Choice = readonly CallColumn[] | null;
 
 interface ColumnChoice {
@@ -18,19 +18,19 @@ const Columns = createContext<ColumnChoice>({ chosen: null, choose: () => undefi
 export const useColumns = () => useContext(Columns);
 
 interface ChosenColumnsProps {
-  /** What this browser remembers; the server reads it, so that the table first appears with these columns. */
+  /** The choice stored in this browser; the server reads it, so that the first render has these columns. */
   remembered: Choice;
   remember(columns: Choice): Promise<void>;
   children: ReactNode;
 }
 
-/** Holds which columns of the log are shown, for the menu and the table. */
+/** Provides the chosen columns of the log to the menu and the table. */
 export function ChosenColumns({ remembered, remember, children }: ChosenColumnsProps) {
   const [chosen, setChosen] = useState(remembered);
 
   function choose(columns: Choice) {
     setChosen(columns);
-    // Without an answer the choice holds as long as the page does.
+    // If saving fails, the choice still applies until the page is left.
     startTransition(() => remember(columns).catch(() => undefined));
   }
 

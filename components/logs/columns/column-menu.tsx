@@ -7,7 +7,7 @@ const OpenColumnMenu = later(() =>
   import('#components/logs/columns/open-column-menu').then((all) => all.OpenColumnMenu),
 );
 
-/** Which columns the log shows, loaded when it is asked for. */
+/** The column menu of the log, loaded on demand. */
 export function ColumnMenu() {
   return (
     <OnDemand popup="menu" button={(button) => <ColumnsButton {...button} />} opened={<OpenColumnMenu />} />

@@ -2,7 +2,6 @@ import { Columns3 } from 'lucide-react';
 import type { ComponentProps } from 'react';
 import { Button } from '#components/ui/button';
 
-/** Opens the menu of the columns. */
 export function ColumnsButton(props: ComponentProps<'button'>) {
   return (
     <Button {...props}>

@@ -7,7 +7,7 @@ import { ColumnsButton } from '#components/logs/columns/columns-button';
 import { Menu, MenuCheck, MenuItem, MenuSeparator } from '#components/ui/menu';
 import { callColumns, usualColumns } from '#lib/console/log/columns';
 
-/** Which columns the log shows; open when it first appears. */
+/** The column menu of the log; open when it first appears. */
 export function OpenColumnMenu() {
   const { chosen, choose } = useColumns();
   const shown = chosen ?? usualColumns;

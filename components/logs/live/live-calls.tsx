@@ -11,11 +11,11 @@ import { useReading } from '#components/logs/live/use-reading';
 import { Button } from '#components/ui/button';
 
 interface LiveCallsProps {
-  /** The newest page, as the server read it. */
+  /** The first page, as the server read it. */
   calls: readonly CallRow[];
-  /** When that was, ISO. */
+  /** When it was read, ISO. */
   readAt: string;
-  /** Where the calls are that ended since: the filters of the page stand in it. */
+  /** URL that returns calls that have ended since; it includes the page's filters. */
   address: string;
 }
 
@@ -25,12 +25,12 @@ interface Ended {
 }
 
 const everyMs = 2_000;
-/** More are on the next pages. */
+/** More calls are on the next pages. */
 const mostRows = 500;
 
 /**
- * The newest page of the log, to which new calls come by themselves while it is live. Whoever reads it (the pointer or
- * the focus is on it, or the page is scrolled) sees it unmoved: new ones wait behind a button.
+ * The first page of the log; in live mode, new calls are added automatically. While the user is reading (the
+ * pointer or the focus is on it, or the page is scrolled), they wait behind a button.
  */
 export function LiveCalls({ calls, readAt, address }: LiveCallsProps) {
   const [live] = useLive();
@@ -94,7 +94,7 @@ export function LiveCalls({ calls, readAt, address }: LiveCallsProps) {
   );
 }
 
-/** The newest first, each call once: a later reading of it wins. */
+/** Newest first, each call once: the later version wins. */
 function merged(newer: readonly CallRow[], older: readonly CallRow[]): readonly CallRow[] {
   const byId = new Map([...older, ...newer].map((row) => [row.id, row]));
   return [...byId.values()].sort((one, other) => (one.id < other.id ? 1 : -1)).slice(0, mostRows);

@@ -5,7 +5,7 @@ import { parseAsBoolean, useQueryState } from 'nuqs';
 import { Button } from '#components/ui/button';
 import { classNames } from '#components/ui/class-names';
 
-/** Whether new calls appear by themselves; it stands in the address. */
+/** Whether new calls appear automatically; kept in the URL. */
 export function useLive() {
   return useQueryState('live', parseAsBoolean.withDefault(false).withOptions({ shallow: false }));
 }

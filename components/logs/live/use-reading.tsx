@@ -5,8 +5,8 @@ import { type RefObject, useCallback, useEffect, useEffectEvent } from 'react';
 const topPx = 80;
 
 /**
- * Whether somebody reads what a frame shows: the pointer or the focus is on it, or the page is scrolled down.
- * @param onFree they do not any more.
+ * Whether the user is reading a frame: the pointer or the focus is on it, or the page is scrolled.
+ * @param onFree called when they stop.
  */
 export function useReading(frame: RefObject<HTMLElement | null>, onFree: () => void): () => boolean {
   const free = useEffectEvent(onFree);

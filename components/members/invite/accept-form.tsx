@@ -12,7 +12,7 @@ interface AcceptFormProps {
   accept(input: unknown): Promise<FormAnswer<{ slug: string }>>;
 }
 
-/** One press, because programs that look through mail open every link in it. */
+/** Accepting takes a click, because mail scanners open every link in an email. */
 export function AcceptForm({ token, email, accept }: AcceptFormProps) {
   const [fault, setFault] = useState<string | null>(null);
   const [pending, setPending] = useState(false);

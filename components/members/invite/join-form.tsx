@@ -15,7 +15,7 @@ interface JoinFormProps {
   join(input: unknown): Promise<FormAnswer<{ slug: string }>>;
 }
 
-/** Makes an account of the invited address, signs in and opens the workspace. */
+/** Creates an account for the invited address, signs in and opens the workspace. */
 export function JoinForm({ token, email, join }: JoinFormProps) {
   const [fault, setFault] = useState<{ field: string | null; message: string } | null>(null);
   const [pending, setPending] = useState(false);

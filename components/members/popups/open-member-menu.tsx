@@ -13,7 +13,7 @@ import type { MemberRow } from '#lib/console/team/member-rows';
 
 type Asked = 'role' | 'remove' | 'transfer' | 'leave' | null;
 
-/** What may be done with a member; open when it first appears. */
+/** The actions on a member; open when it first appears. */
 export function OpenMemberMenu({ row }: { row: MemberRow }) {
   const { actions, workspace, locked, changesOwners, roles } = useMemberPage();
   const [asked, ask] = useState<Asked>(null);
@@ -22,7 +22,7 @@ export function OpenMemberMenu({ row }: { row: MemberRow }) {
   const who = row.name ?? row.email;
   const mayChange = locked === null && (row.role !== 'owner' || changesOwners);
   const askRole = () => {
-    // What was chosen before a Cancel was not wanted.
+    // Discards a choice that was canceled before.
     setRole(row.role);
     ask('role');
   };

@@ -1,4 +1,4 @@
 import { createContext } from 'react';
 
-/** Closes the sheet in which a sidebar stands; undefined: it stands in no sheet. */
+/** Closes the sheet that contains the sidebar; undefined: the sidebar is not in a sheet. */
 export const CloseSheet = createContext<(() => void) | undefined>(undefined);

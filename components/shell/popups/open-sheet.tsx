@@ -6,7 +6,7 @@ import { CloseSheet } from '#components/shell/popups/close-sheet';
 import { SheetButton } from '#components/shell/popups/sheet-button';
 import { DialogClose } from '#components/ui/dialog-close';
 
-/** The sidebar as a sheet over a narrow screen. */
+/** The sidebar as a sheet on narrow screens. */
 export function OpenSheet({ children }: { children: ReactNode }) {
   const [open, setOpen] = useState(true);
   return (

@@ -13,7 +13,7 @@ const themes = [
   { value: 'dark', label: 'Dark', icon: <Moon /> },
 ] as const;
 
-/** Who is signed in, the theme, and the way out. */
+/** The opened user menu: who is signed in, the theme, and signing out. */
 export function OpenUserMenu(user: UserMenuProps) {
   const { theme, setTheme } = useTheme();
   return (

@@ -6,9 +6,9 @@ export interface UserMenuProps {
   name: string | null;
   /** The user's role in this workspace. */
   role: string;
-  /** They run this gateway: the menu leads to the operator area. */
+  /** Whether the user runs this gateway; the menu then links to the operator area. */
   operator: boolean;
-  /** Of the gateway; null: not known. */
+  /** Version of the gateway; null: unknown. */
   version: string | null;
 }
 

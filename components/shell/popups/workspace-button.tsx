@@ -11,7 +11,7 @@ export interface WorkspaceSwitcherProps {
   workspaces: readonly WorkspaceName[];
 }
 
-/** The first letter of a workspace, in its place of a picture. */
+/** The first letter of a workspace, instead of a picture. */
 export function Initial({ name }: { name: string }) {
   return (
     <span
@@ -23,7 +23,7 @@ export function Initial({ name }: { name: string }) {
   );
 }
 
-/** Which workspace is open. */
+/** Button with the current workspace. */
 export function WorkspaceButton({ name, ...button }: { name: string } & ComponentProps<'button'>) {
   return (
     <button

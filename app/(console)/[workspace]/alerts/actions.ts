@@ -12,7 +12,7 @@ import {
 
 export const setAlertsAction = operationAction(setAlerts);
 
-/** Its answer is the only one that ever carries the secret of a webhook. */
+/** Only this answer ever contains the secret of a webhook. */
 export const createWebhookAction = operationAction(createWebhook);
 
 export const setWebhookAction = operationAction(setWebhook);

@@ -32,7 +32,7 @@ import {
 
 export const metadata: Metadata = { title: 'Billing' };
 
-/** The newest lines; the ledger has a page of its own. */
+/** Number of newest lines; the full ledger has its own page. */
 const latestLines = 6;
 /** Older ones have mostly expired. */
 const mostPromos = 50;
@@ -53,7 +53,7 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
   const { slug, timeZone } = workspace;
   const { payments } = getConsoleHost().control;
   const configured = Boolean(payments);
-  // Before the rest: what it says was added stands in the balance and the ledger that are read after it.
+  // Read first, so that the balance and the ledger include a credit that it reports.
   const back = pays && returned ? await readForPage(showTopUp, slug, { id: returned }) : null;
   const [funds, ledger, low, promos, topUps, automatic] = await Promise.all([
     readForPage(showWorkspace, slug, {}),

@@ -11,7 +11,7 @@ import {
 } from '#lib/control/operations/key/operations';
 import { endOverlap, rotateKey } from '#lib/control/operations/key/rotate';
 
-/** This answer and that of a rotation are the only ones that ever carry a key. */
+/** Only this answer and that of a rotation ever contain a key. */
 export const createKeyAction = operationAction(createKey);
 
 export const rotateKeyAction = operationAction(rotateKey);

@@ -32,7 +32,7 @@ const actions = {
   each: changeKeysAction,
 };
 
-/** Base address, first calls and a model that works as pasted, for ready-made lines; and every model of the catalogue. */
+/** Base URL, first calls and a model for ready-to-paste snippets; and every model of the catalogue. */
 export async function readSnippetFacts(workspace: string) {
   const { data: models, example } = await readForPage(listModelNames, workspace, {});
   const baseUrl = getConsoleHost().env.publicUrl;

@@ -5,7 +5,7 @@ import { columnsCookie, writeColumns } from '#lib/console/log/columns';
 
 const yearSeconds = 365 * 86_400;
 
-/** Remembers in this browser alone which columns the log shows. @param columns null: the usual ones. */
+/** Remembers, only in this browser, which columns the log shows. @param columns null: the default columns. */
 export async function chooseColumnsAction(columns: unknown): Promise<void> {
   const jar = await cookies();
   const value = writeColumns(columns);

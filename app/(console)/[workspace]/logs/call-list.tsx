@@ -13,13 +13,13 @@ import { listCalls } from '#lib/control/operations/call/operations';
 const pageSize = 50;
 
 interface CallListProps {
-  /** The page waits for new calls, so that an empty one is no dead end. */
+  /** Whether the page waits for new calls; an empty page is then not a dead end. */
   live: boolean;
   workspace: Membership['workspace'];
   filters: ListAddress;
 }
 
-/** One page of the log; the next one starts after its last call, however many arrive meanwhile. */
+/** One page of the log; the next one starts after its last call, however many arrive in the meantime. */
 export async function CallList({ live, workspace, filters: { texts, input, faults } }: CallListProps) {
   const readAt = new Date().toISOString();
   const none = { data: [], next: null, count: undefined, ranked: undefined };

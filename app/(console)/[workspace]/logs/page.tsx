@@ -47,7 +47,7 @@ interface LogsPageProps {
 }
 
 export default async function LogsPage({ params, searchParams }: LogsPageProps) {
-  // Before anything is streamed, so that a stranger gets the status of a page that is not there.
+  // Checked before streaming starts, so that non-members get the status of a page that does not exist.
   const { workspace } = await requireMember((await params).workspace, 'logs:read');
   const query = await searchParams;
   const filters = readLogAddress(query, workspace.timeZone);

@@ -3,7 +3,7 @@
 import { operationAction } from '#lib/console/operation';
 import { createManagementKey, revokeManagementKey } from '#lib/control/operations/management-key/operations';
 
-/** Its answer is the only one that ever carries a management key. */
+/** Only this answer ever contains a management key. */
 export const createManagementKeyAction = operationAction(createManagementKey);
 
 export const revokeManagementKeyAction = operationAction(revokeManagementKey);

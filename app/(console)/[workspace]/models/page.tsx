@@ -12,7 +12,7 @@ import { listKeyNames, showKey } from '#lib/control/operations/key/operations';
 
 export const metadata: Metadata = { title: 'Models' };
 
-/** What the filter offers. */
+/** Number of keys that the filter offers. */
 const mostKeys = 200;
 const olderKeys = 'Only the newest keys are listed.';
 

@@ -13,7 +13,7 @@ import { UsageFigures } from './usage-figures';
 
 export const metadata: Metadata = { title: 'Usage' };
 
-/** What the choice of a key offers. */
+/** Number of keys that the filter offers. */
 const mostKeys = 200;
 
 interface UsagePageProps {
@@ -22,7 +22,7 @@ interface UsagePageProps {
 }
 
 export default async function UsagePage({ params, searchParams }: UsagePageProps) {
-  // Before anything is streamed, so that a stranger gets the status of a page that is not there.
+  // Checked before streaming starts, so that non-members get the status of a page that does not exist.
   const { workspace } = await requireMember((await params).workspace, 'logs:read');
   const query = await searchParams;
   const address = await loadUsageAddress(Promise.resolve(query));

@@ -39,11 +39,11 @@ interface UsageFiguresProps {
   address: UsageAddress;
   question: UsageQuestion;
   nowMs: number;
-  /** As it stands in the address, for what only changes the look. */
+  /** The raw query, for settings that only change the display. */
   query: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-/** The figures, the chart and the tables of what the address asks for. */
+/** The figures, the chart and the tables for the query. */
 export async function UsageFigures({ workspace, address, question, nowMs, query }: UsageFiguresProps) {
   const here = `/${workspace.slug}/usage`;
   if (question.fault) return <Refused text={question.fault} href={here} />;
@@ -170,7 +170,7 @@ function withoutNull(given: Readonly<Record<keyof Filters, string | null>>): Fil
   };
 }
 
-/** Keeps which table is open. */
+/** Keeps the selected table. */
 function withView(href: string, { table }: UsageFiguresProps['query']): string {
   return table === 'time' ? `${href}${href.includes('?') ? '&' : '?'}table=time` : href;
 }

@@ -12,7 +12,7 @@ export const compareFilesAction = operatorAction(compareCatalogueOperation);
 
 export const applyFilesAction = operatorAction(applyCatalogue);
 
-/** Applies the files that come with this version, which the browser need not send. */
+/** Applies the files that come with this version, so that the browser need not send them. */
 export async function applyShippedAction(input: {
   prune: boolean;
 }): Promise<ActionResult<{ changes: string[]; leftOut: string[] }>> {

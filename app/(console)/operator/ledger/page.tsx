@@ -17,7 +17,7 @@ export const metadata: Metadata = { title: 'Ledger' };
 export default async function LedgerPage() {
   const { running, last } = await readForOperator(showVerification);
   const nowMs = Date.now();
-  // What is broken stands on top.
+  // Failed checks come first.
   const checks = (last?.checks ?? []).toSorted((one, other) => other.broken - one.broken);
   const verdict =
     last === null ? 'Not verified yet' : last.error ? 'Failed' : last.ok ? 'Passed' : 'Violations found';

@@ -47,7 +47,7 @@ export default async function DocsPage({ params }: DocsPageProps) {
   );
 }
 
-/** The parts of a page that are made of declarations. */
+/** The parts of a page that are generated from declarations. */
 async function generatedOf(slug: string): Promise<Record<string, ReactNode>> {
   switch (slug) {
     case 'errors':

@@ -17,7 +17,7 @@ export async function generateMetadata({ params }: PublicModelPageProps): Promis
   };
 }
 
-/** Strangers see what is offered and what it costs; how it has done is for those who call it. */
+/** The public sees what is offered and what it costs; measured figures are only for users who can call it. */
 export default async function PublicModelPage({ params }: PublicModelPageProps) {
   const model = await requireModel((await params).slug);
   const signedIn = (await findUser()) !== null;

@@ -34,7 +34,7 @@ async function secretOfBegun(): Promise<string> {
   return secretOfForm(cookie?.value);
 }
 
-/** Next-auth keeps in a cookie where to lead to, and reads it through Next rather than from the request. */
+/** Deletes an invalid redirect target. NextAuth reads its cookie through Next, not from the request. */
 async function forgetFalseTarget(): Promise<void> {
   const jar = await cookies();
   for (const { name, value } of jar.getAll()) {

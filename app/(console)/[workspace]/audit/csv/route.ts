@@ -10,7 +10,7 @@ import { auditFilters, listAudit } from '#lib/control/operations/trail/operation
 
 const rows = 500;
 
-/** The lines that the page shows under the same address, all pages of it, as a file. */
+/** All pages of the lines that the audit page with the same query shows, as a file. */
 export async function GET(request: NextRequest, { params }: { params: Promise<{ workspace: string }> }) {
   const { workspace: named } = await params;
   const { slug, timeZone } = (await findMember(named))?.workspace ?? { slug: named, timeZone: 'UTC' };
@@ -33,7 +33,7 @@ export async function GET(request: NextRequest, { params }: { params: Promise<{ 
       const lines = page.data.map((row) => auditCsvLine(row, { timeZone, actors }));
       controller.enqueue(encoder.encode(lines.join('')));
       const next: Awaited<ReturnType<typeof read>> | null = page.next ? await read(page.next) : null;
-      // A file that breaks off must not look whole.
+      // A truncated file must not look complete.
       if (next && 'refused' in next) throw new Error('the rest of the audit log could not be read');
       page = next?.value ?? null;
     },

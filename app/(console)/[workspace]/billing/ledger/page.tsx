@@ -24,7 +24,7 @@ interface LedgerPageProps {
   searchParams: Promise<Record<string, string | string[] | undefined>>;
 }
 
-/** Every line that moved the balance, by month and kind. */
+/** Every line that changed the balance, by month and kind. */
 export default async function LedgerPage({ params, searchParams }: LedgerPageProps) {
   const { workspace } = await requireMember((await params).workspace, 'workspace:read');
   const { slug, timeZone: zone } = workspace;

@@ -14,7 +14,7 @@ import { showCount, showMoney } from '#lib/core/show-money';
 
 interface KeyUseProps {
   workspace: Membership['workspace'];
-  /** Of the key. */
+  /** Id of the key. */
   id: string;
   nowMs: number;
 }
@@ -23,7 +23,7 @@ const shownCalls = 10;
 const shownDays = 30;
 const dayMs = 86_400_000;
 
-/** What the key spent on each of the last 30 days, the running one included. */
+/** The key's spend on each of the last 30 days, including today. */
 export async function KeySpend({ workspace: { slug, timeZone }, id, nowMs }: KeyUseProps) {
   const from = new Date(nowMs - (shownDays - 1) * dayMs).toISOString();
   const series = await readForPage(seriesOfUsage, slug, { key: id, step: 'day', from });
@@ -54,7 +54,7 @@ export async function KeySpend({ workspace: { slug, timeZone }, id, nowMs }: Key
   );
 }
 
-/** The newest calls of the key, and the way to all of them. */
+/** The newest calls of the key, with a link to all of them. */
 export async function KeyCalls({ workspace, id, nowMs, logHref }: KeyUseProps & { logHref: string }) {
   const { slug, timeZone } = workspace;
   const { data } = await readForPage(listCalls, slug, { key: id, limit: shownCalls });

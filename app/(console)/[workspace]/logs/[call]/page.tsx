@@ -101,7 +101,7 @@ export default async function CallPage({ params }: CallPageProps) {
   );
 }
 
-/** Why there are no lines: a job is charged at its end, one without a report by its hold. */
+/** Why there are no lines: a job is charged when it ends; without a usage report, its hold is charged. */
 function nothingCharged(cost: string, job: { cost: string | null; state: string } | null): string {
   if (job && job.cost === null) return 'The job is charged when it completes.';
   if (!job && cost !== '0') return `${showMoney(cost)}. No breakdown was kept.`;

@@ -15,7 +15,7 @@ interface ExportRoute {
 
 const rows = 500;
 
-/** The calls that the page of the log shows under the same address, all pages of it, as a file. */
+/** All pages of the calls that the log page with the same query shows, as a file. */
 export async function GET(request: NextRequest, { params }: ExportRoute): Promise<Response> {
   const { workspace: named } = await params;
   const { slug, timeZone } = (await findMember(named))?.workspace ?? { slug: named, timeZone: 'UTC' };
@@ -43,7 +43,7 @@ export async function GET(request: NextRequest, { params }: ExportRoute): Promis
   );
 }
 
-/** A range that ends now would move on with every page. */
+/** Fixes the end of a range that ends now; otherwise it would move with every page. */
 function standing(
   { last, ...input }: Readonly<Record<string, unknown>>,
   nowMs: number,

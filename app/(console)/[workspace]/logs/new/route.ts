@@ -10,12 +10,12 @@ interface TailRoute {
 }
 
 const mostRows = 200;
-/** Charges are posted side by side: one that began to be posted earlier may be seen later. */
+/** Charges are posted concurrently: one that started earlier may become visible later. */
 const overlapMs = 10_000;
 
 /**
- * The calls of the log that ended since a page was made; some that it has already are among them.
- * `since` is the `now` of the answer before.
+ * The calls that have ended since the page was rendered, including some that it already has. `since` is the
+ * `now` of the previous answer.
  */
 export async function GET(request: NextRequest, { params }: TailRoute): Promise<Response> {
   const { workspace: named } = await params;
@@ -25,7 +25,7 @@ export async function GET(request: NextRequest, { params }: TailRoute): Promise<
   if (Number.isNaN(sinceMs)) return Response.json({ message: 'since is a time' }, { status: 400 });
   const { input } = readLogAddress({ ...query, after: undefined }, timeZone);
   const nowMs = Date.now();
-  // Before the first moment that a date can hold there is none; the operation refuses others that no call can have.
+  // Clamped to the epoch, because no call is older. The operation refuses other impossible dates.
   const settledAfter = new Date(Math.max(0, sinceMs - overlapMs)).toISOString();
   const told = await readForRoute(await findRouteActor(), listCalls, slug, {
     ...input,

@@ -10,7 +10,7 @@ import { readForPage } from '#lib/console/operation';
 import { isCallable } from '#lib/control/catalogue/search';
 import { modelPerformance } from '#lib/control/operations/catalogue/performance';
 
-/** Only pages that exist stand in the navigation. */
+/** The navigation lists only pages that exist. */
 const mayRoute = destinations.some(({ pages }) => pages.some(({ path }) => path === 'routing'));
 
 interface MemberModelPageProps {

@@ -5,7 +5,7 @@ import { loadUsageAddress, questionOf } from '#lib/console/usage/address';
 import { usageCsv } from '#lib/console/usage/csv';
 import { rowsOfUsage } from '#lib/control/operations/usage/operations';
 
-/** What the page of usage shows, all groups of it, as a file; it has the page's own address. */
+/** What the usage page with the same query shows, with all groups, as a file. */
 export async function GET(request: NextRequest, { params }: { params: Promise<{ workspace: string }> }) {
   const { workspace } = await requireMember((await params).workspace, 'logs:read');
   const question = questionOf(loadUsageAddress(request), Date.now(), workspace.timeZone);

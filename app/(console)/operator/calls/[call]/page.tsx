@@ -6,7 +6,7 @@ interface CallPageProps {
   params: Promise<{ call: string }>;
 }
 
-/** A call of any workspace, found by its id: to its page in the log. */
+/** Redirects to the log page of a call of any workspace, by its id. */
 export default async function CallPage({ params }: CallPageProps) {
   const { id, workspace } = await readForOperator(showCall, { id: (await params).call });
   redirect(`/${workspace}/logs/${id}`);

@@ -15,7 +15,7 @@ interface ExportRoute {
 
 const rows = 500;
 
-/** The lines that the page of the ledger shows under the same address, all pages of it, the oldest first. */
+/** All pages of the lines that the ledger page with the same query shows, oldest first, as a file. */
 export async function GET(request: NextRequest, { params }: ExportRoute): Promise<Response> {
   const { workspace: named } = await params;
   const { slug, timeZone } = (await findMember(named))?.workspace ?? { slug: named, timeZone: 'UTC' };

@@ -21,7 +21,7 @@ export async function generateMetadata({ params }: StatementPageProps): Promise<
   return { title: monthField.schema.safeParse(month).success ? `Statement ${month}` : 'Statement' };
 }
 
-/** The ledger of a month on one sheet, made to be printed. */
+/** The ledger of a month on one sheet, for printing. */
 export default async function StatementPage({ params }: StatementPageProps) {
   const { workspace: named, month } = await params;
   const { workspace } = await requireMember(named, 'workspace:read');

@@ -7,7 +7,7 @@ interface KeyRoute {
   params: Promise<{ workspace: string; key: string }>;
 }
 
-/** What counts against a key's limits now, for the panel that keeps itself current. */
+/** What currently counts against a key's limits, polled by its panel. */
 export async function GET(_: Request, { params }: KeyRoute): Promise<Response> {
   const { workspace, key } = await params;
   const told = await readForRoute(await findRouteActor(), showKeyUse, workspace, { id: key });
