@@ -4,7 +4,7 @@ import type { ShownProvider } from '#lib/control/operations/provider/list';
 import type { Probed } from '#lib/control/operations/provider/probe';
 import { showMoney } from '#lib/core/show-money';
 
-/** A provider as its table shows it. */
+/** A row of the table of providers. */
 export interface ProviderRow {
   readonly id: string;
   readonly name: string;
@@ -34,7 +34,7 @@ export function providerRowOf({ id, name, offers, families, credential }: ShownP
       address: address ?? '',
       why: reason,
     })),
-    // That a variable is not set is said once, above the table.
+    // Missing variables are reported once, above the table.
     credential: {
       text: places[kind],
       given: kind !== 'none',
@@ -44,14 +44,16 @@ export function providerRowOf({ id, name, offers, families, credential }: ShownP
   };
 }
 
-/** What a test of a provider came to. */
+/** The result of testing a provider. */
 export interface TestedProvider {
   readonly model: string;
   /** null: it was not kept. */
   readonly outcome: Omit<Probed, 'upstreamRequestId'> | null;
 }
 
-/** The outcome of a test in a sentence: "acme/small answered 200 in 320 ms: 8 tokens in, 16 out, $0.000072." */
+/**
+ * The result of a test in a sentence: "acme/small answered 200 in 320 ms: 8 tokens in, 16 out, $0.000072."
+ */
 export function outcomeText({ model, outcome }: TestedProvider): string {
   if (outcome === null) return `${model} was called, but its answer was not kept. Run the test again.`;
   const { ok, status, durationMs, message, input, output, cost } = outcome;

@@ -3,13 +3,13 @@ import { showMoney } from '#lib/core/show-money';
 
 /** What a workspace may still spend, as the sidebar shows it. */
 export interface ShownBalance {
-  /** Ready to read: "$10.00". */
+  /** Formatted: "$10.00". */
   readonly available: string;
   /** The exact decimal, in dollars. */
   readonly exact: string;
-  /** No call is admitted at or below zero. */
+  /** Whether it is zero or less, so that no call is admitted. */
   readonly empty: boolean;
-  /** Below the threshold that the workspace has set. */
+  /** Whether it is below the workspace's threshold. */
   readonly low: boolean;
 }
 

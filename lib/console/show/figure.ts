@@ -4,14 +4,14 @@ import { showCount, showMoney } from '#lib/core/show-money';
 /** Dollars, pieces, or ms. */
 export type FigureKind = 'money' | 'count' | 'span';
 
-/** A figure to read: "$1.20", "1,234", "320 ms"; a dash where there is none. */
+/** A figure, formatted: "$1.20", "1,234", "320 ms"; a dash if there is none. */
 export function showFigure(kind: FigureKind, value: number | null): string {
   if (value === null) return '–';
   if (kind === 'span') return showSpan(value);
   return kind === 'count' ? showCount(value) : showMoney(plainDecimal(value));
 }
 
-/** The same in the least room: "$1.2k", "3.4M"; for an axis. */
+/** The same as short as possible: "$1.2k", "3.4M"; for an axis. */
 export function showShort(kind: FigureKind, value: number): string {
   if (kind === 'span') return value >= 1000 ? `${trim(value / 1000)} s` : `${trim(value)} ms`;
   const sign = kind === 'money' ? '$' : '';

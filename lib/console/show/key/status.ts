@@ -2,12 +2,12 @@ import { showAgo, showDay, showMinute, showMoment } from '#lib/console/show/time
 import type { ShownKey } from '#lib/control/operations/key/settings';
 import { showCount, showMoney } from '#lib/core/show-money';
 
-/** Whether calls of a key are served, ready to read. */
+/** Whether calls of a key are served, formatted. */
 export interface KeyStatus {
   readonly tone: 'good' | 'warn' | 'bad' | 'neutral';
   /** One or two words. */
   readonly text: string;
-  /** When or by what it ends: "resets 26 Nov, 00:00"; null where the word says it all. */
+  /** When or how it ends: "resets 26 Nov, 00:00"; null if there is nothing to add. */
   readonly note: string | null;
   /** What happens to calls, why, and what helps, in sentences. */
   readonly why: string;
@@ -20,7 +20,7 @@ interface Place {
 
 type Cause = NonNullable<ShownKey['refusing']>['cause'];
 
-/** What a key's calls come to now, by what its next one would be refused by. Pure. */
+/** The status of a key, from what its next call would be refused for. Pure. */
 export function keyStatusOf(key: ShownKey, place: Place): KeyStatus {
   const { refusing } = key;
   if (refusing === null)
