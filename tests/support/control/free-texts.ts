@@ -1,6 +1,6 @@
 /**
- * Fields in which people write what they like, as `operation.field`. The browser test of markup fills each of them; a
- * field that is on neither list turns tests/unit/control/free-texts.spec.ts red.
+ * Fields with free text, as `operation.field`. The browser test of markup fills each of them; a field that is
+ * on neither list fails tests/unit/control/free-texts.spec.ts.
  */
 export const freeTexts = [
   ...['key.create.name', 'key.set.name', 'management-key.create.name'],
@@ -11,7 +11,7 @@ export const freeTexts = [
   ...['incident.create.title', 'incident.create.text', 'incident.update.text', 'incident.resolve.text'],
 ] as const;
 
-/** Texts that are stored nowhere, of which markup is refused, or that operators alone write. */
+/** Strings that are not stored, in which markup is refused, or that only operators write. */
 export const closedTexts = [
   ...[
     'workspace.create.timeZone',
@@ -37,7 +37,8 @@ export const closedTexts = [
   'incident.create.affects',
   ...['credit.add.ref', 'credit.promo.ref'],
   ...['provider.set-credential.provider', 'provider.set-credential.env', 'provider.test.provider'],
-  // By operators alone: everybody's console shows it, other tests' too; files are checked by a schema.
+  // Only operators write these: announcements appear in every console, including other tests'; files are
+  // checked against a schema.
   'announcement.create.text',
   ...['catalogue.apply.files', 'catalogue.take-over.files', 'catalogue.take-over.changed'],
   ...['price.set.model', 'price.set.provider', 'price.set.price'],
