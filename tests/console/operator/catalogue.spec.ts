@@ -48,7 +48,7 @@ models:
   await page.keyboard.press('Enter');
   await expect(row).toContainText('Stored, encrypted');
   await row.getByRole('button', { name: 'Test' }).press('Enter');
-  // The simulated provider takes its own key alone.
+  // The simulated provider accepts only its own key.
   await expect(row).toContainText('answered 401');
   expect(await page.content()).not.toContain(secret);
   await row.getByRole('button', { name: 'Credential for' }).press('Enter');
