@@ -21,7 +21,7 @@ const quiet = { NEXT_TELEMETRY_DISABLED: '1', CHECKPOINT_DISABLE: '1', PRISMA_HI
  * @returns {Promise<string>} path of a Node that runs the project (24 or later).
  */
 export async function prepare({ build = false, tests = false } = {}) {
-  // Whoever changes the schema needs Prisma's command line, which is a development package.
+  // Changing the schema needs Prisma's command line, which is a development package.
   const development = () => tests || !clientIsCurrent();
   const installed = () => dependenciesAreCurrent(root, development()) && findNode();
   const ready = () => installed() && clientIsCurrent() && (!build || buildIsCurrent());

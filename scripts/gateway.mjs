@@ -1,4 +1,4 @@
-// The command line under Node 24, from any directory.
+// Runs the command line on Node 24, from any directory.
 import { join } from 'node:path';
 import { launch, root } from './bootstrap.mjs';
 

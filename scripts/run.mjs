@@ -80,7 +80,7 @@ function ended(child, pass) {
     child.once('error', (error) => settle(() => reject(error)));
     child.once('close', finish);
     child.once('exit', (code, signal) => {
-      // A process that it left behind may keep its output open for ever.
+      // A process that it left behind may keep its output open forever.
       const giveUp = () => {
         child.stdout?.destroy();
         child.stderr?.destroy();

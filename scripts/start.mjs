@@ -1,4 +1,4 @@
-// `npm start`: whatever is missing first, then the server.
+// `npm start`: prepares what is missing, then starts the server.
 import { readFileSync } from 'node:fs';
 import { launch } from './bootstrap.mjs';
 

@@ -5,7 +5,7 @@ import type { ControlHost } from '#lib/control/operations/run';
 import type { SessionUser } from '#lib/control/operations/user/authenticate';
 import { nearestHop } from '#lib/platform/client-address';
 
-/** Whoever is signed in, as operations know them, with the address of the request in hand. */
+/** The signed-in user as the actor of operations, with the IP address of the current request. */
 export async function actorOf(
   user: Pick<SessionUser, 'id' | 'operator' | 'sessionId' | 'verified'>,
 ): Promise<UserActor> {
@@ -15,12 +15,15 @@ export async function actorOf(
   return { kind: 'user', userId, operator, sessionId, unverified, address: await requestAddress() };
 }
 
-/** Where the request in hand came from; null: it does not say. */
+/** The IP address of the client of the current request; null: unknown. */
 export async function requestAddress(): Promise<string | null> {
   return nearestHop((await headers()).get('x-forwarded-for'));
 }
 
-/** A change is in force in this process before the page hears of it (contract: authentication/change-in-force). */
+/**
+ * Its changes are in force in this process before the page gets the result (contract:
+ * authentication/change-in-force).
+ */
 export function controlHost(): ControlHost {
   return getConsoleHost().control;
 }

@@ -1,4 +1,4 @@
-/** Pages that are shown without a session (contract: operations/console-addresses). */
+/** Pages shown without a session (contract: operations/console-addresses). */
 const publicPages: readonly string[] = [
   '/sign-in',
   '/sign-up',
@@ -9,22 +9,25 @@ const publicPages: readonly string[] = [
   '/welcome',
   '/status',
 ];
-/** Those that everybody may read, with all below them. */
+/** Public pages, with everything below them. */
 const publicTrees = ['/models', '/docs'];
 
-/** Whether a page is shown without a session. @param path without slashes at its end. */
+/** Whether a page is shown without a session. @param path without trailing slashes. */
 export function isPublicPage(path: string): boolean {
   return (
     publicPages.includes(path) || publicTrees.some((tree) => path === tree || path.startsWith(`${tree}/`))
   );
 }
 
-/** First segments of the pages whose forms are sent without a session: signing in and up, resets, invitations, the first operator. */
+/**
+ * First segments of the pages whose forms are sent without a session: signing in and up, resets, invitations,
+ * the first operator.
+ */
 const accountPages = /^\/(?:sign-in|sign-up|forgot-password|reset|verify|invite|welcome)(?:\/|$)/;
 
 const sessionCookies = ['next-auth.session-token', '__Secure-next-auth.session-token'];
 
-/** @param cookies names of the cookies that a request carries; a large session stands in several, numbered. */
+/** @param cookies names of a request's cookies; a large session is split into several, with numbers. */
 export function hasSession(cookies: readonly string[]): boolean {
   return cookies.some((name) =>
     sessionCookies.some((cookie) => name === cookie || name.startsWith(`${cookie}.`)),
@@ -36,7 +39,7 @@ export function takesStrangersForms(path: string): boolean {
   return accountPages.test(path);
 }
 
-/** A console path with single slashes and none at its end: each page has one address. */
+/** A console path with single slashes and no trailing one: each page has one URL. */
 export function plainPath(path: string): string {
   return `/${path
     .split('/')
@@ -44,8 +47,8 @@ export function plainPath(path: string): string {
     .join('/')}`;
 }
 /**
- * Where to go after signing in: a path of this console, whatever the address bar was made to say.
- * @returns `fallback` for anything that leaves the origin or leads back to signing in.
+ * Where to go after signing in: a path of this console, whatever the URL says.
+ * @returns `fallback` for anything that leaves the origin or points back to signing in.
  */
 export function safeCallback(target: string | null | undefined, fallback = '/'): string {
   if (!target?.startsWith('/')) return fallback;
@@ -58,10 +61,10 @@ export function safeCallback(target: string | null | undefined, fallback = '/'):
 }
 
 /**
- * The address that next-auth leads to after signing in or out.
- * @param target what a form, a query or a cookie asked for: an address of this console or a path; may be anything.
+ * Where next-auth redirects after signing in or out.
+ * @param target the URL or path that a form, a query or a cookie asked for; untrusted.
  * @param origin the console's own origin.
- * @returns an address of the console, its home where `target` leads anywhere else.
+ * @returns a URL of the console; its home page if `target` points anywhere else.
  */
 export function landingAddress(target: unknown, origin: string): string {
   const text = typeof target === 'string' ? target : '';
@@ -70,8 +73,8 @@ export function landingAddress(target: unknown, origin: string): string {
 }
 
 /**
- * Whether next-auth takes a text for an address to lead to. It answers 500 to a query or cookie that holds
- * another one; whether it leads there is for `landingAddress` to decide.
+ * Whether next-auth accepts a string as the target of a redirect. It answers 500 to a query or cookie with
+ * any other; `landingAddress` decides whether it redirects there.
  */
 export function isWebAddress(text: string): boolean {
   const url = URL.parse(text, text.startsWith('/') ? 'http://console.invalid' : undefined);
@@ -79,9 +82,10 @@ export function isWebAddress(text: string): boolean {
 }
 
 /**
- * Whether a browser says that another site's page sent a request (contract: control-plane/other-sites). Next compares
- * Origin and Host of actions too; this also knows sites that share our host name, and answers before anything is read.
- * What says neither is no browser's page, and carries no cookie of one.
+ * Whether the browser says that another site's page sent a request (contract: control-plane/other-sites).
+ * Next also compares Origin and Host of actions; this also detects sites that share our host name, and
+ * answers before anything is read. A request with neither header is not from a browser's page, and has none
+ * of its cookies.
  */
 export function isFromElsewhere(headers: Pick<Headers, 'get'>): boolean {
   const site = headers.get('sec-fetch-site');

@@ -9,8 +9,8 @@ import { sealingKeysOf } from '#lib/platform/sealing';
 import { openThrottle } from '#lib/platform/throttle/open-throttle';
 
 /**
- * The host of this process: what server.ts set, else one made of the environment, for a host that runs
- * only Next. Next bundles its own copies of modules; the registered symbol makes all of them see one.
+ * The host of this process: the one that server.ts set, otherwise one made from the environment, if the host
+ * runs only Next. Next bundles its own copies of modules; the registered symbol lets all of them share one.
  * @throws Error without DATABASE_URL and KEY_PEPPER.
  */
 export function getConsoleHost(): ConsoleHost {

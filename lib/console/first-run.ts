@@ -3,18 +3,18 @@ import { findRefusalHelp } from '#lib/console/show/refusal-help';
 import type { showFirstRun } from '#lib/control/operations/workspace/first-run';
 import { showMoney, showMoneyDown } from '#lib/core/show-money';
 
-/** How far a new workspace is, as the panel shows it. */
+/** The progress of a new workspace, for its panel. */
 export interface FirstRunState {
   /** "$10.00"; null: nothing can be spent. */
   readonly funds: string | null;
   readonly keys: boolean;
   readonly answered: boolean;
-  /** The first answered call; before there is one, the latest. */
+  /** The first answered call; until there is one, the latest. */
   readonly call: {
     readonly id: string;
-    /** "sandbox/echo, $0.000012"; of a refusal "402 insufficient_balance". */
+    /** "sandbox/echo, $0.000012"; for a refusal "402 insufficient_balance". */
     readonly facts: string;
-    /** What to do about a refusal; null where there is none, or nothing more to say. */
+    /** What to do about a refusal; null if there is none, or nothing to add. */
     readonly help: string | null;
   } | null;
 }

@@ -1,6 +1,6 @@
 import type { FieldFacts, FieldKind, Fields } from '#lib/control/operations/field/field';
 
-/** A field as a form in the browser needs it: plain data. */
+/** A field as plain data, for a form in the browser. */
 export interface FormField extends Pick<FieldFacts, 'label' | 'help' | 'unit' | 'empty' | 'group'> {
   readonly name: string;
   readonly kind: FieldKind;
@@ -9,7 +9,7 @@ export interface FormField extends Pick<FieldFacts, 'label' | 'help' | 'unit' | 
   readonly choices: readonly string[];
 }
 
-/** The form of an operation's fields, in their order. */
+/** The form of an operation's fields, in order. */
 export function formOf(fields: Fields): FormField[] {
   return Object.entries(fields).map(([name, field]) => ({
     name,
@@ -25,13 +25,13 @@ export function formOf(fields: Fields): FormField[] {
   }));
 }
 
-/** What a form sent as the input of its operation: texts are read as each field reads them. */
+/** A submitted form as the input of its operation: each field parses its own text. */
 export function readForm(fields: Fields, sent: unknown): unknown {
   if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) return sent;
   const read = Object.entries(sent).flatMap(([name, value]) => {
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
     if (typeof value !== 'string' || field === undefined) return [[name, value]];
-    // An empty box of a field that cannot be removed was not filled in.
+    // An empty box of a field that cannot be cleared was not filled in.
     if (value === '' && !field.required && !field.clearable) return [];
     return [[name, field.fromText(value)]];
   });

@@ -2,36 +2,36 @@ import type { ControlHost } from '#lib/control/operations/run';
 import { type Env, publicUrl } from '#lib/platform/env/env';
 import type { Throttle } from '#lib/platform/throttle/throttle';
 
-/** What the console needs of the process's settings. */
+/** The process's settings that the console needs. */
 interface ConsoleEnv {
-  /** Address of the console and the gateway as people reach it, without a slash at the end. */
+  /** The public URL of the console and the gateway, without a trailing slash. */
   readonly publicUrl: string;
-  /** Each reads session cookies; the first makes them. */
+  /** Each of them reads session cookies; the first one signs them. */
   readonly authSecrets: readonly string[];
-  /** Accounts with which people may sign in besides a password. */
+  /** Other accounts with which people may sign in, besides a password. */
   readonly providers?: Pick<Env, 'github' | 'google'>;
-  /** Whether mail is sent; else its links are printed in the log. */
+  /** Whether mail is sent; otherwise its links are printed in the log. */
   readonly mails?: boolean;
-  /** Whether everybody may read the status page; default: true. */
+  /** Whether the status page is public; default: true. */
   readonly statusPage?: boolean;
-  /** Of the program that serves the pages; null or absent: not known. */
+  /** Version of the program that serves the pages; null or absent: unknown. */
   readonly version?: string | null;
 }
 
-/** What the process gives to the console's pages and actions. */
+/** What the process provides to the console's pages and actions. */
 export interface ConsoleHost {
-  /** What operations work with; a change made here is in force on this machine at once. */
+  /** The host of operations; a change made here is in force on this machine at once. */
   readonly control: ControlHost;
   readonly env: ConsoleEnv;
-  /** Counts what people try by hand. */
+  /** Limits how often people may try something, such as signing in. */
   readonly throttle: Throttle;
-  /** Unexpected errors of pages and actions, for the log. */
+  /** Logs unexpected errors of pages and actions. */
   report(error: unknown): void;
 }
 
 const slot = Symbol.for('model-gateway.console-host');
 
-/** Called by the process before it serves a page; null takes it away again. */
+/** Called by the process before it serves a page; null removes the host. */
 export function setConsoleHost(host: ConsoleHost | null): void {
   (globalThis as Record<symbol, unknown>)[slot] = host;
 }
@@ -42,8 +42,8 @@ export function findConsoleHost(): ConsoleHost | null {
 }
 
 /**
- * @param port the one that the process listens on.
- * @param authSecrets what the console's sessions are read with; the first signs them.
+ * @param port on which the process listens.
+ * @param authSecrets read the console's sessions; the first one signs them.
  */
 export function consoleEnvOf(env: Env, port: number, authSecrets: readonly string[]): ConsoleEnv {
   return {

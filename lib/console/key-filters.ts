@@ -2,7 +2,7 @@ import { createLoader, createSerializer, parseAsString, parseAsStringLiteral } f
 
 /** What the list of keys may be narrowed and sorted by, as it stands in the address. */
 export const keyFilters = {
-  /** Part of a name, of the shown characters, or a whole key id. */
+  /** Part of a name or of the visible characters, or a whole key id. */
   q: parseAsString,
   status: parseAsStringLiteral(['active', 'inactive', 'revoked']),
   /** Id of the user who created it. */
@@ -17,12 +17,12 @@ export const keyFilters = {
 
 export const loadKeyFilters = createLoader(keyFilters);
 
-/** The address of the list with these filters: `keyAddress('/acme/keys', { q: 'web' })`. */
+/** The URL of the list with these filters: `keyAddress('/acme/keys', { q: 'web' })`. */
 export const keyAddress = createSerializer(keyFilters);
 
 const wholeKey = /\b(mg_[0-9A-Za-z]{4})[0-9A-Za-z]{41}([0-9A-Za-z]{4})\b/g;
 
-/** A key that was pasted whole is looked for by what is shown of it: it must not get into the address. */
+/** Replaces a pasted key by its visible characters, because the secret must not get into the URL. */
 export function withoutSecret(search: string): string {
   return search.replace(wholeKey, '$1…$2');
 }

@@ -1,19 +1,21 @@
 import type { Field, Fields } from '#lib/control/operations/field/field';
 import { atWallTime } from '#lib/core/charts/wall-time';
 
-/** The filters of a list as they stand in the address of its page. */
+/** The filters of a list, as in the URL of its page. */
 export interface ListAddress {
-  /** As written, by name; only those that are there. */
+  /** As written, by name; only those that are given. */
   readonly texts: Readonly<Record<string, string>>;
-  /** As input of the list's operation; what cannot be read is left out. */
+  /** As input of the list's operation; invalid filters are left out. */
   readonly input: Readonly<Record<string, unknown>>;
-  /** What cannot be read: "Status: write an HTTP status …". */
+  /** What is wrong with invalid filters: "Status: write an HTTP status …". */
   readonly faults: readonly string[];
 }
 
 type Query = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Reads the declared fields of a list in an address. @param zone IANA zone in which times are written. */
+/**
+ * Reads the declared fields of a list from a URL's query. @param zone IANA zone in which times are written.
+ */
 export function readListAddress(fields: Fields, query: Query, zone: string): ListAddress {
   const texts: Record<string, string> = {};
   const input: Record<string, unknown> = {};
@@ -35,7 +37,7 @@ function inputOf(field: Field, text: string, zone: string): unknown {
   return moment ? moment.toISOString() : field.fromText(text);
 }
 
-/** The address of a list: `listAddress('/acme/logs', { status: '4xx' })`. */
+/** The URL of a list: `listAddress('/acme/logs', { status: '4xx' })`. */
 export function listAddress(path: string, texts: Readonly<Record<string, string | null>>): string {
   const given = Object.entries(texts).flatMap(([name, text]) => (text ? [[name, text]] : []));
   const query = new URLSearchParams(given).toString();

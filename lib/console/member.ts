@@ -9,7 +9,7 @@ import type { SessionUser } from '#lib/control/operations/user/authenticate';
 import { visitWorkspace } from '#lib/control/operations/user/own';
 import { type ActingRole, may, type Permission } from '#lib/core/role';
 
-/** A signed-in user in a workspace where they may work. */
+/** A signed-in user in one of their workspaces. */
 export interface Membership {
   readonly user: SessionUser;
   readonly role: ActingRole;
@@ -19,7 +19,7 @@ export interface Membership {
     readonly name: string;
     /** IANA zone. */
     readonly timeZone: string;
-    /** Balance and credit minus what is held, in dollars. */
+    /** Balance and credit minus holds, in dollars. */
     readonly available: string;
     /** By running calls and jobs, in dollars. */
     readonly held: string;
@@ -34,7 +34,10 @@ export interface Membership {
   };
 }
 
-/** Asked once a request. null for strangers, for nobody, and for unknown workspaces. */
+/**
+ * Queried once per request. null without a session, for users who are not members, and for unknown
+ * workspaces.
+ */
 export const findMember = cache(async (slug: string): Promise<Membership | null> => {
   const user = await findUser();
   if (!user) return null;
@@ -49,8 +52,8 @@ export const findMember = cache(async (slug: string): Promise<Membership | null>
 });
 
 /**
- * Authorises a page. Without a session: to the sign-in page. A workspace of others, an unknown one and
- * a role without the permission are one and the same not-found page, so that nobody can probe names.
+ * Authorizes a page. Without a session, redirects to the sign-in page. Other people's workspaces, unknown
+ * ones, and roles without the permission get the same not-found page, so that names cannot be probed.
  */
 export async function requireMember(slug: string, permission: Permission): Promise<Membership> {
   await requireUser();
@@ -60,7 +63,10 @@ export async function requireMember(slug: string, permission: Permission): Promi
   return member;
 }
 
-/** From an address by a former slug, or by the workspace's id, to the same page under its slug. */
+/**
+ * Redirects from a URL with a former slug, or with the workspace's id, to the same page under its current
+ * slug.
+ */
 async function leadOn(slug: string): Promise<never> {
   const rest = ((await headers()).get('x-console-path') ?? '').replace(/^\/[^/?#]+/, '');
   redirect(`/${slug}${rest}`);

@@ -9,21 +9,21 @@ import type { Fields } from '#lib/control/operations/field/field';
 import { ControlRefused } from '#lib/control/operations/refusal';
 import { ask } from '#lib/control/operations/run';
 
-/** What an action answers: never an exception, so that the page can show what to do next. */
+/** The result of an action: never an exception, so that the page can show what to do next. */
 export type ActionResult<Value> =
   | { readonly ok: true; readonly value: Value }
   | {
       readonly ok: false;
       readonly message: string;
-      /** The input at fault; null when it is not one field. */
+      /** The invalid input; null if it is not one field. */
       readonly field: string | null;
-      /** Nobody is signed in any more: the page offers the way back in. */
+      /** The session has ended: the page offers to sign in again. */
       readonly signedOut: boolean;
     };
 
 /**
- * Makes a server action of an operation; what it may be sent is what the operation declares. Next has
- * compared Origin and Host before.
+ * Makes a server action of an operation; it accepts only the input that the operation declares. Next has
+ * already compared Origin and Host.
  */
 export function operationAction<F extends Fields, Out, R extends Reach>(
   operation: Read<F, Out, R> | Mutation<F, Out, R>,
@@ -33,7 +33,7 @@ export function operationAction<F extends Fields, Out, R extends Reach>(
       const user = await findUser();
       if (!user) return refused('Your session has ended; nothing was changed.', null, true);
       const actor = await actorOf(user);
-      // Whatever the browser was made to send: only a text names a workspace.
+      // The browser may send anything; only a string can name a workspace.
       const workspace = typeof slug === 'string' ? slug : '';
       const given = readForm(operation.fields, input);
       const value = await ask(controlHost(), operation, { actor, workspace, input: given });
@@ -84,9 +84,9 @@ export function eachAction(
 }
 
 /**
- * Runs a read for a page. Without a session: to the sign-in page. What is not there, or not for this
- * member, is one and the same not-found page. A filter in the address that cannot be read is left out.
- * @param slug of the workspace; undefined: the operation is about none.
+ * Runs a read for a page. Without a session, redirects to the sign-in page. What does not exist, or is not
+ * visible to this member, is the same not-found page. Invalid filters in the URL are left out.
+ * @param slug of the workspace; undefined: the operation is not about one.
  */
 export async function readForPage<F extends Fields, Out, R extends Reach>(
   operation: Read<F, Out, R>,
@@ -110,7 +110,7 @@ export async function readForPage<F extends Fields, Out, R extends Reach>(
   }
 }
 
-/** The same where a refusal is part of the page: it says why there is no answer to what was asked. */
+/** The same, but a refusal is part of the page, which says why there is no answer. */
 export async function tryForPage<F extends Fields, Out, R extends Reach>(
   operation: Read<F, Out, R>,
   slug: string,
@@ -128,7 +128,7 @@ export async function tryForPage<F extends Fields, Out, R extends Reach>(
   }
 }
 
-/** A refusal that no field is at fault for, unless one is named. */
+/** A refusal, which is about no field unless one is named. */
 export function refused(
   message: string,
   field: string | null = null,
@@ -137,15 +137,15 @@ export function refused(
   return { ok: false, message, field, signedOut };
 }
 
-/** @param waitSeconds until another try is worth it. */
+/** @param waitSeconds until it makes sense to try again. */
 export function tooMany(waitSeconds: number): ActionResult<never> {
   const wait = waitSeconds < 90 ? `${waitSeconds} seconds` : `${Math.ceil(waitSeconds / 60)} minutes`;
   return refused(`Too many attempts. Wait ${wait}, then try again.`);
 }
 
-/** A refusal as a sentence; beside its box it needs no field's name. */
+/** A refusal as a sentence, without the field's name, because it is shown next to its box. */
 export function inWords({ code, field, text }: ControlRefused, fields: Fields): ActionResult<never> {
-  // Strangers and unknown workspaces get one answer, so that nobody can probe names.
+  // Users who are not members and unknown workspaces get one answer, so that names cannot be probed.
   if (code === 'not_found' && field === 'workspace')
     return refused('You are no longer a member of this workspace.');
   const { kind, empty } = fields[field ?? ''] ?? {};

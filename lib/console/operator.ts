@@ -6,8 +6,8 @@ import type { Fields } from '#lib/control/operations/field/field';
 import type { SessionUser } from '#lib/control/operations/user/authenticate';
 
 /**
- * Authorises a page of the operator area. Without a session: to the sign-in page. For everybody who does not run this
- * gateway the area is not there (contract: control-plane/operator-area).
+ * Authorizes a page of the operator area. Without a session, redirects to the sign-in page. For users who are
+ * not operators, the area does not exist (contract: control-plane/operator-area).
  */
 export async function requireOperator(): Promise<SessionUser> {
   const user = await requireUser();
@@ -15,7 +15,7 @@ export async function requireOperator(): Promise<SessionUser> {
   return user;
 }
 
-/** Runs a read of the gateway as a whole, or of something in any workspace, for a page of the operator area. */
+/** Runs a read of the whole gateway, or of something in any workspace, for a page of the operator area. */
 export async function readForOperator<F extends Fields, Out>(
   operation: Read<F, Out, 'gateway'> | Read<F, Out, 'subject'> | Read<F, Out, 'self'>,
   input: Readonly<Record<string, unknown>> = {},
@@ -24,7 +24,7 @@ export async function readForOperator<F extends Fields, Out>(
   return readForPage<F, Out, 'gateway' | 'subject' | 'self'>(operation, undefined, input);
 }
 
-/** Makes a server action of an operation on the gateway as a whole; who may use it is what the operation declares. */
+/** Makes a server action of an operation on the whole gateway; the operation declares who may use it. */
 export function operatorAction<F extends Fields, Out>(
   operation: Read<F, Out, 'gateway'> | Mutation<F, Out, 'gateway'>,
 ): (input: unknown) => Promise<ActionResult<Out>> {

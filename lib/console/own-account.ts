@@ -6,8 +6,8 @@ import type { Fields } from '#lib/control/operations/field/field';
 import type { Limit } from '#lib/platform/throttle/throttle';
 
 /**
- * Makes a server action of an operation about whoever is signed in.
- * @param limits how often they may try it.
+ * Makes a server action of an operation on the signed-in user's own account.
+ * @param limits how often the user may try it.
  */
 export function ownAction<F extends Fields, Out>(
   operation: Mutation<F, Out, 'self'>,

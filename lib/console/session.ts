@@ -8,8 +8,8 @@ import { getConsoleHost } from '#lib/console/db';
 import { findUserOfSession, type SessionUser } from '#lib/control/operations/user/authenticate';
 
 /**
- * Who is signed in; null for nobody. A session that ended (signed out here or everywhere, password changed) is
- * nobody's. Asked once a request.
+ * The signed-in user; null: none. A session that ended (signed out here or everywhere, password changed) has
+ * no user. Queried once per request.
  */
 export const findUser = cache(async (): Promise<SessionUser | null> => {
   const session = await getServerSession(authOptions());
@@ -17,7 +17,7 @@ export const findUser = cache(async (): Promise<SessionUser | null> => {
   return findUserOfSession(getConsoleHost().control.db, session, Date.now());
 });
 
-/** Who is signed in; sends everyone else to the sign-in page, and back here afterwards. */
+/** The signed-in user; redirects everyone else to the sign-in page, and back here afterwards. */
 export async function requireUser(): Promise<SessionUser> {
   const user = await findUser();
   if (user) return user;

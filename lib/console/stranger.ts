@@ -11,7 +11,7 @@ import type { Limit } from '#lib/platform/throttle/throttle';
 
 /**
  * Makes a server action of an operation for people who are not signed in.
- * @param limits how often it may be tried from a client; `client` is an address or a network.
+ * @param limits how often a client may try it; `client` is an address or a network.
  */
 export function strangerAction<F extends Fields, Out>(
   operation: Mutation<F, Out, 'self'>,

@@ -88,8 +88,8 @@ export async function runBrowserTests(node, words = [], output = 'show', databas
 }
 
 /**
- * All of the console's tests on a PostgreSQL server and, at the same time, the way from sign-up to the books on the
- * embedded database.
+ * Runs all of the console's tests on a PostgreSQL server and, at the same time, the path from sign-up to the
+ * books on the embedded database.
  */
 export async function runBrowserTestsOnBoth(node, output) {
   const counts = await Promise.all([

@@ -1,6 +1,7 @@
-// `npm test`: everything (contract: operations/test). `npm test -- <word>…`: parts by their name, or the spec files
-// whose path contains a word. `--database embedded` runs the browser tests on the embedded database, `server` on a
-// PostgreSQL server; by default they run on a server, and the way from sign-up to the books on both.
+// `npm test`: everything (contract: operations/test). `npm test -- <word>…`: parts by their name, or the spec
+// files whose path contains a word. `--database embedded` runs the browser tests on the embedded database,
+// `server` on a PostgreSQL server; by default they run on a server, and the path from sign-up to the books on
+// both.
 // The last line is "N passed, N failed", plus the skipped ones if there are any.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +18,7 @@ import {
   sumUp,
 } from './steps.mjs';
 
-/** @type {{ database?: 'embedded' | 'server' }} as it was asked for. */
+/** @type {{ database?: 'embedded' | 'server' }} as requested. */
 const given = {};
 /** Settles when the console is built; parts that start the gateway wait for it. */
 let built = Promise.resolve();
@@ -37,7 +38,7 @@ const parts = {
   fleet: {
     step: (node, words, output) => runSpecs(node, ['fleet'], words, output),
     folder: 'tests/fleet/',
-    // It waits more than it works.
+    // It mostly waits.
     beside: true,
   },
   browser: {
@@ -46,7 +47,7 @@ const parts = {
         ? runBrowserTestsOnBoth(node, output)
         : runBrowserTests(node, words, output, given.database),
     folder: 'tests/console/',
-    // Pages are waited for while the specs of the gateway work.
+    // While it waits for pages, the gateway's specs use the processor.
     beside: true,
   },
 };

@@ -14,7 +14,7 @@ async function callInLog(page: Page, { slug }: Home, key: string, model?: string
   return id;
 }
 
-/** Goes on to another page as a link leads there: the document stays, so that no script has to be read anew. */
+/** Goes to another page as a link does: the document stays, so that no script has to be read again. */
 async function turnTo(page: Page, path: string): Promise<void> {
   await page.evaluate((to) => Reflect.get(window, 'next').router.push(to), path);
   await page.waitForURL((url) => url.pathname + url.search === path);
@@ -95,7 +95,7 @@ test.describe('in both themes, on a phone and on a desktop', () => {
     await expectNothingWider(page);
     await page.setViewportSize({ width: 360, height: 800 });
     await expectAccessible(page);
-    // Its operations are alike: every one is looked at once, and three of each method in each look.
+    // Its operations are alike: every one is checked once, and three of each method in each look.
     const left = await page.locator('details[id]').evaluateAll((all) => {
       const seen: Record<string, number> = {};
       for (const one of all) {

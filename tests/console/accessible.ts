@@ -3,11 +3,13 @@ import { createRequire } from 'node:module';
 import { expect, type Page } from 'playwright/test';
 import { expectWalkByTab } from '#tests/console/walk/by-tab';
 
-/** axe itself, which is asked once for each look: its builder would ask the page six times for each analysis. */
+/**
+ * axe itself, which is called once per look: its builder would make six calls to the page for each analysis.
+ */
 const fromBuilder = createRequire(import.meta.resolve('@axe-core/playwright'));
 const source = `${readFileSync(fromBuilder.resolve('axe-core/axe.min.js'), 'utf8')};0`;
 
-/** Both themes on a phone and on a desk, in an order of few changes. */
+/** Both themes on a phone and on a desktop, in an order with few changes. */
 const looks = [
   { colorScheme: 'dark', width: 360 },
   { colorScheme: 'light', width: 360 },
@@ -17,16 +19,17 @@ const looks = [
 
 const height = 800;
 const levels = { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] } as const;
-/** What depends on the theme, and what on the width. */
+/** Rules that depend on the theme, and rules that depend on the width. */
 const ofColours = ['color-contrast', 'link-in-text-block'];
 const ofSizes = ['target-size', 'scrollable-region-focusable'];
 const marks = { newLook: 'data-new-look', newHere: 'data-new-here' };
 
 /**
- * The page as it stands, open dialogs included, is accessible in both themes on a phone and on a desk. Every rule runs
- * in the first of these looks; in the others what they may change: on another width the rules about colours and sizes; in
- * another theme those about colours, on one element of each look of text that was not seen in that theme; and every
- * rule on elements that were hidden before. Then it is walked by Tab. Stays dark on a desk.
+ * The current page, including open dialogs, is accessible in both themes on a phone and on a desktop. Every
+ * rule runs in the first look. In the others, only what may have changed is checked: at another width, the
+ * rules about colors and sizes; in another theme, those about colors, on one element of each look of text
+ * that was not seen in that theme yet; and every rule on elements that were hidden before. Then the page is
+ * walked by Tab. The page stays dark, on a desktop.
  */
 export async function expectAccessibleInEachLook(page: Page): Promise<void> {
   const seen = { dark: [] as string[], light: [] as string[] };
@@ -50,26 +53,25 @@ export async function expectAccessibleInEachLook(page: Page): Promise<void> {
   await expectWalkByTab(page);
 }
 
-/** No violation of WCAG 2.2 A and AA that axe can see, and nothing wider than the window. */
+/** axe finds no violation of WCAG 2.2 A and AA, and nothing is wider than the window. */
 export async function expectAccessible(page: Page): Promise<void> {
   await settled(page);
   await expectNoViolation(page, [{ rules: levels }]);
 }
 
-/** Nothing is wider than the window. */
 export async function expectNothingWider(page: Page): Promise<void> {
   const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
   expect(overflow).toBeLessThanOrEqual(0);
 }
 
-/** Colours are measured as they are once the page has taken a theme on and everything has faded in. */
+/** Waits until the page has applied a theme and everything has faded in, so that colors are final. */
 async function settled(page: Page, theme = ''): Promise<void> {
   const shown = await page.evaluate(async (theme) => {
     const frame = () => new Promise(requestAnimationFrame);
     const lateMs = performance.now() + 120_000;
     const { classList } = document.documentElement;
     while (theme !== '' && !classList.contains(theme) && performance.now() < lateMs) await frame();
-    // What a width changes by script is there with the second.
+    // Changes of the width by script are done in the second frame.
     await frame();
     await frame();
     await Promise.allSettled(document.getAnimations().map((running) => running.finished));
@@ -78,13 +80,13 @@ async function settled(page: Page, theme = ''): Promise<void> {
   expect(shown).toBe(theme);
 }
 
-/** What axe is asked: rules, of the whole page or within the elements of a selector. */
+/** The input of axe: rules, for the whole page or within the elements of a selector. */
 interface Asked {
   readonly within?: string;
   readonly rules: { readonly type: 'tag' | 'rule'; readonly values: readonly string[] };
 }
 
-/** What axe answers, of which its script tells no types here. */
+/** The result of axe, whose script has no types here. */
 interface Axe {
   run(
     context: Document | { readonly include: readonly string[][] },
@@ -92,9 +94,9 @@ interface Axe {
   ): Promise<{ violations: { id: string; nodes: { target: string[] }[] }[] }>;
 }
 
-/** axe sees no violation of what it is asked, and nothing is wider than the window. */
+/** axe finds no violation of these rules, and nothing is wider than the window. */
 async function expectNoViolation(page: Page, asked: readonly Asked[]): Promise<void> {
-  // Once for each document: to read it takes longer than to check most pages.
+  // Once per document: reading it takes longer than checking most pages.
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(source);
   const faults = await page.evaluate(async (asked) => {
     const axe = Reflect.get(window, 'axe') as Axe;
@@ -116,7 +118,7 @@ async function expectNoViolation(page: Page, asked: readonly Asked[]): Promise<v
 }
 
 interface New {
-  /** Those known and found. */
+  /** Looks that were known or are new. */
   readonly looks: string[];
   /** How many elements are marked for each reason. */
   readonly newLooks: number;
@@ -124,8 +126,8 @@ interface New {
 }
 
 /**
- * Marks one element with text of each look that is not known (what decides about its contrast: its colour, size, weight
- * and the backgrounds behind it), and the outermost elements that are shown for the first time since `fresh`.
+ * Marks one element with text of each new look (what determines its contrast: its color, size, weight and the
+ * backgrounds behind it), and the outermost elements that are shown for the first time since `fresh`.
  */
 async function markNew(page: Page, known: string[], fresh: boolean): Promise<New> {
   return page.evaluate(

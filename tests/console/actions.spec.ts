@@ -2,7 +2,7 @@ import { expect, type Request } from 'playwright/test';
 import { addPerson, enter, makeHome, makeKey, openKeys, test } from '#tests/console/home';
 import { callGateway, started } from '#tests/console/visit';
 
-/** The server action as the page sends it, to be sent again by others. */
+/** The server action as the page sends it, so that others can send it again. */
 interface Sent {
   readonly headers: Record<string, string>;
   readonly body: string;

@@ -2,7 +2,7 @@ import { expect } from 'playwright/test';
 import { test } from '#tests/console/home';
 import { inDatabase } from '#tests/console/visit';
 
-test('a slash at the end redirects once, with or without a session', async ({ page, request, home }) => {
+test('a trailing slash redirects once, with or without a session', async ({ page, request, home }) => {
   for (const path of ['/sign-in/', `/${home.slug}/keys/?filter=a`]) {
     const answer = await request.get(path, { maxRedirects: 0 });
     const plain = path.replace(/\/+(?=\?|$)/, '');
@@ -27,7 +27,7 @@ test('favicon, robots.txt and the logo need no session', async ({ request }) => 
   }
 });
 
-test('an address that a workspace had before leads to the same page under its new one', async ({
+test('a former address of a workspace redirects to the same page under the current one', async ({
   page,
   home,
 }) => {

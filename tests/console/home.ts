@@ -12,7 +12,7 @@ export interface Person {
   readonly email: string;
 }
 
-/** A workspace of the test's own with $100, and its owner, whom the test's browser has signed in. */
+/** The test's own workspace with $100, and its owner, who is signed in in the test's browser. */
 export interface Home {
   readonly id: string;
   readonly slug: string;
@@ -28,7 +28,7 @@ interface WorkerFixtures {
   readonly db: Db;
 }
 
-/** Tests run beside each other: what one of them changes belongs to its own workspace and people. */
+/** Tests run in parallel: each changes only its own workspace and people. */
 export const test = base.extend<Fixtures, WorkerFixtures>({
   db: [
     async ({ browserName: _ }, use) => {
@@ -55,10 +55,10 @@ export async function makeHome(db: Db): Promise<Home> {
   return { id, slug, owner: await addPerson(db, slug, 'owner') };
 }
 
-/** Makes a verified user, with the password of the demo user, and a member of the workspace. */
+/** Creates a verified user with the demo user's password, as a member of the workspace. */
 export async function addPerson(db: Db, workspace: string, role: string): Promise<Person> {
   const person = { id: randomUUID(), email: `${role}@${workspace}.example` };
-  // To hash a password costs more than all else that a test needs to begin.
+  // Hashing a password costs more than everything else that a test needs.
   const known = await db.prisma.user.findUniqueOrThrow({ where: { email: started('EMAIL') } });
   const emailVerifiedAt = new Date();
   await db.prisma.user.create({ data: { ...person, emailVerifiedAt, passwordHash: known.passwordHash } });
@@ -71,12 +71,12 @@ export function sessionSecret(): string {
   return secrets.NEXTAUTH_SECRET;
 }
 
-/** Makes a key without the console's form. @returns its secret. */
+/** Creates a key without the console's form. @returns its secret. */
 export async function makeKey(db: Db, { slug }: Home, name: string): Promise<string> {
   return (await createKey(db, { workspace: slug, name }, secrets.KEY_PEPPER)).key;
 }
 
-/** Gives the browser the session that signing in would give it. */
+/** Gives the browser the session that it would get by signing in. */
 export async function enter(context: BrowserContext, person: Person): Promise<void> {
   const value = await sessionOf(person);
   await context.addCookies([{ name: sessionCookie, value, url: started('URL'), httpOnly: true }]);
@@ -84,7 +84,7 @@ export async function enter(context: BrowserContext, person: Person): Promise<vo
 
 export const sessionCookie = 'next-auth.session-token';
 
-/** Begins a session as signing in would. @returns its cookie's value. */
+/** Creates a session, as signing in would. @returns its cookie's value. */
 export async function sessionOf(person: Person): Promise<string> {
   const endsAtMs = Date.now() + 24 * 3_600_000;
   const session = { userId: person.id, sessionId: randomUUID(), endsAtMs };
@@ -95,7 +95,7 @@ export async function sessionOf(person: Person): Promise<string> {
   return encode({ token: session, secret: sessionSecret() });
 }
 
-/** Opens the keys of a workspace. */
+/** Opens the list of keys of a workspace. */
 export async function openKeys(page: Page, { slug }: Home): Promise<void> {
   await page.goto(`/${slug}/keys`);
 }

@@ -43,7 +43,7 @@ test('an address with a NUL character is not a server error', async ({ page, hom
   }
 });
 
-test('a page that failed can be loaded again, and the navigation stays', async ({ page, home, db }) => {
+test('a failed page can be loaded again, and the navigation stays', async ({ page, home, db }) => {
   const { id } = await createKey(db, { workspace: home.slug, name: 'unreadable' });
   // A moment that no list can show.
   await inDatabase(`UPDATE api_key SET expires_at = 'infinity' WHERE id = '${id}'`);

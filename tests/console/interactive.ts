@@ -3,9 +3,8 @@ import type { Page } from 'playwright/test';
 const controls = 'button, input:not([type="hidden"]), select, textarea, [role="combobox"], [tabindex="0"]';
 
 /**
- * Makes `goto` and `reload` of a page wait until React has attached itself to every control that the server rendered:
- * a press or a focus before that may be heard by nobody. A visit that asks for less than a loaded page (`waitUntil`)
- * stays as it is.
+ * Makes `goto` and `reload` of a page wait until React has attached itself to every control that the server
+ * rendered, because an earlier click or focus may be lost. Visits with another `waitUntil` do not wait.
  */
 export function waitForScripts(page: Page): void {
   const [goto, reload] = [page.goto.bind(page), page.reload.bind(page)];
@@ -22,7 +21,7 @@ export function waitForScripts(page: Page): void {
   };
 }
 
-/** In the page. */
+/** Runs in the page. */
 function isInteractive(controls: string): boolean {
   return [...document.body.querySelectorAll(controls)].every((control) =>
     Object.keys(control).some((key) => key.startsWith('__reactProps$')),

@@ -11,7 +11,7 @@ import { makeKey, test } from '#tests/console/home';
 import { inDatabase, started } from '#tests/console/visit';
 import { createKey, operate, setPolicy, setWorkspace } from '#tests/support/control/operate';
 
-/** What would run, or become an element, where a text is taken for markup, a script, an address or a template. */
+/** Strings that run, or become an element, if they are treated as markup, a script, a URL or a template. */
 const corpus = [
   '"><img data-planted src=x onerror=planted=1>',
   '</script><script data-planted>planted=1</script>',
@@ -50,7 +50,7 @@ test('markup and scripts typed into any field are shown as text on every page an
     revision: 0,
     policy: { aliases, order: corpus },
   });
-  // Resolved, so that no other test hears of it.
+  // Resolved, so that it does not affect other tests.
   const incident = randomUUID();
   await inDatabase(
     `INSERT INTO incident (id, title, impact, affects, state, started_at, resolved_at)
@@ -119,6 +119,6 @@ test('markup and scripts typed into any field are shown as text on every page an
     });
   }
   expect(faults).toEqual([]);
-  // The name of the workspace alone is on all of its pages.
+  // At least the name of the workspace is on all of its pages.
   expect(shown).toBeGreaterThan(inWorkspace.length);
 });

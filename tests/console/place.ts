@@ -8,13 +8,13 @@ import startDatabases, { createDatabase } from '#tests/support/database';
 import { secrets } from '#tests/support/shared/attach';
 import { embeddedDirectory } from '#tests/support/shared/embedded';
 
-/** Where a console keeps everything, and with whom its tests sign in. */
+/** The files, the database and the sign-in of a console for tests. */
 export interface Place {
   readonly dataDir: string;
   readonly databaseUrl: string;
-  /** What the gateway is started with, so that it uses this place. */
+  /** The gateway's environment, so that it uses this place. */
   readonly env: Readonly<Record<string, string>>;
-  /** null: the first start makes the user and prints the sign-in. */
+  /** null: the first start creates the user and prints the sign-in. */
   readonly signIn: SignIn | null;
   remove(): Promise<void>;
 }
@@ -25,8 +25,8 @@ export interface SignIn {
 }
 
 /**
- * The database that CONSOLE_DATABASE names: `embedded`, as a first `npm start` has it, or `server` (without other word),
- * a PostgreSQL server's with what that first start would have made, and open to sign-up as it is.
+ * The database that CONSOLE_DATABASE names: `embedded`, as on a first `npm start`, or `server` (the default),
+ * a PostgreSQL server's with what that first start would have created, and with open sign-up.
  */
 export function makePlace(): Promise<Place> {
   return process.env.CONSOLE_DATABASE === 'embedded' ? onEmbedded() : onServer();
@@ -50,7 +50,7 @@ async function onServer(): Promise<Place> {
   const db = openDb(url);
   const { KEY_PEPPER: keyPepper, ENCRYPTION_KEY: encryptionKey } = secrets;
   const made = await seedFirstRun(db, { keyPepper, encryptionKey, sandbox: true });
-  // Like the people whom tests make: they may change something.
+  // Like the people that tests create, so that they may change something.
   await db.prisma.user.updateMany({ data: { emailVerifiedAt: new Date() } });
   await db.close();
   if (!made) throw new Error('the database of the console’s tests was in use already');

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { expect, test } from 'playwright/test';
 
 const built = join(import.meta.dirname, '../../.next');
-/** Compressed script that a page may load before it is asked for anything; charts and what pops up come later. */
+/** Compressed script that a page may load before the first click; charts and popups come later. */
 const mostBytes = 200_000;
 interface Manifest {
   readonly entryJSFiles: Readonly<Record<string, readonly string[]>>;
@@ -18,7 +18,7 @@ function compressed(file: string): number {
   return known;
 }
 
-/** The chunks of a page and of the layouts around it, as the build lists them. */
+/** The chunks of a page and its layouts, as the build lists them. */
 function chunksOf(file: string): Set<string> {
   const global: { __RSC_MANIFEST?: Record<string, Manifest> } = {};
   runInNewContext(readFileSync(join(built, file), 'utf8'), { globalThis: global });

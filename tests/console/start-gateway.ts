@@ -15,7 +15,7 @@ const webhookSecret = 'whsec_console';
 const longestStartMs = 300_000;
 
 /**
- * Builds the console when its sources changed and starts what `npm start` runs, on a database of its own. Leaves
+ * Builds the console if its sources have changed, and starts what `npm start` runs, on its own database. Sets
  * CONSOLE_URL, CONSOLE_EMAIL, CONSOLE_PASSWORD, CONSOLE_DATA_DIR and CONSOLE_DATABASE_URL in the environment.
  * @returns the teardown.
  */
@@ -36,7 +36,7 @@ export default async function startGateway(): Promise<() => Promise<void>> {
     STRIPE_API_BASE: stripe.url,
   };
   const server = spawn(node, ['server.ts'], { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
-  // Links of mail are printed there.
+  // Links in mail are printed there.
   const log = createWriteStream(join(place.dataDir, 'console.log'));
   server.stderr?.pipe(log);
   const stop = async () => {
@@ -70,7 +70,7 @@ async function signInOf(server: ChildProcess): Promise<SignIn> {
   return { email, password };
 }
 
-/** Waits for a line of the gateway's. */
+/** Waits for a line in the gateway's output. */
 async function said(server: ChildProcess, line: RegExp): Promise<RegExpExecArray> {
   let text = '';
   return new Promise((resolve, reject) => {

@@ -4,19 +4,19 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
 import { expect, type Page } from 'playwright/test';
 
-/** Reads what start-gateway left. @throws Error when it did not run. */
+/** Reads what start-gateway has set. @throws Error if it did not run. */
 export function started(name: 'URL' | 'EMAIL' | 'PASSWORD' | 'DATA_DIR' | 'DATABASE_URL'): string {
   const value = process.env[`CONSOLE_${name}`];
   if (!value) throw new Error(`CONSOLE_${name} is missing: run the specs through playwright.config.ts`);
   return value;
 }
 
-/** Whether the database is a server's, where an address has to be verified before it gets credit. */
+/** Whether the database is a server's, where an email address must be verified before it gets credit. */
 export function onServer(): boolean {
   return process.env.CONSOLE_DATABASE !== 'embedded';
 }
 
-/** Fills in the sign-in form that the page shows; by default as the owner of the workspace "demo". */
+/** Fills in the page's sign-in form; by default as the owner of the workspace "demo". */
 export async function fillSignIn(
   page: Page,
   email = started('EMAIL'),
@@ -27,7 +27,7 @@ export async function fillSignIn(
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
-/** Signs the owner of the workspace "demo" in by the form, and waits for its overview. */
+/** Signs in the owner of the workspace "demo" with the form, and waits for the overview. */
 export async function signIn(page: Page): Promise<void> {
   await page.goto('/sign-in');
   await fillSignIn(page);
@@ -45,7 +45,7 @@ export async function inDatabase(...statements: string[]): Promise<void> {
   }
 }
 
-/** Opens the form, makes a key and reads it from the dialog, which stays open. */
+/** Opens the form, creates a key and reads it from the dialog, which stays open. */
 export async function createKey(page: Page, name: string): Promise<string> {
   await page.getByRole('button', { name: 'Create key' }).click();
   const form = page.getByRole('dialog', { name: 'Create an API key' });
@@ -56,23 +56,23 @@ export async function createKey(page: Page, name: string): Promise<string> {
   return (await secret.textContent()) ?? '';
 }
 
-/** The dialog of a new key keeps the focus when the form that led to it has faded out. */
+/** The dialog of a new key keeps the focus after the form that opened it has faded out. */
 export async function expectFocusStaysAtSecret(page: Page): Promise<void> {
   await expect(page.getByTestId('secret')).toBeVisible();
   await expect(page.getByRole('dialog')).toHaveCount(1);
   await expect(page.getByRole('dialog').locator(':focus')).toHaveText(/^Copy/);
 }
 
-/** Closes the dialog of a new key the way it wants to be closed. */
+/** Closes the dialog of a new key with its own button. */
 export async function closeSecret(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'I’ve saved it' }).click();
   await expect(page.getByTestId('secret')).toHaveCount(0);
 }
 
-/** Said, without a row in the log, while the database of a busy machine does not tell in time whose key it is. */
+/** Errors without a row in the log: the database of a busy machine did not resolve the key in time. */
 const unresolved = /"(auth_resolve_failed|hydrate_cooldown)"/;
 
-/** One chat call through the gateway itself, made again while it does not know whose key it is. */
+/** Makes one chat call through the gateway, and repeats it while the gateway cannot resolve the key. */
 export async function callGateway(key: string, model = 'sandbox/echo'): Promise<Response> {
   for (;;) {
     const answer = await fetch(`${started('URL')}/v1/chat/completions`, {
@@ -85,7 +85,7 @@ export async function callGateway(key: string, model = 'sandbox/echo'): Promise<
   }
 }
 
-/** The link of the latest mail to an address, which the gateway prints because it has no mail server. */
+/** The link in the latest mail to an address, which the gateway prints because it has no mail server. */
 export async function linkInLog(email: string): Promise<string> {
   let link = '';
   await expect(() => {

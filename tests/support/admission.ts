@@ -10,7 +10,7 @@ import type { AllowanceLimits } from '#lib/platform/env/part-settings';
 const noLimits: StoredLimits = { rpm: null, tpm: null, concurrency: null };
 const noCaps: Caps = { dayNano: null, d7Nano: null, d30Nano: null, quotaNano: null };
 
-/** A key as admission sees it. */
+/** A key as admission reads it. */
 export function snapshotOf(parts: {
   workspaceId?: string;
   keyId?: string;
@@ -47,7 +47,7 @@ export function snapshotOf(parts: {
   };
 }
 
-/** A workspace of its own with one key, as rows. @returns the snapshot that stands for both. */
+/** Inserts a workspace with one key. @returns the snapshot of both. */
 export async function makeWorkspace(
   db: Db,
   parts: Parameters<typeof snapshotOf>[0] & {
@@ -74,7 +74,7 @@ export async function makeWorkspace(
   return snapshot;
 }
 
-/** The key of a snapshot as a row, in a workspace that is there. */
+/** Inserts the key of a snapshot into an existing workspace. */
 export async function makeKey(db: Db, { key, workspace }: KeySnapshot): Promise<void> {
   const text = (value: bigint | null) => (value === null ? null : `${value}`);
   await db.pool.query(
@@ -108,8 +108,8 @@ export function requestOf(
 }
 
 /**
- * A clock that stands still: no window moves on, and nobody gives up a process that is late, however busy the machine.
- * Nor is a heartbeat due: for tests that end before others take the process for dead, 45 s.
+ * A stopped clock: no window moves on, and a late process is not given up, however busy the machine. No
+ * heartbeat is due either, so tests must end before others consider the process dead, 45 s.
  */
 export function stillClock(): Clock {
   const [nowMs, nowMono] = [Date.now(), Math.ceil(performance.now())];
@@ -119,16 +119,16 @@ export function stillClock(): Clock {
 /** A charge, and whether the simulated provider answered the call. */
 export type Charged = Posted & { readonly simulated?: boolean };
 
-/** A process as far as admission goes: an owner, its coordinator, and a drain that the test runs. */
+/** A process as far as admission is concerned: an owner, its coordinator, and a drain that the test runs. */
 export interface Node {
   readonly coordinator: Coordinator;
   readonly ownerId: string;
   readonly db: Db;
-  /** Statements that reached the database since the start. */
+  /** Statements that have reached the database. */
   statements(): number;
   /** Errors that were reported. */
   readonly errors: unknown[];
-  /** Posts charges as the drain does: one transaction, then tells the coordinator. */
+  /** Posts charges as the drain does: one transaction, then notifies the coordinator. */
   post(calls: readonly Charged[]): Promise<void>;
   stop(): Promise<void>;
 }
@@ -176,7 +176,7 @@ export async function startNode(
   return node;
 }
 
-/** A round of housekeeping that sees what is so now: one may run that began before. */
+/** Runs a round of housekeeping that sees the current state: one that began earlier may still be running. */
 export async function maintain({ coordinator }: Pick<Node, 'coordinator'>): Promise<void> {
   await coordinator.maintain();
   await coordinator.maintain();
@@ -217,7 +217,7 @@ async function postCharges(db: Db, ownerId: string, calls: readonly Charged[]): 
   }
 }
 
-/** What the rows of a workspace add up to, nano-dollars. */
+/** The sums of a workspace's rows, nano-dollars. */
 export async function moneyOf(
   db: Db,
   workspaceId: string,

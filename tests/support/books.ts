@@ -29,7 +29,7 @@ export function costOf(call: CallDetail): bigint {
   return parseUsd(call.cost);
 }
 
-/** What one call was charged, nano-dollars below 0; `ledger verify` binds it to the ledger. */
+/** The charges of one call, nano-dollars below 0; `ledger verify` ties them to the ledger. */
 export async function linesOf(stack: Stack, id: string): Promise<bigint[]> {
   const { rows } = await stack.db.pool.query<{ amount: string }>(
     'SELECT (-cost_nano)::text AS amount FROM call WHERE id = $1 AND cost_nano <> 0',
@@ -38,7 +38,7 @@ export async function linesOf(stack: Stack, id: string): Promise<bigint[]> {
   return rows.map((row) => BigInt(row.amount));
 }
 
-/** How many rows of the call log a workspace has. */
+/** Number of a workspace's rows in the call log. */
 export async function callsOf(stack: Stack, workspaceId: string): Promise<number> {
   const { rows } = await stack.db.pool.query<{ calls: number }>(
     'SELECT count(*)::int AS calls FROM call WHERE workspace_id = $1',
@@ -48,8 +48,9 @@ export async function callsOf(stack: Stack, workspaceId: string): Promise<number
 }
 
 /**
- * Waits until the workspaces of this file hold nothing any more, then checks every invariant of money and logs; those of
- * a shared stack, whose log is of all files, when all have ended (tests/support/shared/serve-stacks.ts).
+ * Waits until this file's workspaces have no holds, then checks every invariant of money and logs. For a
+ * shared stack, whose log is from all files, they are checked after the last file
+ * (tests/support/shared/serve-stacks.ts).
  */
 export async function expectBalancedBooks(stack: Stack): Promise<void> {
   const nothing = { held: '0', holds: 0 };
@@ -62,7 +63,9 @@ export async function expectBalancedBooks(stack: Stack): Promise<void> {
   expect(checks.filter((check) => check.rows.length > 0)).toEqual([]);
 }
 
-/** Ends a file's use of its stack: nothing is held, its books balance, and the gateway has logged no error. */
+/**
+ * Ends a file's use of its stack: no holds are left, its books balance, and the gateway has logged no error.
+ */
 export async function closeBalanced(stack: Stack): Promise<void> {
   try {
     await expectBalancedBooks(stack);

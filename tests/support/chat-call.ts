@@ -7,7 +7,7 @@ import type { BeginLine } from '#tools/sandbox/truth-log';
 export interface Asked extends Talk {
   /** The body that was sent. */
   readonly body: string;
-  /** Stands in the prompt: finds the request in the provider's log. */
+  /** Part of the prompt, to find the request in the provider's log. */
   readonly mark: string;
   readonly answer: Wire;
   /** X-Request-Id. */
@@ -59,7 +59,7 @@ export function jsonOf(answer: Wire): Record<string, unknown> {
   return record(JSON.parse(answer.body.toString()));
 }
 
-/** `error.code` of a JSON answer; null when it is none of the shape. */
+/** `error.code` of a JSON answer; null if it has none. */
 export function codeOf(answer: Wire): unknown {
   return record(jsonOf(answer).error).code;
 }
@@ -77,7 +77,7 @@ export async function receivedOf(stack: Stack, asked: { mark: string }): Promise
   return record(JSON.parse((await seenOf(stack, asked)).body ?? ''));
 }
 
-/** Does something while a long stream of the key runs; then its client leaves. */
+/** Does something while a long stream with the key runs; then its client leaves. */
 export async function whileOneRuns<Result>(
   stack: Stack,
   key: string,
@@ -87,7 +87,7 @@ export async function whileOneRuns<Result>(
   const { answer } = await askChat(
     stack.url,
     key,
-    // Minutes: its provider stops as soon as the client leaves.
+    // Takes minutes: its provider stops as soon as the client leaves.
     { directive: 'pace/50/5000', stream: true },
     {
       during: () => {

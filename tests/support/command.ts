@@ -9,12 +9,12 @@ import { runCommand } from '#lib/programs/command/main';
 import { inherited } from '#tests/support/run/inherited';
 import { secrets } from '#tests/support/shared/attach';
 
-/** The environment of the tests themselves, which comes back after each command, also when several run at once. */
+/** The environment of the tests, restored after each command, even if several run at once. */
 const outside = process.env;
 
 const program = fileURLToPath(new URL('../../bin/gateway.ts', import.meta.url));
 
-/** What a command line left behind. */
+/** The result of a command line. */
 interface Ran {
   readonly exit: number | null;
   readonly out: string;
@@ -22,13 +22,13 @@ interface Ran {
 }
 
 export interface CommandLine {
-  /** A directory of its own, also DATA_DIR. */
+  /** A new directory, also DATA_DIR. */
   readonly dir: string;
   /** Runs a command in this process, as `bin/gateway` does in its own. */
   run(...argv: string[]): Promise<Ran>;
-  /** Runs it as a process: ten times as long, for what only a process can show. */
+  /** Runs it as a process, which takes ten times as long: only for what a process can show. */
   spawn(...argv: string[]): Promise<Ran>;
-  /** The same with nobody there to read standard output, as behind `| head`. */
+  /** The same, but standard output is closed, as with `| head`. */
   unread(...argv: string[]): Promise<Omit<Ran, 'out'>>;
   /** Runs with --json, expects exit 0 and exactly one document on standard output. */
   json<Shape = Record<string, unknown>>(...argv: string[]): Promise<Shape>;
@@ -37,8 +37,8 @@ export interface CommandLine {
 
 /**
  * The command line.
- * @param databaseUrl null: the embedded database in DATA_DIR, of a running server or of the command's own, and the
- *   secrets that were made for it.
+ * @param databaseUrl null: the embedded database in DATA_DIR, of a running server or opened by the command,
+ * with the secrets that were generated for it.
  */
 export function commandLine(
   databaseUrl: string | null,

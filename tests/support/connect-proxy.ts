@@ -2,16 +2,16 @@ import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 
-/** An HTTP proxy: tunnels by CONNECT, and plain requests by their absolute address. */
+/** An HTTP proxy: tunnels with CONNECT, and plain requests with absolute URLs. */
 export interface ConnectProxy {
   readonly url: string;
   /** "CONNECT host:port", or "GET http://…", in the order of arrival. */
   readonly asked: string[];
   /** Proxy-Authorization of the newest request; null: none. */
   authorization(): string | null;
-  /** How CONNECT is answered from now on: by a tunnel, by 403, or not at all. */
+  /** How CONNECT is answered from now on: with a tunnel, with 403, or not at all. */
   answer(how: 'tunnel' | 'refuse' | 'silence'): void;
-  /** Where a tunnel leads whose target is this host; by default where it says. */
+  /** Sends tunnels for this host to this port instead. */
   lead(host: string, port: number): void;
   close(): Promise<void>;
 }

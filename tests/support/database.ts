@@ -16,13 +16,15 @@ export interface TestDatabase {
 }
 
 /**
- * vitest's global set-up: a real PostgreSQL server in TEST_DATABASE_URL (kept when it is set), a
- * migrated database in TEST_DATABASE_TEMPLATE to copy from, and one in TEST_DATABASE_FILLED that has the catalogue too.
+ * vitest's global setup: a real PostgreSQL server in TEST_DATABASE_URL (kept if it is already set), a
+ * migrated database to copy from in TEST_DATABASE_TEMPLATE, and one that also has the catalogue in
+ * TEST_DATABASE_FILLED.
  */
 export default async function setup(): Promise<() => Promise<void>> {
   const given = process.env.TEST_DATABASE_URL;
   const server = given ? { url: given, stop: async () => undefined } : await startPostgres();
-  // Half the work of the way that writes each page to the log; servers before 15 do not know the word.
+  // Half the work of the default strategy, which writes each page to the log; servers before 15 do not know
+  // it.
   if (!given) process.env.TEST_DATABASE_STRATEGY = 'STRATEGY file_copy';
   const template = `gateway_template_${randomBytes(6).toString('hex')}`;
   process.env.TEST_DATABASE_URL = server.url;
@@ -46,22 +48,25 @@ export default async function setup(): Promise<() => Promise<void>> {
   };
 }
 
-/** Makes a database by copying the template: some 50 ms, where migrating takes a second. */
+/** Creates a database by copying the template: some 50 ms, compared to a second for migrating. */
 export function createDatabase(): Promise<TestDatabase> {
   return copy(fromSetup('TEST_DATABASE_TEMPLATE'));
 }
 
-/** The same with the simulated provider's catalogue and the tests' own: a copy too. */
+/** The same with the simulated provider's catalogue and the tests' own: also a copy. */
 export function createFilledDatabase(): Promise<TestDatabase> {
   return copy(fromSetup('TEST_DATABASE_FILLED'));
 }
 
-/** Makes a database without any table. */
+/** Creates a database without tables. */
 export function createEmptyDatabase(): Promise<TestDatabase> {
   return create('');
 }
 
-/** Makes a copy of one as it is now. Its connections are cut, as PostgreSQL copies none that is in use. */
+/**
+ * Copies a database as it is now. Its connections are closed, because PostgreSQL does not copy a database in
+ * use.
+ */
 export async function copyDatabase(url: string): Promise<TestDatabase> {
   const name = new URL(url).pathname.slice(1);
   const cut = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`;
@@ -84,8 +89,8 @@ async function create(source: string): Promise<TestDatabase> {
 }
 
 /**
- * Connections that are just being closed leave by themselves; cut off, they would end the test run. They are waited
- * for here: PostgreSQL itself would wait 5 s before it refuses to drop. On a busy machine that takes seconds.
+ * Waits for connections that are just being closed, which may take seconds on a busy machine: cut off, they
+ * would fail the test run, and PostgreSQL itself would wait only 5 s before it refuses to drop.
  */
 async function drop(server: string, name: string): Promise<void> {
   const client = new Client({ connectionString: server });
@@ -125,7 +130,7 @@ function urlOf(server: string, database: string): string {
   return url.href;
 }
 
-/** A server of its own. @param flags `--tls`: it speaks TLS, by a certificate that it has signed itself. */
+/** A separate server. @param flags `--tls`: it uses TLS with a self-signed certificate. */
 export async function startPostgres(
   ...flags: readonly '--tls'[]
 ): Promise<{ url: string; stop(): Promise<void> }> {

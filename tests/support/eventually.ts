@@ -15,7 +15,7 @@ export async function insist<Value>(work: () => Promise<Value>, patienceMs = 120
   }
 }
 
-/** Asks again until the answer is the wanted one; fails with the last answer. Works in concurrent tests too. */
+/** Asks again until the answer is as expected; fails with the last answer. Works in concurrent tests too. */
 export async function eventually<Value>(
   read: () => Value | Promise<Value>,
   wanted: Value,

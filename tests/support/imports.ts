@@ -10,9 +10,12 @@ export interface Source {
   /** From the project's root, with slashes. */
   readonly path: string;
   readonly text: string;
-  /** What it loads at run time: paths of our own files (after `missing` when there is none), else packages. */
+  /**
+   * What it loads at run time: paths of our own files (or the path after `missing` if there is no such file),
+   * otherwise packages.
+   */
   readonly imports: readonly string[];
-  /** The same, with what it takes types from. */
+  /** The same, with the imports of types. */
   readonly mentions: readonly string[];
 }
 
@@ -29,7 +32,7 @@ export function readSources(): Map<string, Source> {
   );
 }
 
-/** Files of the project, hidden ones and what is generated apart. */
+/** Files of the project, except hidden and generated ones. */
 export function listFiles(folder: string): string[] {
   return readdirSync(join(root, folder), { withFileTypes: true })
     .filter((entry) => !entry.name.startsWith('.') && !skipped.has(entry.name))
@@ -39,7 +42,7 @@ export function listFiles(folder: string): string[] {
     });
 }
 
-/** The text without comments, so that a word in prose is not taken for code. */
+/** The text without comments, so that words in comments are not mistaken for code. */
 export function codeOf(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|[\s;{(])\/\/.*$/gm, '$1');
 }
@@ -72,8 +75,8 @@ function resolveName(from: string, name: string): string {
 }
 
 /**
- * The shortest chain of imports from `start` to something forbidden, `start` first; null when there is
- * none. Server actions end a chain: the browser calls them over the network.
+ * The shortest chain of imports from `start` to something forbidden, `start` first; null if there is none.
+ * Server actions end a chain, because the browser calls them over the network.
  */
 export function findChain(
   sources: ReadonlyMap<string, Source>,
@@ -96,7 +99,10 @@ export function findChain(
 
 const isServerActions = (source: Source) => /^\s*['"]use server['"]/.test(source.text);
 
-/** Files that lead back to themselves, types included: each group of them once, its files in order of the alphabet. */
+/**
+ * Files that import themselves through others, types included: each group once, its files in alphabetical
+ * order.
+ */
 export function findCircles(sources: ReadonlyMap<string, Source>): string[][] {
   const reach = new Map<string, ReadonlySet<string>>();
   for (const start of sources.keys()) {

@@ -27,23 +27,23 @@ export interface InProcess {
   announce(): Promise<unknown>;
   /** Moves the wall clock and the monotonic one ahead. */
   pass(seconds: number): void;
-  /** From now on the clock moves by `pass` alone. */
+  /** From now on, only `pass` moves the clock. */
   stopClock(): void;
   /** ms since the epoch, as the gateway sees it. */
   now(): number;
-  /** A key, in a workspace of its own with $100 unless `settings.workspace` names one. */
+  /** Creates a key, in a new workspace with $100 unless `settings.workspace` names one. */
   key(
     settings?: Partial<Parameters<typeof createKey>[1]>,
     workspace?: Partial<Parameters<typeof createWorkspace>[1]>,
   ): Promise<{ id: string; key: string; workspace: string }>;
-  /** What running calls hold in the leases of this gateway, nano-dollars. */
+  /** The amount that running calls hold in the leases of this gateway, nano-dollars. */
   heldNano(): bigint;
-  /** Puts what was changed in the database in force. */
+  /** Puts changes in the database into force. */
   pollNow(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** @param still the clock moves by `pass` alone: for tests of windows, to which a busy machine may not add. */
+/** @param still only `pass` moves the clock: for tests of windows, which a busy machine must not delay. */
 export async function startInProcess({ still = false } = {}): Promise<InProcess> {
   const [database, sandbox] = await Promise.all([createFilledDatabase(), startSandboxProcess()]);
   const db = openDb(database.url, { onError: () => {} });
@@ -61,7 +61,7 @@ export async function startInProcess({ still = false } = {}): Promise<InProcess>
     mono: () => (stopped?.mono ?? performance.now()) + aheadMs,
   };
   const ground = { db, upstreams, worker: null, openBooks: openJournalBooks };
-  // Limits count in memory: a store of limits would go by its own clock.
+  // Limits are counted in memory: a store of limits would use its own clock.
   const running = await assemble(env, ground, pino({ level: 'silent' }), { clock, limitsInMemory: true });
   const server = createServer((request, response) => nodeLane(running.runtime, request, response));
   server.listen(0, '127.0.0.1');
@@ -101,7 +101,7 @@ export async function startInProcess({ still = false } = {}): Promise<InProcess>
   };
 }
 
-/** In whole milliseconds, so that sums of moments are exact and a window's edge is met to the moment. */
+/** In whole milliseconds, so that sums are exact and a window's edge is hit exactly. */
 function moment() {
   return { now: Date.now(), mono: Math.ceil(performance.now()) };
 }

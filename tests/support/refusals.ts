@@ -7,7 +7,9 @@ import { record } from '#tools/sandbox/content/tool-call';
 
 const uuidV7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** Statuses whose callers must not simply send the same again (contract: request/should-retry). */
+/**
+ * Statuses after which a client must not simply send the same request again (contract: request/should-retry).
+ */
 const final = new Set([400, 401, 402, 403]);
 const waits: ReadonlySet<ErrorCode> = new Set([
   'hydrate_cooldown',
@@ -18,8 +20,8 @@ const waits: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /**
- * A refusal of the gateway (contract: request/error-shape, request/error-message, request/retry-in).
- * @param retries `x-should-retry: true`: a 402 that only running calls stand behind.
+ * Expects a refusal by the gateway (contract: request/error-shape, request/error-message, request/retry-in).
+ * @param retries `x-should-retry: true`: a 402 whose only cause is running calls.
  * @returns its request id.
  */
 export function expectRefusal(answer: Wire, code: ErrorCode, secret = '', retries = false): string {
@@ -45,7 +47,7 @@ export function expectRefusal(answer: Wire, code: ErrorCode, secret = '', retrie
   return id;
 }
 
-/** The row of a refused call: found by its id, charged nothing. */
+/** Expects the row of a refused call: found by its id, with no charge. */
 export async function expectRefusedRow(stack: Stack, id: string, code: ErrorCode): Promise<void> {
   expect(await stack.call(id)).toMatchObject({
     status: errorTable[code].status,

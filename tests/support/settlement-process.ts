@@ -1,4 +1,6 @@
-/** Appends and drains calls until it is killed: prints a line for each that its journal acknowledged. */
+/**
+ * Appends and drains calls until it is killed; prints a line for each call that its journal has acknowledged.
+ */
 import { join } from 'node:path';
 import { Pool } from 'pg';
 import { startDrain } from '#lib/gateway/settlement/drain';

@@ -22,7 +22,7 @@ export function newId(): string {
   return id;
 }
 
-/** A directory of its own for one journal. */
+/** A new directory for one journal. */
 export function newDirectory(): string {
   return mkdtempSync(join(tmpdir(), 'gateway-journal-'));
 }
@@ -32,7 +32,7 @@ export interface Customer {
   readonly keyId: string;
 }
 
-/** A workspace with a balance of the ledger's own making, and a key in it. */
+/** A workspace with a balance that has ledger lines, and a key in it. */
 export async function createCustomer(
   pool: Pool,
   given: { balanceNano?: bigint; quotaNano?: bigint } & Partial<Customer> = {},
@@ -65,7 +65,7 @@ export async function addKey(
   );
 }
 
-/** A completed call of one attempt whose only line is `costNano` of input. */
+/** A completed call of one attempt, with `costNano` of input as its only line. */
 export function callOf(customer: Customer, given: Partial<CallRecord> = {}): CallRecord {
   const id = given.id ?? newId();
   const costNano = given.costNano ?? 20n;
@@ -122,7 +122,7 @@ export function callOf(customer: Customer, given: Partial<CallRecord> = {}): Cal
   };
 }
 
-/** What was known of a call when it was admitted. */
+/** What was known about a call when it was admitted. */
 export function openOf(call: CallRecord, funding: OpenEntry['funding'] = 'lease'): OpenEntry {
   const known: CallRecord = {
     ...call,
@@ -150,7 +150,7 @@ export function closeOf(call: CallRecord, funding: CloseEntry['funding'] = 'leas
   return { kind: 'close', callId: call.id, funding, call };
 }
 
-/** What a provider keeps since this call; each a response of its own unless given otherwise. */
+/** The resources that a provider has stored since this call; each a response with its own id by default. */
 export function keepOf(call: CallRecord, ...given: readonly Partial<Resource>[]): KeepEntry {
   const { id: callId, workspaceId, atMs } = call;
   const resources = given.map(

@@ -17,7 +17,7 @@ import { fillCatalogue } from '#tests/support/shared/fill-catalogue';
 import { type TcpProxy, tcpProxy } from '#tests/support/tcp-proxy';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
-/** What ends a program with the process that started it. */
+/** Ends a program together with the process that started it. */
 export const tether = new URL('../../scripts/tether.mjs', import.meta.url).href;
 
 export { type Stack, secrets } from '#tests/support/shared/attach';
@@ -25,28 +25,30 @@ export { type Stack, secrets } from '#tests/support/shared/attach';
 export interface StackOptions {
   /** Which lane serves /v1*; the web lane needs a production build. */
   readonly lane?: 'node' | 'web';
-  /** `embedded`: the one that the gateway starts for itself, which nothing stands before. A server's unless given. */
+  /** `embedded`: the database that the gateway starts itself, without a proxy. Default: a server's. */
   readonly database?: 'server' | 'embedded';
-  /** Whether it serves pages; the web lane always does. To load Next takes half a second of processor time. */
+  /**
+   * Whether it serves pages; the web lane always does. Loading Next takes half a second of processor time.
+   */
   readonly console?: boolean;
   readonly env?: Readonly<Record<string, string>>;
-  /** DATA_DIR; a directory of its own unless given. */
+  /** DATA_DIR; default: a new directory. */
   readonly dataDir?: string;
-  /** Largest file that the gateway may write, KiB: the next write is refused as on a full disk. */
+  /** Largest file that the gateway may write, KiB: the next write fails as on a full disk. */
   readonly fileKiB?: number;
-  /** Where the provider keeps every line of its log. */
+  /** The file in which the provider keeps every line of its log. */
   readonly providerLog?: string;
-  /** The gateway's connections to its database lead there without a proxy: nobody means to cut them. */
+  /** Whether the gateway connects to its database without a proxy, because no test cuts the connections. */
   readonly direct?: boolean;
-  /** Told of each connection of the gateway to its database; gets what the gateway sends there. */
+  /** Called for each connection of the gateway to its database; gets what the gateway sends there. */
   readonly watchDatabase?: () => (bytes: Buffer) => void;
 }
 
-/** A stack of the test's own, which it may kill, cut off and start again. */
+/** The test's own stack, which it may kill, cut off and start again. */
 export interface OwnStack extends Stack {
-  /** Stands between the gateway and its database. */
+  /** The proxy between the gateway and its database. */
   readonly databaseProxy: TcpProxy;
-  /** What the gateway process is started with. */
+  /** The environment of the gateway process. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The running gateway process; a new one after `restart`. */
   gateway(): ChildProcess;
@@ -56,8 +58,8 @@ export interface OwnStack extends Stack {
 }
 
 /**
- * Boots a database, the simulated provider and a gateway, each a real process with real sockets: for tests that
- * kill one of them or need settings of their own. Others share one: see `joinStack`.
+ * Boots a database, the simulated provider and a gateway, each a real process with real sockets: for tests
+ * that kill one of them or need their own settings. Other tests share one: see `joinStack`.
  */
 export async function startStack(options: StackOptions = {}): Promise<OwnStack> {
   if (options.lane === 'web' && !existsSync(join(root, '.next/BUILD_ID'))) {
@@ -102,7 +104,7 @@ export async function startStack(options: StackOptions = {}): Promise<OwnStack> 
     const [command = '', ...args] = options.fileKiB === undefined ? program : limited;
     const child = spawn(command, args, {
       cwd: root,
-      // It ends with the tests, should they be killed.
+      // It stops if the tests are killed.
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       env: { ...environment, MODEL_GATEWAY_TETHER: String(process.pid) },
     });
@@ -150,7 +152,7 @@ export async function startStack(options: StackOptions = {}): Promise<OwnStack> 
   };
 }
 
-/** Waits until a gateway answers 200 on /api/health. @param log for the error, where it ends instead. */
+/** Waits until a gateway answers 200 on /api/health. @param log for the error if the gateway ends instead. */
 export async function ready(url: string, child: ChildProcess, log: () => string): Promise<void> {
   const startMs = performance.now();
   while (performance.now() < startMs + 180_000) {
@@ -158,7 +160,7 @@ export async function ready(url: string, child: ChildProcess, log: () => string)
       const how = child.signalCode ?? `exit ${child.exitCode}`;
       throw new Error(`the gateway ended at its start (${how}):\n${log()}`);
     }
-    // Else it would be kept, and a stop with a delay waits for open connections.
+    // Otherwise it would be kept, and a stop with a delay waits for open connections.
     const answered = await fetch(`${url}/api/health`, { headers: { connection: 'close' } }).then(
       (response) => response.ok,
       () => false,

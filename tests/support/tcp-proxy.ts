@@ -1,22 +1,22 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** A TCP proxy that can be switched off: how a database or a provider goes away and comes back. */
+/** A TCP proxy that can be switched off, to make a database or a provider unavailable for a time. */
 export interface TcpProxy {
   readonly port: number;
-  /** Breaks every connection; new ones are refused by a reset until `restore`. */
+  /** Breaks every connection, and resets new ones until `restore`. */
   cut(): void;
-  /** Takes connections and leaves them without an answer, the running ones included. */
+  /** Accepts connections but does not answer, on existing ones too. */
   freeze(): void;
   restore(): void;
-  /** The running connections are left without an answer for good, as by a router that forgot them; new ones work. */
+  /** Existing connections get no more answers, as if a router forgot them; new ones work. */
   strand(): void;
   close(): Promise<void>;
 }
 
 /**
- * @param target host and port that connections are passed on to.
- * @param watch told of each new connection; gets the bytes that its client sends.
+ * @param target host and port to which connections are passed on.
+ * @param watch called for each new connection; gets the bytes that its client sends.
  */
 export async function tcpProxy(
   target: { host: string; port: number },
@@ -64,7 +64,7 @@ export async function tcpProxy(
       for (const socket of open) socket.unpipe().pause();
     },
     restore: () => {
-      // Connections that were frozen are of no more use.
+      // Frozen connections are of no more use.
       if (state === 'frozen') breakAll();
       state = 'on';
     },

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * vitest's global set-up: one directory for everything that the tests write, removed after the last one.
- * An embedded database alone takes some 40 MB.
+ * vitest's global setup: one directory for everything that the tests write, removed after the last test. An
+ * embedded database takes some 40 MB.
  */
 export default function setup(): () => void {
   const before = process.env.TMPDIR;
   const directory = mkdtempSync(join(tmpdir(), 'gateway-tests-'));
-  // The PostgreSQL server, which runs as another user, has its files in it too.
+  // The PostgreSQL server, which runs as another user, also has its files in it.
   chmodSync(directory, 0o711);
   process.env.TMPDIR = directory;
   return () => {

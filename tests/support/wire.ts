@@ -1,20 +1,20 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** One HTTP/1.1 answer as the bytes on the wire tell it. */
+/** One HTTP/1.1 answer, parsed from the bytes on the wire. */
 export interface Wire {
   readonly status: number;
   /** The reason phrase. */
   readonly reason: string;
-  /** Lower-case names, in order, repeated ones kept. */
+  /** Lower-case names, in order, including repeated ones. */
   readonly headers: readonly (readonly [string, string])[];
-  /** Without chunk framing; as much as came. */
+  /** Without chunk framing; as much as arrived. */
   readonly body: Buffer;
-  /** Its framing ended as announced: last chunk, full length, or FIN where neither was given. */
+  /** Its framing ended as announced: last chunk, full length, or FIN if neither was given. */
   readonly whole: boolean;
 }
 
-/** What a connection gave until it ended or had given enough. */
+/** The answers on a connection until it ended or there were enough. */
 export interface Talk {
   readonly answers: readonly Wire[];
   /** open: we stopped reading; late: nothing ended within the time. */
@@ -23,17 +23,17 @@ export interface Talk {
 }
 
 export interface TalkOptions {
-  /** Stop after so many whole answers; 1. Infinity: until the connection closes. */
+  /** Stops after this many complete answers; default 1. Infinity: until the connection closes. */
   readonly answers?: number;
-  /** Leave, as a client that hangs up, once what has come satisfies this. */
+  /** Leaves, as a client that hangs up, once this is true of what has arrived. */
   readonly leaveWhen?: (raw: string) => boolean;
-  /** Leave once this has come about. */
+  /** Leaves once this has settled. */
   readonly leaveAfter?: Promise<unknown>;
   /** Called once the body has begun; the client leaves when it settles. */
   readonly during?: () => Promise<unknown>;
-  /** Give up after, ms; 180,000. */
+  /** Time limit, ms; default 180,000. */
   readonly patienceMs?: number;
-  /** Writes more once the connection is up; the first piece has been written then. */
+  /** Writes more once the connection is open and the first piece has been written. */
   readonly afterwards?: (socket: Socket) => void;
 }
 
@@ -49,10 +49,10 @@ export async function resetAfter(url: string, bytes: Buffer, waitMs: number): Pr
   await closed;
 }
 
-/** What a chunked body ends with. */
+/** The end of a chunked body. */
 const lastChunk = Buffer.from('0\r\n\r\n');
 
-/** Writes bytes to a gateway as they are and reads what comes back: no client library in between. */
+/** Writes bytes to a gateway unchanged and reads what comes back, without a client library. */
 export function talk(url: string, bytes: string | Buffer, options: TalkOptions = {}): Promise<Talk> {
   const { hostname, port } = new URL(url);
   const { answers: wanted = 1, leaveWhen, patienceMs = 180_000 } = options;
@@ -97,7 +97,7 @@ export function talk(url: string, bytes: string | Buffer, options: TalkOptions =
         if (leaveWhen(raw)) finish('open');
         return;
       }
-      // Looking at all of the framing for each packet would be quadratic.
+      // Checking all of the framing for each packet would be quadratic.
       if (size === part.length || part.subarray(-5).equals(lastChunk)) look();
       else looking ??= setTimeout(look, 20 + size / 50_000);
     });
@@ -106,7 +106,7 @@ export function talk(url: string, bytes: string | Buffer, options: TalkOptions =
   });
 }
 
-/** The text of a request; a body brings its Content-Length unless `headers` frame it otherwise. */
+/** The text of a request; a body gets a Content-Length unless `headers` frame it otherwise. */
 export function requestText(
   method: string,
   target: string,
@@ -124,15 +124,15 @@ export function requestText(
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), Buffer.from(body)]);
 }
 
-/** First value of a header; undefined when it is absent. */
+/** First value of a header; undefined if it is absent. */
 export function headerOf(answer: Wire, name: string): string | undefined {
   return answer.headers.find(([key]) => key === name)?.[1];
 }
 
 /**
- * Cuts bytes into answers; the last one may be torn.
- * @param closed FIN came, which ends a body without framing.
- * @param bodyless answers to HEAD: their length describes a body that does not come.
+ * Splits bytes into answers; the last one may be incomplete.
+ * @param closed FIN arrived, which ends a body without framing.
+ * @param bodyless answers to HEAD: their length describes a body that is not sent.
  */
 function readAnswers(bytes: Buffer, closed: boolean, bodyless: boolean): Wire[] {
   const answers: Wire[] = [];
@@ -152,7 +152,7 @@ function readAnswers(bytes: Buffer, closed: boolean, bodyless: boolean): Wire[] 
     if (status === 100) continue;
     const value = (name: string) => headers.find(([key]) => key === name)?.[1];
     const length = value('content-length');
-    // Neither has a body, whatever length it tells.
+    // These have no body, whatever length they announce.
     if (bodyless || status === 204 || status === 304) {
       answers.push({ status, reason, headers, body: Buffer.alloc(0), whole: true });
     } else if (value('transfer-encoding') === 'chunked') {

@@ -18,7 +18,7 @@ import { type OwnStack, startStack } from '#tests/support/stack';
 const SHORT = { directive: 'pace/10/40?reasoning=200', lastsMs: 2_400 };
 /** The same at 20 per second, for 36 s: no drain sees its end. */
 const LONG = { directive: 'pace/50/120?reasoning=600', lastsMs: 36_000 };
-/** The average charge may differ from the provider's bill by so much. */
+/** The average charge may differ from the provider's bill by this share. */
 const TOLERANCE = 0.25;
 
 const { values } = parseArgs({
@@ -76,7 +76,7 @@ async function atRandom(
   );
 }
 
-/** Five calls a second, each cancelled for the next one, with a key that may run five at once. */
+/** Five calls a second, each canceled for the next one, with a key that may run five at once. */
 async function editor(stack: OwnStack, model: string, seconds: number): Promise<Departure[]> {
   const key = await keyOf(stack, 5);
   const [way] = ways;

@@ -5,7 +5,7 @@ export type Results = Readonly<Record<string, readonly Measured[]>>;
 
 /** The median of a figure of one target. */
 type Of = (read: (one: Measured) => number) => number;
-/** A column: its head, and the cell of a target. `floor` gives the figures of the upstream alone. */
+/** A column: its head, and the cell of a target. `floor` gives the figures of the upstream only. */
 type Column = readonly [head: string, cell: (of: Of, floor: Of) => string];
 
 const first = ({ latencyMs }: Measured) => latencyMs.p50;

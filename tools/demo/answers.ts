@@ -38,7 +38,10 @@ export function failureOf(
   return { status: null, error: 'connection_reset', tookMs: Math.round(dice.around(600, 0.5)) };
 }
 
-/** How long an offer takes for an answer of so many tokens, ms; without streaming, the first byte comes near the end. */
+/**
+ * How long an offer takes for an answer of this many tokens, ms; without streaming, the first byte comes near
+ * the end.
+ */
 export function durationOf(
   dice: Dice,
   offer: OfferFacts,

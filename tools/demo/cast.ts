@@ -28,7 +28,7 @@ export interface App {
   readonly output: Size;
   /** Share of the output that is reasoning. */
   readonly reasoning?: number;
-  /** The answers are images of so many tokens. */
+  /** The answers are images of this many tokens. */
   readonly imageTokens?: number;
   /** Days before the end on which it begins and stops calling. */
   readonly fromDay?: number;

@@ -18,7 +18,7 @@ export class Dice {
     return this.next() < share;
   }
 
-  /** A whole number of [from, to]. */
+  /** A whole number in [from, to]. */
   whole(from: number, to: number): number {
     return from + Math.floor(this.next() * (to - from + 1));
   }

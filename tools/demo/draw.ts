@@ -242,7 +242,7 @@ class Draft {
   }
 }
 
-/** The fields of calls whose answer costs nothing. */
+/** The fields of calls that cost nothing. */
 const unanswered = {
   answeringModel: null,
   provider: null,

@@ -39,7 +39,7 @@ const opposites = {
   startsWith: 'endsWith',
   endsWith: 'startsWith',
 };
-/** Nodes without effect at run time. */
+/** Nodes without an effect at run time. */
 const silent =
   /^(TS(?!AsExpression|NonNullExpression|SatisfiesExpression)|ImportDeclaration|ExportAllDeclaration)/;
 

@@ -67,7 +67,7 @@ const { values } = parseArgs({
     out: { type: 'string' },
     /** The file of an earlier run on the same source: tries only its survivors, without the unit tests. */
     survivors: { type: 'string' },
-    /** No change is started after so long. */
+    /** No change is started after this time. */
     minutes: { type: 'string' },
   },
 });

@@ -41,7 +41,7 @@ export const chat: Dialect = {
   errorEvent: (fault) => plainFrame(null, { error: chatError(fault) }),
 };
 
-/** As responses have it too. */
+/** The error object, which responses share. */
 export function chatError(fault: ProviderFault): object {
   return errorObject(fault, fault.status === 429 ? 'requests' : 'invalid_request_error');
 }

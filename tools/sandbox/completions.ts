@@ -6,7 +6,7 @@ import { readJson } from '#tools/sandbox/content/tool-call';
 import { type Dialect, type Frame, whole } from '#tools/sandbox/dialect';
 import { missingParameter } from '#tools/sandbox/scenario/provider-fault';
 
-/** Completions of prompts as api.openai.com gives them: what chat would answer to each, as `text`. */
+/** Completions of prompts as api.openai.com returns them: what chat would answer to each, as `text`. */
 export const completions: Dialect = {
   ...chat,
   id: 'completions',
@@ -69,7 +69,7 @@ export const completions: Dialect = {
   errorBody: (fault) => JSON.stringify({ error: chatError(fault) }),
 };
 
-/** One text, a list of texts, one list of tokens, or a list of those. */
+/** A string, a list of strings, a list of tokens, or a list of those. */
 function promptsIn(prompt: unknown): string[] {
   const list = Array.isArray(prompt) && typeof prompt[0] !== 'number' ? prompt : [prompt];
   const texts = list.map((one: unknown) => (Array.isArray(one) ? one.join(' ') : one));

@@ -86,7 +86,7 @@ export function whole(body: object, usage: unknown = null, truth: Truth = freeOf
   return { truth, content: { kind: 'whole', text: JSON.stringify(body), usage } };
 }
 
-/** An event that no output is in. */
+/** An event without output. */
 export function plainFrame(name: string | null, body: object): Frame {
   return { name, data: JSON.stringify(body), content: false, tokens: 0 };
 }

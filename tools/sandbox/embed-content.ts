@@ -9,7 +9,7 @@ import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
 const methodPath = /^\/models\/(.+):(embedContent|batchEmbedContents)$/;
 const USUAL_DIMENSIONS = 64;
 
-/** Embeddings as generativelanguage.googleapis.com gives them. */
+/** Embeddings as generativelanguage.googleapis.com returns them. */
 export const embedContent: Dialect = {
   ...generateContent,
   id: 'embed-content',

@@ -62,7 +62,7 @@ export const images: Dialect = {
   errorEvent: ({ message, code }) => plainFrame('error', { error: { message, type: 'server_error', code } }),
 };
 
-/** What an answer is made of, whole or in events. */
+/** The parts of an answer, whole or in events. */
 interface Made {
   /** The members that every object of the answer has. */
   readonly head: { readonly created: number; readonly [name: string]: string | number };
@@ -94,7 +94,7 @@ function svgUsage(ask: ImagesAsk, model: string): object {
   return { model, input_tokens: input, output_tokens: 40, reasoning_tokens: 10, total_tokens: input + 40 };
 }
 
-/** Of each image its partial pictures, then the whole one with what this image used. */
+/** For each image, its partial pictures, then the finished one with this image's usage. */
 function* frames(
   ask: ImagesAsk,
   { head: { created, ...head }, tokens, figures, picture }: Made,

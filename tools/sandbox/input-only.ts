@@ -30,7 +30,7 @@ interface InputAsk {
   readonly body: object;
 }
 
-/** Embeddings as api.openai.com gives them, as numbers or in Base64. */
+/** Embeddings as api.openai.com returns them, as numbers or in Base64. */
 export const embeddings = dialectOf('embeddings', (asked) => {
   const inputs = inputsIn(asked.input, 'input');
   const dimensions = asked.dimensions ?? USUAL_DIMENSIONS;
@@ -44,7 +44,7 @@ export const embeddings = dialectOf('embeddings', (asked) => {
   return { inputs, body: { object: 'list', data } };
 });
 
-/** Scores of documents, the best first, in the shape that rerankers share. */
+/** Scores of documents, best first, in the shape that rerankers share. */
 export const rerank = dialectOf('rerank', (asked) => {
   const [query] = inputsIn(asked.query, 'query');
   const documents = inputsIn(asked.documents, 'documents');
@@ -61,7 +61,7 @@ export const rerank = dialectOf('rerank', (asked) => {
   return { inputs: [query, ...documents], body: { results: results.slice(0, top) } };
 });
 
-/** Categories of harm; a text with the word FORBIDDEN has one. Its answers report no usage. */
+/** Categories of harm; text that contains the word FORBIDDEN has one. Its answers report no usage. */
 export const moderations = dialectOf(
   'moderations',
   (asked) => {
@@ -126,7 +126,7 @@ function answerOf({ id }: ReceivedRequest, ask: InputAsk, { usage }: Behaviour, 
   });
 }
 
-/** One text, a list of texts or parts, one list of tokens, or a list of those. */
+/** A string, a list of strings or parts, a list of tokens, or a list of those. */
 function inputsIn(value: unknown, name: string): Input[] {
   if (value === undefined || value === null) throw missingParameter(name);
   const list = Array.isArray(value) && typeof value[0] !== 'number' ? value : [value];

@@ -54,7 +54,7 @@ function errorObject({ status, message }: ProviderFault): object {
   return { type: 'error', error: { type: errorType(status), message } };
 }
 
-/** A count generates nothing: it is free. */
+/** Counting generates nothing, so it is free. */
 function counted({ truth }: Message): Answer {
   const free = { ...truth, inputTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, outputTokens: 0 };
   return whole({ input_tokens: truth.inputTokens }, null, free);

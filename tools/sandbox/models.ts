@@ -25,14 +25,14 @@ const models: Readonly<Record<string, SandboxModel>> = {
   reasoner: { ...plain, reasoning: 24 },
   film: plain,
   picture: plain,
-  /** Priced by the image: it reports no usage. */
+  /** Priced per image: it reports no usage. */
   print: plain,
   vectors: plain,
   ranker: plain,
   moderator: plain,
 };
 
-/** @throws ProviderFault 404 in the words of the chat family; it names the known models. */
+/** @throws ProviderFault 404 with the chat family's message, which names the known models. */
 export function getModel(base: string): SandboxModel {
   const model = Object.hasOwn(models, base) ? models[base] : undefined;
   if (model) return model;

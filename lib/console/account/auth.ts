@@ -32,7 +32,7 @@ declare module 'next-auth' {
 declare module 'next-auth/jwt' {
   interface JWT {
     userId: string;
-    /** Both stay the same when somebody has the cookie renewed. */
+    /** Both stay the same when the cookie is renewed. */
     sessionId: string;
     endsAtMs: number;
   }
@@ -41,8 +41,9 @@ declare module 'next-auth/jwt' {
 const weekSeconds = 7 * 24 * 3600;
 
 /**
- * Settings of next-auth: JWT sessions of a week, each with a row that ends it earlier (contract: control-plane/sessions).
- * @param secret of what a browser has begun; sessions are read with all of them.
+ * Settings of next-auth: JWT sessions of a week, each with a row that can end it earlier (contract:
+ * control-plane/sessions).
+ * @param secret of what a browser has begun; sessions are read with all secrets.
  */
 export function authOptions(secret = signingSecret()): AuthOptions {
   const host = getConsoleHost();
@@ -51,7 +52,7 @@ export function authOptions(secret = signingSecret()): AuthOptions {
     session: { strategy: 'jwt', maxAge: weekSeconds },
     jwt: { encode: encodeToken, decode: decodeToken },
     logger: {
-      // A cookie that is not ours is no fault of ours, and anybody can send one.
+      // A foreign cookie is not our error, and any client can send one.
       error: (code, said) => {
         if (code !== 'JWT_SESSION_ERROR') host.report(new Error(`next-auth: ${code}${messageIn(said)}`));
       },
@@ -70,7 +71,8 @@ export function authOptions(secret = signingSecret()): AuthOptions {
           const client = clientOf(address ?? 'unknown');
           const throttle = new SignInThrottle(host.throttle);
           if (!(await throttle.claim(email, client))) throw new Error(signInErrors.tooManyAttempts);
-          // What is thrown here goes into the address of the answer: a word, never a database's own text.
+          // The message thrown here becomes part of the redirect's URL: a code, never a message of the
+          // database.
           const unavailable = (error: unknown) => {
             host.report(error);
             throw new Error(signInErrors.unavailable);
@@ -92,7 +94,7 @@ export function authOptions(secret = signingSecret()): AuthOptions {
         Object.assign(user, await beginSession(entered, account.provider));
         return true;
       },
-      // Who it is comes with signing in alone; next-auth's own members of the token are not needed.
+      // Only signing in sets the user; next-auth's own members of the token are not needed.
       jwt: ({ token, user }) =>
         user ? { userId: user.id, sessionId: user.sessionId, endsAtMs: user.endsAtMs } : token,
       session: ({ session, token }) => ({
@@ -104,14 +106,14 @@ export function authOptions(secret = signingSecret()): AuthOptions {
     },
     events: {
       signOut: async ({ token }) => {
-        // A cookie that is not ours has no session to end.
+        // A foreign cookie has no session to end.
         if (token?.sessionId) await signOut(token).catch((error: unknown) => host.report(error));
       },
     },
   };
 }
 
-/** The row of a session that begins, and what its cookie says. */
+/** Records a new session. @returns what its cookie says. */
 async function beginSession({ id: userId, sessionVersion }: SignedIn, method: string) {
   const sent = await headers();
   const sessionId = randomUUID();
@@ -135,7 +137,7 @@ async function beginSession({ id: userId, sessionVersion }: SignedIn, method: st
   return { id: userId, sessionId, endsAtMs };
 }
 
-/** A copy of its cookie opens nothing from now on. */
+/** Ends the session, so that copies of its cookie stop working. */
 async function signOut({ userId, sessionId }: JWT): Promise<void> {
   await ask(controlHost(), endSession, { actor: ownActor(userId, null), input: { id: sessionId } });
 }
@@ -144,7 +146,7 @@ function ownActor(userId: string, address: string | null) {
   return { kind: 'user', userId, operator: false, address } as const;
 }
 
-/** next-auth hands on errors, or objects that hold one. */
+/** next-auth passes errors, or objects that contain one. */
 function messageIn(said: unknown): string {
   const error = typeof said === 'object' && said !== null && 'error' in said ? said.error : said;
   return error instanceof Error ? ` (${error.message})` : '';

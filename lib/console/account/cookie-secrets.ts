@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { decode, encode, type JWT, type JWTDecodeParams, type JWTEncodeParams } from 'next-auth/jwt';
 import { getConsoleHost } from '#lib/console/db';
 
-/** The secret that cookies are made with. */
+/** The secret that signs cookies. */
 export function signingSecret(): string {
   return getConsoleHost().env.authSecrets[0] ?? '';
 }
@@ -13,8 +13,8 @@ export function encodeToken(params: Omit<JWTEncodeParams, 'secret'>): Promise<st
 }
 
 /**
- * Reads a token that any of the secrets made (contract: operations/session-secret).
- * @throws Error of the last of them when none did.
+ * Reads a token that was made with any of the secrets (contract: operations/session-secret).
+ * @throws the Error of the last secret if none of them made it.
  */
 export async function decodeToken(params: Omit<JWTDecodeParams, 'secret'>): Promise<JWT | null> {
   let fault: unknown = null;
@@ -29,9 +29,9 @@ export async function decodeToken(params: Omit<JWTDecodeParams, 'secret'>): Prom
 }
 
 /**
- * The secret under which a browser's form token was made: what it has begun, a form or the way to another provider, ends
- * with it, though this process makes new ones with another.
- * @param cookie the value of next-auth's cookie for it: a token, and its hash together with the secret.
+ * The secret with which a browser's form token was made. What the browser has begun, a form or signing in at
+ * another provider, must end with the same secret, even if this process makes new tokens with another one.
+ * @param cookie value of next-auth's cookie for it: a token, and its hash together with the secret.
  */
 export function secretOfForm(cookie: string | undefined): string {
   const [token = '', hash] = cookie?.split('|') ?? [];

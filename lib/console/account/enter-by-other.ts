@@ -14,11 +14,11 @@ import {
 import { enterByProvider, linkAccount } from '#lib/control/operations/user/linked';
 import { endSession } from '#lib/control/operations/user/sessions';
 
-/** Set by the account page: what comes back from a provider is to be connected with whoever is signed in. */
+/** Set by the account page: connect the account that the provider returns to the signed-in user. */
 export const connectCookie = 'connect-account';
-/** How long the way to the provider and back may take, seconds. */
+/** Time limit for signing in at the provider and returning, seconds. */
 export const connectSeconds = 600;
-/** The zone of the browser, for a workspace that is made now. */
+/** The browser's time zone, for the workspace of a new user. */
 export const zoneCookie = 'time-zone';
 
 const connectSalt = 'connect-account';
@@ -28,15 +28,16 @@ interface Jar {
   delete(name: string): unknown;
 }
 
-/** Proof that this session asked for a connection, for the cookie. */
+/** The cookie's proof that this session requested a connection. */
 export function connectProof({ id: userId, sessionId }: SessionUser): Promise<string> {
   const token = { userId, sessionId, endsAtMs: 0 };
   return encodeToken({ token, salt: connectSalt, maxAge: connectSeconds });
 }
 
 /**
- * Whoever comes back from a provider: connects the account when the account page asked for that, else signs in, or up.
- * @returns the user, or the page that says why not.
+ * Handles the return from a provider: connects the account if the account page asked for that, otherwise
+ * signs in or up.
+ * @returns the user, or the URL of the page that says why not.
  */
 export async function enterByOther(
   account: Account,
@@ -72,7 +73,7 @@ async function findConnecting(jar: Jar): Promise<SessionUser | null> {
   return asked ? findUserOfSession(host.control.db, asked, Date.now()) : null;
 }
 
-/** The session that asked goes on as the one that begins now. */
+/** Ends the session that asked; the new session replaces it. */
 async function connect({ provider, subject, email }: Stranger, owner: SessionUser): Promise<SignedIn> {
   const { id, sessionId } = owner;
   const actor = {

@@ -3,7 +3,7 @@ import type { OAuthConfig } from 'next-auth/providers/oauth';
 import { z } from 'zod';
 import type { Env } from '#lib/platform/env/env';
 
-/** What a provider said of whoever signs in there. */
+/** What a provider says about the person who signs in there. */
 export interface Stranger {
   readonly provider: string;
   readonly subject: string;
@@ -20,13 +20,16 @@ const githubUser = z.object({
 const githubEmails = z.array(z.object({ email: z.string(), primary: z.boolean(), verified: z.boolean() }));
 const patienceMs = 10_000;
 
-/** What we keep of GitHub's user: with the address that it calls primary, from the list that says what is verified. */
+/**
+ * GitHub's user as we keep it: with the primary address, from the list that says which addresses are
+ * verified.
+ */
 interface GithubProfile extends Profile {
   id: string;
   email_verified: boolean;
 }
 
-/** GitHub, or a GitHub Enterprise Server, whose API is below its own address. */
+/** GitHub, or a GitHub Enterprise Server, whose API is below its own URL. */
 function github({ id, secret, url }: NonNullable<Env['github']>): OAuthConfig<GithubProfile> {
   const api = url === 'https://github.com' ? 'https://api.github.com' : `${url}/api/v3`;
   const ask = async (path: string, token: string) => {
@@ -41,7 +44,7 @@ function github({ id, secret, url }: NonNullable<Env['github']>): OAuthConfig<Gi
     type: 'oauth',
     clientId: id,
     clientSecret: secret,
-    // GitHub names itself in its answer, and so does a server of one's own.
+    // GitHub names itself in its answer, and so does a GitHub Enterprise Server.
     issuer: `${url}/login/oauth`,
     authorization: { url: `${url}/login/oauth/authorize`, params: { scope: 'read:user user:email' } },
     token: `${url}/login/oauth/access_token`,
@@ -84,24 +87,27 @@ function google({ id, secret, issuer }: NonNullable<Env['google']>): OAuthConfig
   };
 }
 
-/** Who it is here is found out by `signIn`, which fills this in. */
+/** `signIn` finds the user here and fills this in. */
 function unknownUser(id: string) {
   return { id, sessionId: '', endsAtMs: 0 };
 }
 
-/** The providers that are configured. */
+/** The configured providers. */
 export function otherProviders(env: Pick<Env, 'github' | 'google'>) {
   return [...(env.github ? [github(env.github)] : []), ...(env.google ? [google(env.google)] : [])];
 }
 
-/** OpenID providers write what is verified as a boolean, some as a text. */
+/** Some OpenID providers write what is verified as a string instead of a boolean. */
 const saidByProvider = z.object({
   name: z.string().nullish(),
   email: z.string().optional(),
   email_verified: z.union([z.boolean(), z.string()]).nullish(),
 });
 
-/** What a provider said, once next-auth has checked that it was the provider; what cannot be read is left out. */
+/**
+ * What a provider says about a person, after next-auth has verified that the provider says it; invalid values
+ * are left out.
+ */
 export function strangerOf(account: Account, profile: Profile | undefined): Stranger {
   const { data: said } = saidByProvider.safeParse(profile);
   const name = said?.name?.replace(/\p{C}/gu, ' ').trim().slice(0, 100).toWellFormed();
@@ -114,7 +120,7 @@ export function strangerOf(account: Account, profile: Profile | undefined): Stra
   };
 }
 
-/** Their names, for pages. */
+/** Names of the configured providers, for pages. */
 export function enabledProviders(env: Pick<Env, 'github' | 'google'> | undefined): string[] {
   return [...(env?.github ? ['github'] : []), ...(env?.google ? ['google'] : [])];
 }

@@ -8,7 +8,7 @@ export interface SessionRow {
   readonly device: string;
   /** "4 min ago · 192.0.2.7 · with GitHub". */
   readonly facts: string;
-  /** When it was last seen, ISO, for a hover. */
+  /** When it was last seen, ISO, for the tooltip. */
   readonly seenAt: string;
 }
 
@@ -30,7 +30,7 @@ export function sessionRowOf(session: Listed, nowMs: number): SessionRow {
   return { id, current, device: deviceOf(userAgent), facts, seenAt };
 }
 
-/** Most specific first: each of these also calls itself by the names below it. */
+/** Most specific first: each of these also has the names below it in its user agent. */
 const browsers = [
   ['Edge', /\bEdgA?\//],
   ['Opera', /\bOPR\//],
@@ -50,7 +50,7 @@ const systems = [
   ['Linux', /\bLinux\b/],
 ] as const;
 
-/** What a browser calls itself, in words; one that is not known by its kind alone. */
+/** The browser and system of a user agent; only the system if the browser is unknown. */
 function deviceOf(userAgent: string | null): string {
   const named = (list: readonly (readonly [string, RegExp])[]) =>
     list.find(([, pattern]) => pattern.test(userAgent ?? ''))?.[0];

@@ -1,4 +1,4 @@
-/** Words in the address of the sign-in page that say why signing in did not work; next-auth adds some of its own. */
+/** Codes in the URL of the sign-in page that say why signing in failed; next-auth adds some of its own. */
 export const signInErrors = {
   tooManyAttempts: 'TooManyAttempts',
   unavailable: 'Unavailable',

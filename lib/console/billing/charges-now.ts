@@ -2,7 +2,7 @@ import type { ShownAutoTopUp } from '#lib/control/operations/auto-top-up/find';
 import { formatUsd, parseUsd } from '#lib/core/money';
 import { showMoney } from '#lib/core/show-money';
 
-/** Limits as they stand in the boxes of the form, whatever was typed. */
+/** Limits as typed into the form, valid or not. */
 export interface TypedLimits {
   readonly enabled: boolean;
   readonly threshold: string;
@@ -11,9 +11,9 @@ export interface TypedLimits {
 }
 
 /**
- * What saving these limits would charge at once, as "Charges $25 now."; null: nothing, or they cannot be saved
- * (contract: money/auto-top-up). Pure.
- * @param resumed whether they are resumed with it; paused ones charge nothing.
+ * What saving these limits would charge at once, as "Charges $25 now."; null: nothing, or they cannot be
+ * saved (contract: money/auto-top-up). Pure.
+ * @param resumed whether saving also resumes automatic top-ups; paused ones charge nothing.
  */
 export function chargesNow(
   { balance, card, ordered, paused, thisMonth }: ShownAutoTopUp,

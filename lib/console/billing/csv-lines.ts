@@ -2,7 +2,7 @@ import { type CsvCell, csvLine } from '#lib/console/csv/line';
 import type { LedgerLine } from '#lib/control/operations/ledger/list';
 import { isoInZone } from '#lib/core/charts/zone';
 
-/** Columns of a file of the ledger; their names and their order stay. */
+/** Columns of a file of the ledger; their names and order must not change. */
 const columns: readonly (readonly [name: string, cell: (line: LedgerLine) => CsvCell])[] = [
   ['line_id', (line) => line.id],
   ['kind', (line) => line.kind],
@@ -19,7 +19,7 @@ const columns: readonly (readonly [name: string, cell: (line: LedgerLine) => Csv
 
 export const ledgerCsvHead = csvLine(['time', 'time_utc', ...columns.map(([name]) => name)]);
 
-/** A line of the ledger as one of a file: its time by the clock of the workspace, and in UTC. @param zone IANA. */
+/** A ledger line as a CSV line: its time in the workspace's zone, and in UTC. @param zone IANA. */
 export function ledgerCsvLine(line: LedgerLine, zone: string): string {
   const times = [isoInZone(Date.parse(line.at), zone), line.at];
   return csvLine([...times, ...columns.map(([, cell]) => cell(line))]);

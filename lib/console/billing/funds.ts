@@ -1,10 +1,10 @@
 import { formatUsd, parseUsd } from '#lib/core/money';
 import { showMoney } from '#lib/core/show-money';
 
-/** Dollars as decimal strings, as `workspace.show` has them. */
+/** Dollars as decimal strings, as in `workspace.show`. */
 export interface FundsShown {
   readonly balance: string;
-  /** Of the balance: simulated money. */
+  /** The part of the balance that is simulated money. */
   readonly simulated: string;
   readonly credit: string;
   readonly held: string;
@@ -19,7 +19,7 @@ export interface FundsWord {
 
 const leastTopUpNano = 5_000_000_000n;
 
-/** Why a balance is below zero and what it takes to call again; null: it is not below zero. */
+/** Why a balance is below zero, and how much it takes to call again; null: it is not below zero. */
 export function wordOnFunds({ balance, available, credit }: Omit<FundsShown, 'simulated'>): FundsWord | null {
   if (!balance.startsWith('-')) return null;
   const below = showMoney(balance.slice(1));
@@ -30,7 +30,7 @@ export function wordOnFunds({ balance, available, credit }: Omit<FundsShown, 'si
       text: `The balance is ${below} below zero; your credit of ${showMoney(credit)} covers it, so calls continue. Added funds pay this off first.`,
     };
   }
-  // Calls are admitted above zero, and a top-up has a least amount.
+  // Calls need more than zero, and a top-up has a minimum.
   const neededNano = -availableNano;
   const needed =
     neededNano < leastTopUpNano

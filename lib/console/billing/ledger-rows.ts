@@ -15,7 +15,7 @@ export const kindNames: Readonly<Record<LedgerLine['kind'], string>> = {
   adjustment: 'Adjustment',
 };
 
-/** A line of the ledger, ready to read. */
+/** A line of the ledger, formatted. */
 export interface LedgerRow {
   readonly id: string;
   readonly when: string;
@@ -23,7 +23,7 @@ export interface LedgerRow {
   readonly at: string;
   readonly kind: LedgerLine['kind'];
   readonly name: string;
-  /** Why it stands there, in words; null: its name says it. */
+  /** Its reason, in words; null: the name says it. */
   readonly why: string | null;
   readonly link: { readonly href: string; readonly text: string; readonly away: boolean } | null;
   readonly amount: string;
@@ -81,7 +81,7 @@ function showSigned(usd: string): string {
 function linkOf(line: LedgerLine, workspace: string): LedgerRow['link'] {
   const logs = `/${workspace}/logs`;
   if (line.calls !== null) {
-    // Calls admitted in that quarter of an hour: nearly those that were settled in it.
+    // Calls admitted in that quarter of an hour: almost the same as those settled in it.
     const to = new Date(Date.parse(line.at) + quarterMs).toISOString();
     const text = `${showCount(line.calls)} ${line.calls === 1 ? 'call' : 'calls'}`;
     return { href: listAddress(logs, { from: line.at, to }), text, away: false };
@@ -91,7 +91,7 @@ function linkOf(line: LedgerLine, workspace: string): LedgerRow['link'] {
   return null;
 }
 
-/** Every kind, in the order in which people look for them. */
+/** All kinds, the ones that people look for most first. */
 export const namesOfKinds = [
   'usage',
   'top_up',

@@ -2,7 +2,7 @@ import { showDay } from '#lib/console/show/time';
 import type { ShownPromo } from '#lib/control/operations/credit/promo';
 import { showMoney, showMoneyDown } from '#lib/core/show-money';
 
-/** A promo credit in force, ready to read. */
+/** An active promo credit, formatted. */
 export interface PromoShown {
   readonly id: string;
   readonly left: string;
@@ -12,7 +12,7 @@ export interface PromoShown {
   readonly reason: string | null;
 }
 
-/** Those of which something is left, the next to expire first. @param zone IANA. */
+/** The promo credits with something left, the next to expire first. @param zone IANA. */
 export function promosInForce(
   promos: readonly ShownPromo[],
   { zone, nowMs }: { zone: string; nowMs: number },

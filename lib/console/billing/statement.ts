@@ -5,16 +5,16 @@ import type { Statement } from '#lib/control/operations/ledger/statement';
 import { formatUsd, parseUsd } from '#lib/core/money';
 import { exactMoney, placesOf, showCount } from '#lib/core/show-money';
 
-/** A line of a statement, ready to read. */
+/** A line of a statement, formatted. */
 export interface AmountRow {
-  /** Its place in its table. */
+  /** Its position in its table. */
   readonly id: string;
   readonly name: string;
   readonly note: string | null;
   readonly href: string | null;
-  /** All amounts of a statement have as many decimals, so that they stand under each other. */
+  /** All amounts of a statement have the same number of decimals, so that they line up. */
   readonly amount: string;
-  /** A sum, or a balance. */
+  /** Whether it is a sum or a balance. */
   readonly strong: boolean;
 }
 
@@ -27,7 +27,10 @@ type Row = { readonly name: string; readonly usd: string } & Partial<
   Omit<AmountRow, 'id' | 'name' | 'amount'>
 >;
 
-/** The tables of a statement; the last row of each is the sum of those above it. @param logs the log's address. */
+/**
+ * The tables of a statement; the last row of each is the sum of the rows above it. @param logs URL of the
+ * log.
+ */
 export function statementTables(statement: Statement, logs: string): AmountTable[] {
   const { opening, closing, sums, over } = statement;
   const tables: { caption: string; rows: Row[] }[] = [
@@ -85,7 +88,9 @@ function dayRows({ days, sums }: Statement, logs: string): Row[] {
   return [...rows, { name: 'Usage', usd: sums.usage, strong: true }];
 }
 
-/** Usage counts a call when it is admitted, the ledger when it has ended: the edges make the sums agree. */
+/**
+ * Usage counts calls when they are admitted, the ledger when they have ended: the edges make the sums agree.
+ */
 function modelRows({ models, edges, sums, corrections }: Statement): Row[] {
   if (models === null || edges === null) return [];
   const rows: Row[] = models.map(({ model, amount }) => ({

@@ -1,24 +1,23 @@
-/** One page of what is exported, and where the next one starts. */
+/** One page of exported rows, and the cursor of the next one. */
 export interface FilePage<Row> {
   readonly data: readonly Row[];
   readonly next: string | null;
 }
 
-/** What a file is made of. */
+/** The parts of an exported file. */
 export interface FileParts<Row> {
   readonly head: string;
   line(row: Row): string;
-  /** Its first page. */
   readonly first: FilePage<Row>;
-  /** The page that starts at a place; when it throws, the file breaks off. */
+  /** The page at a cursor; if it throws, the file breaks off. */
   more(after: string): Promise<FilePage<Row>>;
-  /** Waits so many ms. */
+  /** Waits this many ms. */
   rest(ms: number): Promise<unknown>;
 }
 
 /**
- * The rows of a search as a file, read page by page as fast as it is taken. Each page is followed by a rest of its own
- * length: the process that writes the file serves calls too.
+ * The rows of a search as a file, read page by page as fast as the client accepts it. After each page, it
+ * rests for as long as the page took, because the process also serves calls.
  */
 export function csvFile<Row>({ head, line, first, more, rest }: FileParts<Row>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
@@ -41,7 +40,7 @@ export function csvFile<Row>({ head, line, first, more, rest }: FileParts<Row>):
     { highWaterMark: 1 },
   );
 
-  /** A search may look at many rows before it finds one, so a page may be empty and not the last. */
+  /** A search may read many rows before it finds one, so a page may be empty without being the last. */
   async function turn(): Promise<void> {
     const { next } = page;
     if (next === null) return;
@@ -51,7 +50,7 @@ export function csvFile<Row>({ head, line, first, more, rest }: FileParts<Row>):
   }
 }
 
-/** Headers of an answer that is a file, streamed and kept by nobody. @param name "calls-acme-2026-11-22.csv". */
+/** Headers of a streamed file, which must not be stored. @param name "calls-acme-2026-11-22.csv". */
 export function fileHeaders(name: string): Record<string, string> {
   return {
     'content-type': 'text/csv; charset=utf-8',

@@ -1,13 +1,13 @@
-/** What a cell may hold. */
+/** The value of a cell. */
 export type CsvCell = string | number | boolean | null;
 
-/** Cells that a spreadsheet would run as a formula, also behind spaces. */
+/** Cells that a spreadsheet would run as a formula, even after spaces. */
 const formula = /^[\s]*[=+\-@\t\r]/;
 const aNumber = /^-?\d+(\.\d+)?$/;
 
 /**
- * A line of CSV (RFC 4180). A text that begins like a formula gets an apostrophe in front, which spreadsheets do not show:
- * names of models and keys are written by others.
+ * A line of CSV (RFC 4180). Text that begins like a formula gets an apostrophe in front, which spreadsheets
+ * do not show, because names of models and keys are untrusted.
  */
 export function csvLine(cells: readonly CsvCell[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`;

@@ -1,7 +1,7 @@
 import { showDay } from '#lib/console/show/time';
 import { exactMoney, placesOf, showCount } from '#lib/core/show-money';
 
-/** What another price would have made of last week's calls, as the operation tells it. */
+/** What last week's calls would have cost at another price, as the operation returns it. */
 export interface TriedPrice {
   readonly from: string;
   readonly complete: boolean;
@@ -13,7 +13,7 @@ export interface TriedPrice {
   readonly apartCharged: string;
 }
 
-/** The same, ready to read: amounts whole, with as many decimals as the longest has. */
+/** The same, formatted: amounts are not rounded, and all have as many decimals as the longest. */
 export interface TriedPriceRow {
   readonly calls: string;
   readonly charged: string;

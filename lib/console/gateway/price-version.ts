@@ -1,12 +1,12 @@
 import { showDay } from '#lib/console/show/time';
 import type { ShownPriceVersion } from '#lib/control/operations/price/operations';
 
-/** A price that an offer has or had, ready to read. */
+/** A current, former or future price of an offer, formatted. */
 export interface PriceVersionRow {
   readonly id: string;
   readonly text: string;
   readonly since: string;
-  /** null: none follows it. */
+  /** null: no later price follows. */
   readonly until: string | null;
   readonly state: ShownPriceVersion['state'];
   readonly withdrawn: boolean;
@@ -26,7 +26,7 @@ export function priceVersionRowOf(version: ShownPriceVersion): PriceVersionRow {
   };
 }
 
-/** Operators compare it with logs and price pages of anywhere. */
+/** In UTC, because operators compare it with logs and price pages from anywhere. */
 function momentOf(iso: string): string {
   return `${showDay(Date.parse(iso), 'UTC')}, ${iso.slice(11, 16)}`;
 }

@@ -4,7 +4,7 @@ import type { ShownCredential, ShownProvider } from '#lib/control/operations/pro
 import type { Probed } from '#lib/control/operations/provider/probe';
 import { showMoney } from '#lib/core/show-money';
 
-/** A provider as its table shows it. */
+/** A row of the table of providers. */
 export interface ProviderRow {
   readonly id: string;
   readonly name: string;
@@ -122,7 +122,9 @@ export interface TestedProvider {
   readonly outcome: Omit<Probed, 'upstreamRequestId'> | null;
 }
 
-/** The outcome of a test in a sentence: "acme/small answered 200 in 320 ms: 8 tokens in, 16 out, $0.000072." */
+/**
+ * The result of a test in a sentence: "acme/small answered 200 in 320 ms: 8 tokens in, 16 out, $0.000072."
+ */
 export function outcomeText({ model, outcome }: TestedProvider): string {
   if (outcome === null) return `${model} was called, but its answer was not kept. Run the test again.`;
   const { ok, status, durationMs, message, input, output, cost } = outcome;

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { type CatalogueText, readTexts } from '#lib/control/catalogue/files';
 
 /**
- * The catalogue files that come with this version, without the simulated provider's; null: this installation has none
- * beside it.
+ * The catalogue files that come with this version, without the simulated provider's; null: this installation
+ * has none.
  */
 export async function readShippedCatalogue(): Promise<CatalogueText[] | null> {
   const directory = join(process.cwd(), 'catalogue');

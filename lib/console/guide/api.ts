@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { openApiOf } from '#lib/control/management/document/document';
 import { operations } from '#lib/control/operations/operations';
 
-/** What of a JSON Schema the page shows. */
+/** What the page shows of a JSON Schema. */
 interface Schema {
   readonly type?: string | readonly string[] | undefined;
   readonly enum?: readonly unknown[] | undefined;
@@ -41,7 +41,7 @@ const operation = z.looseObject({
   requestBody: z.looseObject({ content }).optional(),
   responses: z.record(z.string(), z.looseObject({ content: content.optional() })),
 });
-/** What of our own OpenAPI document the page of the management API is made of. */
+/** What the page of the management API uses of our OpenAPI document. */
 const document = z.looseObject({
   info: z.looseObject({ description: z.string() }),
   paths: z.record(z.string(), z.record(z.string(), operation)),
@@ -71,7 +71,7 @@ export interface ApiGroup {
 
 let described: { readonly overview: readonly Token[]; readonly groups: readonly ApiGroup[] } | null = null;
 
-/** The management API as its OpenAPI document describes it. */
+/** The management API, from its OpenAPI document. */
 export function describedApi() {
   if (described) return described;
   const { info, paths } = document.parse(openApiOf(operations));
@@ -85,7 +85,7 @@ export function describedApi() {
     name,
     operations: all.filter(({ tag }) => tag === name).map(({ shown }) => shown),
   }));
-  // The document itself stands first in it, and last on a page for people.
+  // The operation that returns the document comes first in it, but last on the page.
   groups.sort((one, other) => Number(one.name === 'document') - Number(other.name === 'document'));
   described = { overview: lexer(info.description), groups };
   return described;

@@ -1,7 +1,7 @@
 import type { ControlCode } from '#lib/control/operations/refusal';
 import type { ErrorCode } from '#lib/core/errors';
 
-/** What a code means, and what to do about it. The types see to it that none is missing. */
+/** What a code means, and what to do about it. The types ensure that none is missing. */
 export interface ErrorText {
   readonly meaning: string;
   readonly remedy: string;
@@ -129,7 +129,7 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
   },
 };
 
-/** Codes of `/api/v1` alone. */
+/** Codes that only `/api/v1` returns. */
 export const controlTexts: Record<Exclude<ControlCode, ErrorCode> | 'internal_error', ErrorText> = {
   permission_denied: {
     meaning: 'The role of the management key, or of the signed-in user, does not allow this.',

@@ -7,14 +7,14 @@ export interface ListedError extends ErrorText {
   readonly status: number;
 }
 
-/** Every code that the gateway answers calls with, in the order of its table. */
+/** Every code with which the gateway answers calls, in the order of its table. */
 export function listErrors(): ListedError[] {
   return Object.entries(errorTexts)
     .map(([code, text]) => ({ code, status: errorTable[code as keyof typeof errorTable].status, ...text }))
     .sort((one, other) => one.status - other.status);
 }
 
-/** Those that belong to the management API alone. */
+/** The codes that only the management API returns. */
 export function listControlErrors(): ListedError[] {
   const statuses: Readonly<Record<string, number>> = { ...controlCodes, internal_error: 500 };
   return Object.entries(controlTexts).map(([code, text]) => ({
@@ -24,7 +24,7 @@ export function listControlErrors(): ListedError[] {
   }));
 }
 
-/** The same as text for readers of the repository; each code is a heading and so an anchor. */
+/** The same as Markdown, for readers of the repository; each code is a heading and so an anchor. */
 export function errorsInMarkdown(errors: readonly ListedError[]): string {
   return errors
     .map(({ code, status, meaning, remedy }) => `### ${code}\n\n**${status}.** ${meaning} *${remedy}*\n`)

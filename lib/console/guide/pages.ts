@@ -1,4 +1,4 @@
-/** The pages of the documentation, in the order of reading; each is a file of `docs/guide`. */
+/** The pages of the documentation, in reading order; each is a file in `docs/guide`. */
 export const guidePages = [
   { slug: 'quickstart', group: 'Start' },
   { slug: 'tools', group: 'Start' },
@@ -21,10 +21,10 @@ export const guidePages = [
 
 export type GuideSlug = (typeof guidePages)[number]['slug'];
 
-/** Where the examples of the guide say that the gateway is; the console writes its own address there. */
+/** The gateway's URL in the examples of the guide; the console replaces it with its own. */
 export const exampleAddress = 'http://localhost:3000';
 
-/** The anchor of a heading, as code hosts make it too: "What survives what?" → "what-survives-what". */
+/** The anchor of a heading, the same as on code hosts: "What survives what?" → "what-survives-what". */
 export function anchorOf(heading: string): string {
   return heading
     .toLowerCase()
@@ -33,7 +33,10 @@ export function anchorOf(heading: string): string {
     .replaceAll(' ', '-');
 }
 
-/** Where a link of a guide leads on the console: "errors.md#not_found" → "/docs/errors#not_found". null: nowhere. */
+/**
+ * Where a link of the guide points on the console: "errors.md#not_found" → "/docs/errors#not_found". null:
+ * nowhere.
+ */
 export function guideHref(href: string): string | null {
   const page = /^(?:\.\.\/guide\/)?([a-z-]+)\.md(#.*)?$/.exec(href);
   if (page)

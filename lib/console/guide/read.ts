@@ -3,20 +3,20 @@ import { join } from 'node:path';
 import { lexer, type Token } from 'marked';
 import { anchorOf, exampleAddress, type GuideSlug, guidePages } from '#lib/console/guide/pages';
 
-/** A page of the guide, read but not yet drawn. */
+/** A page of the guide, parsed but not rendered. */
 export interface GuidePage {
   readonly slug: GuideSlug;
   readonly title: string;
   /** Its first paragraph, as plain text. */
   readonly summary: string;
-  /** All behind the title. */
+  /** Everything after the title. */
   readonly tokens: readonly Token[];
   readonly headings: readonly { readonly id: string; readonly text: string }[];
 }
 
 const read = new Map<string, Promise<GuidePage>>();
 
-/** @param baseUrl address of this gateway, without a slash at the end: the examples get it. */
+/** @param baseUrl of this gateway, without a trailing slash, for the examples. */
 export function readGuidePage(slug: GuideSlug, baseUrl: string): Promise<GuidePage> {
   const name = `${slug} ${baseUrl}`;
   const known = read.get(name);
@@ -35,7 +35,7 @@ function readSource(slug: GuideSlug): Promise<string> {
   return readFile(join(process.cwd(), 'docs', 'guide', `${slug}.md`), 'utf8');
 }
 
-/** Pure. @throws Error when the text does not begin with its title. */
+/** Pure. @throws Error if the text does not begin with a title. */
 function pageOf(slug: GuideSlug, text: string): GuidePage {
   const [title, ...tokens] = lexer(text);
   if (title?.type !== 'heading' || title.depth !== 1) throw new Error(`docs/guide/${slug}.md has no title`);
@@ -53,7 +53,7 @@ function pageOf(slug: GuideSlug, text: string): GuidePage {
   };
 }
 
-/** Markdown of a line without its marks. */
+/** A line of Markdown without its markup. */
 function plain(text: string): string {
   return text
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')

@@ -4,7 +4,7 @@ import { lexer, type Token, type Tokens } from 'marked';
 
 const source = 'docs/contract/operations.md';
 
-/** The table of the settings (contract: operations/settings), which stands nowhere else. */
+/** The table of the settings in the contract (contract: operations/settings), which has the only copy. */
 export async function readSettings(): Promise<Token[]> {
   const text = await readFile(join(process.cwd(), source), 'utf8');
   const section = text.split('\n### settings\n')[1]?.split(/\n##/)[0] ?? '';

@@ -1,25 +1,25 @@
 import type { Token } from 'marked';
 import { readGuidePage } from '#lib/console/guide/read';
 
-/** An example of the quickstart that can be written for any model of its protocol. */
+/** An example of the quickstart that works for any model of its protocol. */
 export interface Snippet {
   readonly name: string;
   /** "OpenAI, Python": the SDK, and the language where there are several. */
   readonly label: string;
-  /** The protocol in which it calls. */
+  /** The protocol of its call. */
   readonly family: string;
-  /** The slug that stands in it. */
+  /** The slug in it. */
   readonly model: string;
   readonly code: string;
 }
 
-/** The examples of the quickstart, in its order: the one place where they are written. */
+/** The examples of the quickstart, in its order; they are written nowhere else. */
 export async function readSnippets(baseUrl: string): Promise<Snippet[]> {
   const { tokens } = await readGuidePage('quickstart', baseUrl);
   return tokens.flatMap((token) => snippetOf(token) ?? []);
 }
 
-/** A code block that says `snippet=… family=… label="…" model=…` behind its language; null: another token. */
+/** Reads a code block with `snippet=… family=… label="…" model=…` after its language; null: another token. */
 function snippetOf(token: Token): Snippet | null {
   if (token.type !== 'code' || typeof token.lang !== 'string') return null;
   const said = new Map<string, string>();
@@ -31,15 +31,15 @@ function snippetOf(token: Token): Snippet | null {
   return { name, label, family, model, code: String(token.text) };
 }
 
-/** The example with another model in it. */
+/** The example for another model. */
 function withModel(snippet: Snippet, model: string): Snippet {
   return { ...snippet, model, code: snippet.code.replaceAll(snippet.model, model) };
 }
 
 /**
- * The text of a page with examples that work where it is shown: a model that cannot be called there gives
- * its place to one that can, and that speaks the same protocol.
- * @param callable slugs of the models that can be called, by protocol.
+ * The text of a page with examples that work on this gateway: a model that cannot be called is replaced by
+ * one that can, of the same protocol.
+ * @param callable slugs of the callable models, by protocol.
  */
 export function withCallableModels(
   tokens: readonly Token[],
@@ -55,7 +55,7 @@ export function withCallableModels(
 }
 
 /**
- * The examples that fit a model, in its name: of one SDK and language, the one in the earliest of the protocols.
+ * The examples for a model: one for each SDK and language, in the earliest of the protocols.
  * @param families protocols in which the model can be called, best first.
  */
 export function snippetsFor(

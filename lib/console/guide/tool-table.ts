@@ -1,4 +1,4 @@
-/** A model as the catalogue files have it, as far as the table needs it. */
+/** What the table needs of a model in the catalogue files. */
 interface CatalogueModel {
   readonly id: string;
   readonly output: readonly string[];
@@ -12,7 +12,7 @@ const tools = [
   { name: 'aider, chat clients', family: 'chat' },
 ] as const;
 
-/** Which vendor's text models have an offer that speaks a tool's protocol, as Markdown. Pure. */
+/** A Markdown table: which vendors' text models have an offer that speaks a tool's protocol. Pure. */
 export function toolTableInMarkdown(models: readonly CatalogueModel[]): string {
   const byVendor = new Map<string, CatalogueModel[]>();
   for (const model of models.filter(({ output }) => output.includes('text'))) {

@@ -8,7 +8,7 @@ interface Described {
   readonly description?: string;
 }
 
-/** Every event of webhooks, with what its `data` holds, as Markdown: made of what raises them. Pure. */
+/** Every event of webhooks with its `data`, as Markdown, made from the code that raises them. Pure. */
 export function webhookEventsInMarkdown(): string {
   return Object.entries(webhookEvents)
     .map(([type, { summary, data, example }]) => {

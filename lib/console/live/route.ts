@@ -7,18 +7,18 @@ import type { Fields } from '#lib/control/operations/field/field';
 import { ControlRefused } from '#lib/control/operations/refusal';
 import { ask } from '#lib/control/operations/run';
 
-/** Whom a route answers: the answer of a read, or the response that says why there is none. */
+/** The result of a read, or the response that says why there is none. */
 type Told<Out> = { readonly value: Out } | { readonly refused: Response };
 
-/** Whoever is signed in, asked once a request; null for nobody. */
+/** The signed-in user; null: none. Queried once per request. */
 export async function findRouteActor(): Promise<UserActor | null> {
   const user = await findUser();
   return user && actorOf(user);
 }
 
 /**
- * Runs a read for a script of a page, which gets a status and never a page: 401 without a session, 404 for what is not
- * there or not for this member, 400 for input that cannot be read.
+ * Runs a read for a script of a page, which gets a status instead of a page: 401 without a session, 404 for
+ * what does not exist or is not visible to this member, 400 for invalid input.
  */
 export async function readForRoute<F extends Fields, Out, R extends Reach>(
   actor: UserActor | null,

@@ -1,4 +1,4 @@
-/** The columns of the log behind its time, in their order. */
+/** The columns of the log after its time, in order. */
 export const callColumns = [
   'status',
   'model',
@@ -12,16 +12,18 @@ export const callColumns = [
 ] as const;
 export type CallColumn = (typeof callColumns)[number];
 
-/** What is shown until somebody chooses. */
+/** The columns shown by default. */
 export const usualColumns: readonly CallColumn[] = ['status', 'model', 'tokens', 'cost', 'latency', 'key'];
 
-/** The cookie of the choice: it belongs to a browser, because a phone has room for other columns than a desk. */
+/**
+ * The cookie with the chosen columns: one choice per browser, because a phone has less room than a desktop.
+ */
 export const columnsCookie = 'log-columns';
 const none = 'none';
 
 /**
- * The chosen columns in the order of the table; null: nobody has chosen.
- * @param value of the cookie: anything that somebody put there.
+ * The chosen columns in the table's order; null: none were chosen.
+ * @param value of the cookie; untrusted.
  */
 export function readColumns(value: string | undefined): readonly CallColumn[] | null {
   const words = (value ?? '').split('.');
@@ -29,7 +31,10 @@ export function readColumns(value: string | undefined): readonly CallColumn[] | 
   return known.length > 0 || value === none ? known : null;
 }
 
-/** The cookie's value for a choice. @param chosen as the page sent it: anything. @returns null: forget the choice. */
+/**
+ * The cookie's value for a choice. @param chosen as the page sent it; untrusted. @returns null: delete the
+ * cookie.
+ */
 export function writeColumns(chosen: unknown): string | null {
   if (!Array.isArray(chosen)) return null;
   return callColumns.filter((column) => chosen.includes(column)).join('.') || none;

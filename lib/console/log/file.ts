@@ -6,7 +6,7 @@ export type LogPage = FilePage<CallDetail>;
 
 /**
  * The calls of a search as a file.
- * @param first its first page. @param more the page that starts at a place. @param rest waits so many ms.
+ * @param first its first page. @param more the page at a cursor. @param rest waits this many ms.
  */
 export function logFile(
   first: LogPage,

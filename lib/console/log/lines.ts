@@ -2,7 +2,7 @@ import { type CsvCell, csvLine } from '#lib/console/csv/line';
 import type { CallDetail } from '#lib/control/operations/call/detail';
 import { isoInZone } from '#lib/core/charts/zone';
 
-/** Columns of a file of calls; their names and their order stay. */
+/** Columns of a file of calls; their names and order must not change. */
 const columns: readonly (readonly [name: string, cell: (call: CallDetail) => CsvCell])[] = [
   ['request_id', (call) => call.id],
   ['client_request_id', (call) => call.clientRequestId],
@@ -33,7 +33,7 @@ const columns: readonly (readonly [name: string, cell: (call: CallDetail) => Csv
 
 export const logCsvHead = csvLine(['time', 'time_utc', ...columns.map(([name]) => name)]);
 
-/** A call as a line: its time by the clock of the workspace with the offset, and in UTC. @param zone IANA. */
+/** A call as a CSV line, with its time in the workspace's zone (with offset) and in UTC. @param zone IANA. */
 export function logCsvLine(call: CallDetail, zone: string): string {
   const times = [isoInZone(Date.parse(call.at), zone), call.at];
   return csvLine([...times, ...columns.map(([, cell]) => cell(call))]);

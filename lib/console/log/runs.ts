@@ -1,15 +1,15 @@
-/** What tells whether two calls were refused for the same reason. */
+/** What decides whether two calls were refused for the same reason. */
 interface Refusable {
   readonly endReason: string;
   readonly keyId: string;
   readonly errorCode: string | null;
-  /** The model that was asked for. */
+  /** The requested model. */
   readonly requested: string | null;
 }
 
 /**
- * The calls of a list, those together that were refused one after the other for the same reason: same key, error code
- * and model. A client that repeats one mistake would bury all others. Pure; the order stays.
+ * Groups consecutive calls that were refused for the same reason (same key, error code and model), because a
+ * client that repeats one mistake would bury all others. Pure; keeps the order.
  */
 export function refusedRuns<Call extends Refusable>(calls: readonly Call[]): Call[][] {
   const runs: Call[][] = [];

@@ -1,6 +1,6 @@
 import { badBody, bodyFaults, longestBodyMs, mostBytes, textOf } from '#lib/control/management/limits';
 
-/** The body as UTF-8 text. @throws Denied (invalid_body) when it is too large, too slow or cut off. */
+/** The body as UTF-8 text. @throws Denied (invalid_body) if it is too large, too slow or cut off. */
 export async function readWebBody(body: ReadableStream<Uint8Array> | null): Promise<string> {
   if (body === null) return '';
   const reader = body.getReader();

@@ -10,7 +10,7 @@ import { createIds } from '#lib/platform/ids';
 const ids = createIds(systemClock);
 const pace = createPace(requestsPerMinute);
 
-/** The management API for a host that runs only Next; server.ts answers before Next is asked. */
+/** The management API on a host that runs only Next; otherwise server.ts answers before Next is asked. */
 export async function manageOnWeb(request: Request): Promise<Response> {
   const { control, report } = getConsoleHost();
   const { pathname, search } = new URL(request.url);

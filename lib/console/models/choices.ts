@@ -7,7 +7,7 @@ const contexts = [32_000, 128_000, 200_000, 400_000, 1_000_000];
 const inputPrices = ['0.25', '1', '3', '10'];
 const outputPrices = ['1', '5', '15', '50'];
 
-/** What the filters of the catalogue offer to choose from: what its models have. */
+/** The options of the catalogue's filters: the values that its models have. */
 export function modelChoices(models: readonly ListedModel[]) {
   const offers = models.flatMap((model) => model.offers);
   const providers = new Map(offers.map(({ provider, providerName }) => [provider, providerName]));

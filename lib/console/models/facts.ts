@@ -14,18 +14,18 @@ import type { ListedRate, PriceBand } from '#lib/control/catalogue/price-table';
 import type { ModelPerformance } from '#lib/control/operations/catalogue/performance';
 import { showCount } from '#lib/core/show-money';
 
-/** Prices of one offer as a table: a row for each class, a column for each band. */
+/** Prices of one offer as a table: a row per class, a column per band. */
 export interface PriceTable {
   readonly provider: string;
   /** "2 Jul 2026". */
   readonly since: string;
-  /** Where the provider publishes it; null: only the operator's own catalogue says so. */
+  /** Where the provider publishes it; null: it is only in the operator's own catalogue. */
   readonly source: { readonly href: string; readonly host: string } | null;
   readonly bands: readonly string[];
   readonly rows: readonly { readonly name: string; readonly prices: readonly (string | null)[] }[];
 }
 
-/** @param showDate a day for people: zone and language are the page's. */
+/** @param showDate formats a day in the page's zone and language. */
 export function priceTableOf(offer: ListedOffer, showDate: (iso: string) => string): PriceTable | null {
   if (offer.price === null) return null;
   const { bands, effectiveAt, source } = offer.price;
@@ -57,7 +57,7 @@ function bandName({ tier, aboveInputTokens }: PriceBand): string {
   return aboveInputTokens === null ? name : `${name}, over ${showTokens(aboveInputTokens)} in`;
 }
 
-/** How an offer has done, ready to read; null stands for "no data yet". */
+/** The performance of an offer, formatted; null: no data yet. */
 export interface ShownPerformance {
   readonly state: ModelPerformance['offers'][number]['state'];
   readonly calls: string;
@@ -79,7 +79,7 @@ function showPerformance(one: ModelPerformance['offers'][number]): ShownPerforma
   };
 }
 
-/** An offer of a model's page. */
+/** The offers on a model's page. */
 export function offerRowsOf(model: ListedModel, performance: ModelPerformance | null) {
   return model.offers.map((offer) => {
     const measured = performance?.offers.find(({ provider }) => provider === offer.provider);
@@ -118,8 +118,8 @@ const addresses: Record<string, { readonly path: string; readonly budget: string
 };
 
 /**
- * What is known of calling a model: its protocols with their address, budget field and service tiers; those that are
- * translated come last.
+ * How a model can be called: its protocols with their address, budget field and service tiers; translated
+ * ones come last.
  */
 export function protocolsOf(model: ListedModel) {
   const translated = translatedFamiliesOf(model);
@@ -137,7 +137,7 @@ export function protocolsOf(model: ListedModel) {
   });
 }
 
-/** The facts at the head of a model's page. */
+/** The facts at the top of a model's page. */
 export function modelFactsOf(model: ListedModel, list: string) {
   const row = modelRowOf(model, list);
   return {

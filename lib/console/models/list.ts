@@ -8,7 +8,7 @@ import { parseFields } from '#lib/control/operations/field/field';
 import type { Catalogue } from '#lib/core/facts/snapshot';
 
 const pageSize = 50;
-/** Side by side on the page. */
+/** How many models can be compared on the page. */
 export const mostCompared = 4;
 
 type Query = Readonly<Record<string, string | string[] | undefined>>;
@@ -22,12 +22,12 @@ interface Listed {
   readonly all: readonly ListedModel[];
 }
 
-/** The models of this gateway, which everybody may see: their prices are no secret, how it is set up is. */
+/** The models of this gateway, which are public: prices are no secret, but the gateway's setup is. */
 export async function readModels(): Promise<readonly ListedModel[]> {
   return (await readListed()).inService;
 }
 
-/** Those that no provider serves any more too: their pages say so. */
+/** Also models that no provider serves any more, because their pages say so. */
 export async function readAllModels(): Promise<readonly ListedModel[]> {
   return (await readListed()).all;
 }
@@ -44,7 +44,7 @@ async function readListed(): Promise<Listed> {
   return made;
 }
 
-/** Slugs of the models that can be called, by protocol, as the list is sorted without a wish. Pure. */
+/** Slugs of the callable models by protocol, in the list's default order. Pure. */
 export function callableByFamily(models: readonly ListedModel[]): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, string[]>();
   for (const model of sortModels(models.filter(isCallable), null)) {
@@ -55,7 +55,7 @@ export function callableByFamily(models: readonly ListedModel[]): ReadonlyMap<st
 }
 
 /**
- * What a key may call: the models that `GET /v1/models` lists to it. Pure.
+ * What a key may call: the models that `GET /v1/models` lists for it. Pure.
  * @param allowed the key's own list; null: every model.
  */
 export function scopeOfKey(
@@ -69,7 +69,7 @@ export function scopeOfKey(
 /** What the page of the catalogue shows. */
 export interface CatalogueView {
   readonly rows: readonly ModelRow[];
-  /** The chosen ones, at most four, in the order of the address. */
+  /** The models to compare, at most four, in the order of the URL. */
   readonly compared: readonly ListedModel[];
   readonly found: number;
   readonly callable: number;
@@ -77,16 +77,16 @@ export interface CatalogueView {
   readonly hidden: number;
   readonly page: number;
   readonly pages: number;
-  /** null: those that can be called first, the newest on top. */
+  /** null: callable models first, newest first. */
   readonly sort: { readonly by: SortKey; readonly descending: boolean } | null;
-  /** The address's own texts, for links to the same list in another order. */
+  /** The texts in the URL, for links to the same list in another order. */
   readonly texts: Readonly<Record<string, string>>;
   readonly faults: readonly string[];
 }
 
 /**
- * Reads the address of the catalogue's page. What cannot be read of it is told and does not narrow. Pure.
- * @param list address of the page: "/models".
+ * Reads the URL of the catalogue's page. Invalid filters are reported and ignored. Pure.
+ * @param list path of the page: "/models".
  * @param scope the models that a chosen key may call; null: no key was chosen, or it may call all.
  */
 export function viewCatalogue(

@@ -9,8 +9,8 @@ import type { ListedModel } from '#lib/control/catalogue/list';
 import type { ModelPerformance } from '#lib/control/operations/catalogue/performance';
 
 /**
- * The model that an address names.
- * @param parts of the address behind the list, as Next gives them: still encoded.
+ * The model that a URL names.
+ * @param parts of the path after the list, as Next gives them: still encoded.
  */
 export async function requireModel(parts: readonly string[]): Promise<ListedModel> {
   const id = idOfParts(parts);
@@ -18,7 +18,7 @@ export async function requireModel(parts: readonly string[]): Promise<ListedMode
   return models.find((model) => model.id === id) ?? notFound();
 }
 
-/** The slug that the parts of an address name; they come encoded. */
+/** The slug that the encoded parts of a path name. */
 export function idOfParts(parts: readonly string[]): string {
   return parts.map(decoded).join('/');
 }
@@ -31,7 +31,7 @@ function decoded(part: string): string {
   }
 }
 
-/** All that a model's page shows. @param zone IANA zone of its dates. */
+/** Everything that a model's page shows. @param zone IANA zone of its dates. */
 export async function viewModel(
   model: ListedModel,
   { list, zone, performance }: { list: string; zone: string; performance: ModelPerformance | null },

@@ -37,12 +37,15 @@ export function showFamily(family: string): string {
   return familyNames[family] ?? family;
 }
 
-/** A model's page below a list of models: slashes of the slug stay, since each is a part of the address. */
+/**
+ * The URL of a model's page below a list of models; the slug's slashes stay, because each separates two path
+ * segments.
+ */
 export function modelHref(list: string, id: string): string {
   return `${list}/${id.split('/').map(encodeURIComponent).join('/')}`;
 }
 
-/** A model as the catalogue's table shows it: everything ready to read. */
+/** A row of the table of models, formatted. */
 export function modelRowOf(model: ListedModel, list: string) {
   const [input, output] = [lowestPrice(model, 'input'), lowestPrice(model, 'output')];
   return {
@@ -68,12 +71,12 @@ export function modelRowOf(model: ListedModel, list: string) {
 }
 export type ModelRow = ReturnType<typeof modelRowOf>;
 
-/** The protocols of all its offers, each once. */
+/** The protocols of all its offers, without repeats. */
 export function familiesOf({ offers }: Pick<ListedModel, 'offers'>): string[] {
   return [...new Set(offers.flatMap(({ families }) => families))];
 }
 
-/** The protocols in which calls of it are translated, since none of its offers speaks them. */
+/** The protocols in which its calls are translated, because none of its offers speaks them. */
 export function translatedFamiliesOf(model: Pick<ListedModel, 'offers' | 'output'>): readonly string[] {
   return translatedProtocols(familiesOf(model), model.output);
 }
@@ -89,7 +92,7 @@ const pieceNames: Record<string, string> = {
   request: 'a request',
 };
 
-/** What a model costs that is priced by the piece: "$0.01 to $0.20 an image"; null: it is not. */
+/** The price of a model that is priced by the piece: "$0.01 to $0.20 an image"; null: it is not. */
 function piecePrice({ offers }: ListedModel): string | null {
   const rates = offers.flatMap(({ price }) => price?.bands[0]?.rates ?? []);
   const found = rates.find((rate) => rate.class in pieceNames)?.class;
@@ -103,7 +106,7 @@ function piecePrice({ offers }: ListedModel): string | null {
   return `${range} ${pieceNames[found]}`;
 }
 
-/** Whether an offer can be called, in words that tell strangers nothing of how the gateway is set up. */
+/** Whether an offer can be called, in words that do not reveal the gateway's setup. */
 export function showAvailability({ available, price }: ListedOffer): { text: string; why: string } {
   if (available) return { text: 'Available', why: 'Calls can use this offer.' };
   return price === null

@@ -3,7 +3,7 @@ import { showMoneyDown } from '#lib/core/show-money';
 
 /** What a workspace may still spend, as the sidebar shows it. */
 export interface ShownBalance {
-  /** Ready to read: "$10.00". */
+  /** Formatted: "$10.00". */
   readonly available: string;
   /** The exact decimal, in dollars. */
   readonly exact: string;

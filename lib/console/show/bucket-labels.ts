@@ -2,15 +2,15 @@ import { parts, showDay, usableZone } from '#lib/console/show/time';
 import type { Step } from '#lib/core/charts/buckets';
 import { offsetMs } from '#lib/core/charts/zone';
 
-/** A bucket of time to read: short for an axis, whole for a table. */
+/** The labels of a bucket: short for an axis, complete for a table. */
 export interface BucketLabel {
   readonly short: string;
   readonly long: string;
 }
 
 /**
- * What the buckets of a chart are called in a zone. Where clocks change in the range, hours say their offset.
- * @param startsMs where they begin, in order. @param toMs where the last one ends. All ms since the epoch.
+ * The labels of a chart's buckets in a zone. If clocks change in the range, hours show their offset.
+ * @param startsMs their starts, in order. @param toMs the end of the last one. All ms since the epoch.
  */
 export function bucketLabels(
   startsMs: readonly number[],

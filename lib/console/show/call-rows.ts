@@ -11,12 +11,12 @@ export interface CallPlace {
   readonly nowMs: number;
 }
 
-/** Everything that went in, the cache's share included. */
+/** All input, including tokens read from the cache. */
 function tokensIn({ usage }: CallDetail): number {
   return usage.input + usage.cachedInput + usage.cacheWrite5m + usage.cacheWrite1h;
 }
 
-/** Tokens of the answer a second behind its first byte; null where it was not streamed, or too short to tell. */
+/** Output tokens per second after the first byte; null if it was not streamed, or too short to measure. */
 function showSpeed({ streamed, latencyMs, firstByteMs, usage }: CallDetail): string | null {
   const outputMs = latencyMs - (firstByteMs ?? 0);
   const perSecond = streamed && outputMs > 0 ? (usage.output * 1000) / outputMs : 0;
@@ -64,7 +64,7 @@ export function callRowOf(call: CallDetail, { workspace, timeZone, nowMs }: Call
   };
 }
 
-/** The attempts of a call on its time line. */
+/** The attempts of a call on its timeline. */
 export function attemptRowsOf(call: CallDetail) {
   const wholeMs = Math.max(1, call.latencyMs, ...call.attempts.map((a) => a.startMs + a.durationMs));
   return call.attempts.map((attempt, index) => ({
@@ -87,7 +87,7 @@ export function attemptRowsOf(call: CallDetail) {
   }));
 }
 
-/** How the charge came about, line by line. */
+/** The lines of a call's charge. */
 export function costRowsOf(call: CallDetail) {
   return call.lines.map((line) => ({
     name: showClass(line.class),
@@ -104,12 +104,12 @@ const sources: Record<string, string> = {
   none: 'nothing was used',
 };
 
-/** Where the usage of a call comes from, in words. */
+/** The source of a call's usage, in words. */
 export function usageSourceOf(call: CallDetail): string {
   return sources[call.usageSource] ?? call.usageSource;
 }
 
-/** What became of the job that a call created; null: it created none. */
+/** The state of the job that a call created; null: it created none. */
 export function jobRowOf({ job }: CallDetail, { timeZone, nowMs }: Pick<CallPlace, 'timeZone' | 'nowMs'>) {
   if (!job) return null;
   const settledMs = job.settledAt === null ? null : Date.parse(job.settledAt);
@@ -125,7 +125,7 @@ export function jobRowOf({ job }: CallDetail, { timeZone, nowMs }: Pick<CallPlac
   };
 }
 
-/** The numbers of a call that stand at its head. */
+/** The figures at the top of a call's page. */
 export function figuresOf(call: CallDetail) {
   const speed = showSpeed(call);
   return [

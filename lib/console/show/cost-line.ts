@@ -20,10 +20,10 @@ const names: Record<string, string> = {
   request: 'Request',
 };
 
-/** Priced by the piece and not by the million. */
+/** Priced by the piece, not per million. */
 const pieces = new Set(['image', 'videoSecond', 'request', 'webSearch']);
 
-/** A usage or price class to read; a nested model's line keeps its model: "Output (vendor/judge)". */
+/** The name of a usage or price class; a nested model's line keeps its model: "Output (vendor/judge)". */
 export function showClass(className: string): string {
   const [base = '', ...model] = className.split(':');
   const name = names[base] ?? base;
@@ -31,7 +31,7 @@ export function showClass(className: string): string {
 }
 
 /**
- * A unit price to read: "$2.50 per 1 M", or "$0.04 each" for what is priced by the piece.
+ * A unit price, formatted: "$2.50 per 1 M", or "$0.04 each" for what is priced by the piece.
  * @param unitPrice dollars per million units, exact decimal.
  */
 export function showUnitPrice(className: string, unitPrice: string): string {
@@ -41,7 +41,7 @@ export function showUnitPrice(className: string, unitPrice: string): string {
   return `${showMoney(`${digits.slice(0, -6).replace(/^0+(?=\d)/, '')}.${digits.slice(-6)}${fraction}`)} each`;
 }
 
-/** Classes of a usage that are counted in another one too: a reader must not add them up. */
+/** Classes that are also counted in another class, so that a reader does not add them up. */
 const partOf: Record<string, string> = {
   audioInput: ', part of input',
   imageInput: ', part of input',
@@ -50,7 +50,7 @@ const partOf: Record<string, string> = {
   imageOutput: ', part of output',
 };
 
-/** The classes of a usage that are not zero, ready to read. `input` leaves out what the cache served. */
+/** The classes of a usage that are not zero, formatted. `input` leaves out tokens that the cache served. */
 export function usedClasses(usage: object): { name: string; className: string; count: string }[] {
   return Object.entries(usage)
     .filter(([, count]) => typeof count === 'number' && count > 0)

@@ -1,13 +1,13 @@
 import { showCount } from '#lib/core/show-money';
 
-/** How a figure differs from that of the period before. */
+/** How a figure differs from the previous period. */
 export interface Delta {
   /** "+12%", "−8%", "same", "new", "× 14". */
   readonly text: string;
   readonly direction: -1 | 0 | 1;
 }
 
-/** null: there is nothing to compare. */
+/** null: nothing to compare. */
 export function deltaOf(now: number | null, before: number | null): Delta | null {
   if (now === null || before === null) return null;
   if (now === before) return { text: 'same', direction: 0 };

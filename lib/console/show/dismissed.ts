@@ -1,15 +1,15 @@
-/** The cookie with the ids of the announcements that were put away in a browser, the newest first. */
+/** The cookie with the ids of the announcements dismissed in this browser, newest first. */
 export const dismissedCookie = 'dismissed-announcements';
 const mostKept = 20;
 
-/** @param value of the cookie: anything that somebody put there. */
+/** @param value of the cookie; untrusted. */
 export function readDismissed(value: string | undefined): ReadonlySet<string> {
   return new Set((value ?? '').split('.').filter(isRowId));
 }
 
 /**
- * The cookie's value when one more is put away.
- * @param value that it has. @param id as the page sent it: anything.
+ * The cookie's value after one more was dismissed.
+ * @param value its current one. @param id as the page sent it; untrusted.
  */
 export function withDismissed(value: string | undefined, id: unknown): string {
   const known = [...readDismissed(value)];

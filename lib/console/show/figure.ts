@@ -4,7 +4,7 @@ import { showCount, showMoney } from '#lib/core/show-money';
 /** Dollars, pieces, or ms. */
 export type FigureKind = 'money' | 'count' | 'span';
 
-/** A figure to read: "$1.20", "1,234", "320 ms"; a dash where there is none. */
+/** A figure, formatted: "$1.20", "1,234", "320 ms"; a dash if there is none. */
 export function showFigure(kind: FigureKind, value: number | null): string {
   if (value === null) return '–';
   if (kind === 'span') return showSpan(value);

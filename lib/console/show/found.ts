@@ -2,10 +2,10 @@ import { showMinute } from '#lib/console/show/time';
 import { mostCounted, mostListed } from '#lib/control/operations/call/search';
 import { showCount, showMoney } from '#lib/core/show-money';
 
-/** What a search has found, as `call.list` counts it. */
+/** The totals of a search, as `call.list` returns them. */
 interface Found {
   readonly calls: number;
-  /** Dollars; null where not all of them were counted. */
+  /** Dollars; null if not all calls were counted. */
   readonly cost: string | null;
   readonly more: boolean;
 }

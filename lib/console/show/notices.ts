@@ -11,7 +11,7 @@ export interface Notice {
   readonly link: { readonly href: string; readonly label: string } | null;
 }
 
-/** Below so many days of the present pace the balance is low. */
+/** The balance is low if it lasts fewer days than this at the current pace. */
 const lowDays = 3;
 
 const spans: Readonly<Record<string, string>> = {
@@ -22,13 +22,13 @@ const spans: Readonly<Record<string, string>> = {
 };
 
 interface Recent {
-  /** Calls of the last 24 hours that a limit refused. */
+  /** Calls in the last 24 hours that a limit refused. */
   readonly limited: number;
-  /** Where they are in the log. */
+  /** Their URL in the log. */
   readonly limitedHref: string;
 }
 
-/** What is wrong, or will be soon; the worst first. */
+/** What is wrong, or soon will be; worst first. */
 export function noticesOf(found: Overview, workspace: string, { limited, limitedHref }: Recent): Notice[] {
   const notices: Notice[] = [];
   const funds = { href: `/${workspace}/billing`, label: 'Add funds' };
@@ -95,7 +95,7 @@ export function noticesOf(found: Overview, workspace: string, { limited, limited
       link: null,
     });
   }
-  // What stops calls comes before what will; among equals the order above.
+  // What stops calls now comes before what will; otherwise the order above.
   return notices.toSorted((one, other) => Number(other.tone === 'bad') - Number(one.tone === 'bad'));
 }
 

@@ -2,8 +2,8 @@ import { clock } from '#lib/console/show/bucket-labels';
 import { showDay, usableZone } from '#lib/console/show/time';
 
 /**
- * [from, to) to read: "1 Nov – 22 Nov 2026", with the time of the day where it does not begin or end at midnight.
- * All ms since the epoch.
+ * [from, to), formatted: "1 Nov – 22 Nov 2026", with times of day unless it begins and ends at midnight. All
+ * ms since the epoch.
  */
 export function showRange(fromMs: number, toMs: number, zone: string): string {
   const usable = usableZone(zone);

@@ -1,7 +1,9 @@
-/** Where the fix for a refusal is; shown beside the error code of a call. */
+/** Where a refusal can be fixed; shown next to the error code of a call. */
 export interface RefusalHelp {
   readonly text: string;
-  /** What mends it: the call's key, or a page of the workspace; null when the fix is in the client's own request. */
+  /**
+   * Where the fix is: the call's key, or a page of the workspace; null if it is in the client's own request.
+   */
   readonly mend: 'key' | 'models' | 'billing' | 'settings' | 'routing' | null;
 }
 
@@ -52,8 +54,9 @@ const pages = {
 } as const;
 
 /**
- * The page that mends a refusal, with its name.
- * @param place slug of the workspace, and id of the call's key (null: it has no page). @param exists whether a workspace has this page.
+ * The page where a refusal can be fixed, with its name.
+ * @param place slug of the workspace, and id of the call's key (null: it has no page).
+ * @param exists whether a workspace has this page.
  */
 export function mendingPage(
   { mend }: RefusalHelp,
@@ -66,7 +69,7 @@ export function mendingPage(
   return exists(mend) ? { href: `/${place.workspace}/${mend}`, label: pages[mend] } : null;
 }
 
-/** What to do about an error code; null when there is nothing more to say than the code. */
+/** What to do about an error code; null if there is nothing to add to the code. */
 export function findRefusalHelp(errorCode: string | null): RefusalHelp | null {
   return errorCode === null ? null : (help[errorCode] ?? null);
 }

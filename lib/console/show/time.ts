@@ -1,6 +1,6 @@
-/** Moments and spans to read, in the workspace's zone; the locale is fixed, so server and tests agree. */
+/** Formats times and durations in the workspace's zone; the locale is fixed, so server and tests agree. */
 
-/** Making a formatter takes a hundred times as long as using it; a page of rows needs the same few. */
+/** Creating a formatter takes a hundred times as long as using it, and a page of rows needs the same few. */
 const formatters = new Map<string, Intl.DateTimeFormat>();
 const mostFormatters = 1000;
 
@@ -14,7 +14,7 @@ function formatterOf(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   return made;
 }
 
-/** The stored zone when this machine knows it, else UTC. */
+/** The stored zone if this machine knows it, otherwise UTC. */
 export function usableZone(zone: string): string {
   try {
     return formatterOf({ timeZone: zone }) ? zone : 'UTC';
@@ -23,7 +23,7 @@ export function usableZone(zone: string): string {
   }
 }
 
-/** The parts of a moment by their names; `''` for one that it has not. */
+/** The parts of a moment by name; `''` for a missing one. */
 export function parts(atMs: number, options: Intl.DateTimeFormatOptions): (part: string) => string {
   const found = formatterOf(options).formatToParts(atMs);
   return (part) => found.find(({ type }) => type === part)?.value ?? '';
@@ -69,7 +69,7 @@ export function showMonth(month: string): string {
   return `${read('month')} ${read('year')}`;
 }
 
-/** The day that a calendar of the zone shows, as forms write it: "2027-01-31". */
+/** The date in the zone, as forms write it: "2027-01-31". */
 export function wallDay(atMs: number, zone: string): string {
   const read = parts(atMs, {
     timeZone: usableZone(zone),
@@ -80,7 +80,7 @@ export function wallDay(atMs: number, zone: string): string {
   return `${read('year')}-${read('month')}-${read('day')}`;
 }
 
-/** The zone with its offset at that moment: "Asia/Kolkata, UTC+05:30"; "UTC" alone. */
+/** The zone with its offset at that moment: "Asia/Kolkata, UTC+05:30"; for UTC only "UTC". */
 export function showZone(zone: string, atMs: number): string {
   const usable = usableZone(zone);
   if (usable === 'UTC') return 'UTC';

@@ -4,7 +4,7 @@ import { getConsoleHost } from '#lib/console/db';
 import { ask } from '#lib/control/operations/run';
 import { type Status, showStatus } from '#lib/control/operations/status/operations';
 
-/** However many strangers ask, a process reads the database once in this time, ms. */
+/** A process reads the database at most once in this time, however many visitors ask, ms. */
 const keptMs = 10_000;
 
 interface Kept {
@@ -14,15 +14,15 @@ interface Kept {
 
 const slot = Symbol.for('model-gateway.status-page');
 
-/** Bundles have copies of this module; the registered symbol makes them share one. */
+/** Bundles have copies of this module; the registered symbol lets them share one. */
 function kept(): Record<symbol, Kept | undefined> {
   return globalThis as unknown as Record<symbol, Kept | undefined>;
 }
 
 /**
- * What the status page shows, at most ten seconds old; the not-found page where it is turned off.
- * @param operator sees at once what they have just written.
- * @throws Error of the database, when there is no earlier answer.
+ * What the status page shows, at most ten seconds old; the not-found page if it is turned off.
+ * @param operator sees their own changes at once.
+ * @throws Error of the database if there is no earlier answer.
  */
 export async function readStatus(nowMs: number, operator = false): Promise<Status> {
   if (getConsoleHost().env.statusPage === false) notFound();
@@ -36,7 +36,7 @@ export async function readStatus(nowMs: number, operator = false): Promise<Statu
   });
   const next = { atMs: nowMs, status };
   kept()[slot] = next;
-  // A failure is not kept: the next one asks again.
+  // A failure is not kept: the next request tries again.
   status.catch(() => kept()[slot] === next && delete kept()[slot]);
   return status;
 }

@@ -1,6 +1,6 @@
 import { showAgo, showDay, showMoment, showSpan } from '#lib/console/show/time';
 
-/** As the operation answers it. */
+/** As the operation returns it. */
 interface Component {
   readonly id: string;
   readonly name: string;
@@ -37,7 +37,7 @@ interface ShownState {
   readonly tone: StateTone;
 }
 
-/** One day of a bar. */
+/** One day of a component's bar. */
 export interface DayBar {
   readonly day: string;
   readonly tone: StateTone;
@@ -51,10 +51,10 @@ export interface ComponentView {
   readonly state: ShownState;
   /** "99.98%"; null: no data yet. */
   readonly availability: string | null;
-  /** "320 ms", and of 95 in a hundred calls. */
+  /** Formatted: "320 ms". */
   readonly latency: { readonly p50: string; readonly p95: string } | null;
   readonly days: readonly DayBar[];
-  /** The same for those who do not see it. */
+  /** The same in words, for screen readers. */
   readonly summary: string;
 }
 
@@ -81,7 +81,7 @@ export interface StatusView {
   readonly providers: readonly ComponentView[];
   readonly open: readonly IncidentView[];
   readonly past: readonly IncidentView[];
-  /** How old the figures are; null: there are none. */
+  /** The age of the figures; null: there are none. */
   readonly measured: string | null;
 }
 
@@ -99,7 +99,7 @@ const impactTexts: Readonly<Record<Incident['impact'], ShownState>> = {
   maintenance: { text: 'Maintenance', tone: 'info' },
 };
 
-/** What the status page shows; times in UTC, as strangers come from everywhere. Pure. */
+/** What the status page shows; times in UTC, because visitors may be in any zone. Pure. */
 export function viewStatus(status: Measured, nowMs: number): StatusView {
   const names = new Map([status.gateway, ...status.providers].map(({ id, name }) => [id, name]));
   const incidents = status.incidents.map((one) => incidentView(one, names));
@@ -113,12 +113,12 @@ export function viewStatus(status: Measured, nowMs: number): StatusView {
   };
 }
 
-/** Incidents by themselves; what they affect is named by its id. Pure. */
+/** Incidents without the components, so providers are named by their ids. Pure. */
 export function viewIncidents(incidents: readonly Incident[]): IncidentView[] {
   return incidents.map((one) => incidentView(one, new Map([['gateway', 'Gateway']])));
 }
 
-/** In one sentence: the gateway counts most, then what providers do. */
+/** The overall state in one sentence: first the gateway's, then the providers'. */
 function headOf({ gateway, providers }: Measured): StatusView['head'] {
   const troubled = providers.filter(({ state }) => state === 'degraded' || state === 'down');
   const names = troubled.map(({ name }) => name).join(', ');
@@ -178,7 +178,7 @@ function barOf(day: string, share: number | null): DayBar {
   };
 }
 
-/** Cut, not rounded: 100 % means every call. */
+/** Truncated, not rounded: 100% means every call. */
 export function showShare(share: number): string {
   return `${(Math.floor(share * 10_000 + 1e-9) / 100).toFixed(2)}%`;
 }

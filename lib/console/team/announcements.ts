@@ -8,7 +8,7 @@ import {
 } from '#lib/control/operations/announcement/operations';
 import { ask } from '#lib/control/operations/run';
 
-/** What operators tell everybody just now and this browser has not put away. */
+/** The current announcements that were not dismissed in this browser. */
 export async function readAnnouncements(actor: Actor): Promise<readonly ShownAnnouncement[]> {
   const { data } = await ask(controlHost(), currentAnnouncements, { actor, input: {} });
   if (data.length === 0) return data;

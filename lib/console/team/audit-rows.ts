@@ -2,7 +2,7 @@ import { csvLine } from '#lib/console/csv/line';
 import { auditSentence } from '#lib/console/show/audit-sentence';
 import { showAgo, showMoment, showZone, usableZone } from '#lib/console/show/time';
 
-/** An audit row, as `audit.list` gives it. */
+/** An audit row, as `audit.list` returns it. */
 interface ListedRow {
   readonly id: string;
   readonly at: string;
@@ -15,11 +15,11 @@ interface ListedRow {
   readonly address: string | null;
 }
 
-/** One audit row, ready to read. */
+/** An audit row, formatted. */
 export interface AuditRow {
   readonly id: string;
   readonly who: string;
-  /** As the row names them. */
+  /** As in the audit row. */
   readonly actor: string;
   /** What they did, in words: "revoked the key “web”". */
   readonly did: string;
@@ -37,7 +37,7 @@ export interface AuditRow {
 interface Place {
   readonly timeZone: string;
   readonly nowMs: number;
-  /** Names of actors, as rows name them. */
+  /** Names of actors, by their value in audit rows. */
   readonly actors: ReadonlyMap<string, string>;
 }
 
@@ -61,7 +61,7 @@ export function auditRowOf(row: ListedRow, { timeZone, nowMs, actors }: Place): 
   };
 }
 
-/** null: that side is not there. */
+/** null: there is no value on that side. */
 function told(state: ListedRow['before'], name: string): string | null {
   if (state === null || !(name in state)) return null;
   const value = state[name];
@@ -82,7 +82,7 @@ export const auditCsvHead = csvLine([
   'id',
 ]);
 
-/** A row of the file: the time with the zone's offset, and in UTC. */
+/** A row of the CSV file: the time with the zone's offset, and in UTC. */
 export function auditCsvLine(row: ListedRow, { timeZone, actors }: Omit<Place, 'nowMs'>): string {
   const json = (state: ListedRow['before']) => (state === null ? null : JSON.stringify(state));
   return csvLine([

@@ -11,7 +11,7 @@ interface ListedDelivery {
   readonly nextTryAt: string | null;
 }
 
-/** A delivery, ready to read. */
+/** A delivery, formatted. */
 export interface DeliveryRow {
   readonly id: string;
   readonly event: string;
@@ -19,7 +19,7 @@ export interface DeliveryRow {
   readonly tone: 'good' | 'warn' | 'bad';
   readonly tries: number;
   readonly answer: string;
-  /** When it is tried next; null: it is not. */
+  /** When it is tried again; null: it is not. */
   readonly next: string | null;
   readonly queued: { readonly text: string; readonly exact: string };
 }

@@ -11,7 +11,7 @@ interface ListedKey {
   readonly createdAt: string;
 }
 
-/** A management key, ready to read. */
+/** A management key, formatted. */
 export interface ManagementKeyRow {
   readonly id: string;
   readonly name: string;

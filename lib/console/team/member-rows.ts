@@ -8,14 +8,14 @@ interface Place {
   readonly nowMs: number;
 }
 
-/** A member, ready to read. */
+/** A member, formatted. */
 export interface MemberRow {
   readonly id: string;
   readonly email: string;
   readonly name: string | null;
   readonly role: Role;
   readonly since: { readonly text: string; readonly exact: string };
-  /** Whoever looks at the page. */
+  /** Whether this is the viewer. */
   readonly you: boolean;
 }
 
@@ -24,7 +24,7 @@ export function memberRowOf(member: ShownMember, userId: string, place: Place): 
   return { id, email, name, role, since: dayOf(member.since, place), you: id === userId };
 }
 
-/** An open invitation, ready to read. */
+/** An open invitation, formatted. */
 export interface InvitationRow {
   readonly id: string;
   readonly email: string;
@@ -33,7 +33,7 @@ export interface InvitationRow {
   readonly expired: boolean;
   /** "2 h ago". */
   readonly sent: { readonly text: string; readonly exact: string };
-  /** "in 6 d", or "ran out 3 h ago". */
+  /** "in 6 d", or "expired 3 h ago". */
   readonly ends: { readonly text: string; readonly exact: string };
 }
 

@@ -1,7 +1,7 @@
 import type { Operation } from '#lib/control/operations/declare';
 import { may, type Permission, roles } from '#lib/core/role';
 
-/** What each permission lets people do, in the console's words. */
+/** What each permission allows, in the console's words. */
 const deeds: Readonly<Record<Permission, string>> = {
   'workspace:read': 'View the overview, funds, ledger and audit log',
   'logs:read': 'View calls and usage',
@@ -23,21 +23,21 @@ const deeds: Readonly<Record<Permission, string>> = {
   'gateway:write': 'Operate the gateway',
 };
 
-/** A line of the matrix: what may be done, and by which of `roles`, in their order. */
+/** A row of the matrix: what is allowed, and for which of `roles`, in their order. */
 export interface RoleLine {
   readonly permission: Permission;
   readonly deed: string;
   readonly allowed: readonly boolean[];
-  /** What exactly: a sentence for each operation. */
+  /** A sentence for each operation. */
   readonly operations: readonly string[];
 }
 
-/** Checked inside an operation rather than declared by one: who makes owners. */
+/** Checked inside an operation instead of declared by one: who may make owners. */
 const withinOperations: readonly Permission[] = ['owners:write'];
 
 /**
- * Who may do what in a workspace, of the declarations themselves: those that need a permission, by the permission, in the
- * order of the words above.
+ * Who may do what in a workspace, from the declarations of operations: those that need a permission, grouped
+ * by it, in the order of the words above.
  */
 export function roleMatrix(operations: readonly Operation[]): RoleLine[] {
   const named = Object.entries(deeds) as [Permission, string][];

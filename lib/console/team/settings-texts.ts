@@ -8,7 +8,7 @@ interface Rate {
   readonly limit: number | null;
 }
 
-/** What counts against each limit of a workspace now, as the panel of a key shows it. */
+/** The current use of each limit of a workspace, as on a key's panel. */
 export function workspaceLimitRows(use: { requests: Rate; tokens: Rate; atOnce: Rate }): UseRow[] {
   const rate = (name: string, { used, limit }: Rate, note: string): UseRow => ({
     name,
@@ -31,7 +31,7 @@ const refusers: Readonly<Record<string, string>> = {
   insufficient_balance: 'The balance',
 };
 
-/** A limit that refused a call, the last time that it did. */
+/** The most recent refusal by a limit. */
 export function refusalRowOf(
   { code, at, call }: { readonly code: string; readonly at: string; readonly call: string },
   { timeZone, nowMs }: { readonly timeZone: string; readonly nowMs: number },
@@ -59,7 +59,7 @@ interface Losses {
 const counted = (count: number, one: string, many: string) =>
   `${showCount(count)} ${count === 1 ? one : many}`;
 
-/** What is lost when a workspace is deleted, a sentence each. */
+/** What is lost when a workspace is deleted, one sentence each. */
 export function lossTexts(losses: Losses): string[] {
   const { apiKeys, managementKeys, members, invitations } = losses;
   const balance = parseUsd(losses.balance);
@@ -79,13 +79,13 @@ export function lossTexts(losses: Losses): string[] {
   ];
 }
 
-/** What stands in the way of a deletion; null: nothing. */
+/** What prevents a deletion; null: nothing. */
 export function blockText({ runningJobs }: Pick<Losses, 'runningJobs'>): string | null {
   if (runningJobs === 0) return null;
   return `${counted(runningJobs, 'job is', 'jobs are')} still running. Cancel them or wait until they end, then delete the workspace.`;
 }
 
-/** Every zone that this machine knows, with its current offset; the one in use is among them. */
+/** Every time zone that this machine knows, and the one in use, with their current offsets. */
 export function zoneChoices(used: string, nowMs: number) {
   const known = ['UTC', ...Intl.supportedValuesOf('timeZone')];
   const all = [...new Set(known.includes(used) ? known : [used, ...known])];

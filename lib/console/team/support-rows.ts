@@ -34,13 +34,16 @@ interface Found {
   }[];
 }
 
-/** A row of a table of the support view; a cell with an address is a link. */
+/** A row of a table of the support view; a cell with a URL is a link. */
 export interface SupportRow {
   readonly id: string;
   readonly cells: readonly (string | { readonly text: string; readonly href: string })[];
 }
 
-/** What the support view tells of a workspace beside its figures; keys by what is shown of them alone. Pure. */
+/**
+ * What the support view shows of a workspace besides its figures; keys only by their visible characters.
+ * Pure.
+ */
 export function supportRows(found: Found, nowMs: number) {
   const ago = (iso: string) => showAgo(Date.parse(iso), nowMs);
   const link = (call: string) => ({

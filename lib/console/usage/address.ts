@@ -14,20 +14,20 @@ export const loadOverviewRange = createLoader({
   range: parseAsStringLiteral(overviewRanges).withDefault('7d'),
 });
 
-/** What an address asks of usage over time. */
+/** The usage that a URL asks for. */
 export interface UsageQuestion {
   readonly range: RangeChoice;
   readonly fromMs: number;
   readonly toMs: number;
   readonly step: Step;
-  /** The steps in which the range can be read. */
+  /** The steps that can be chosen for the range. */
   readonly steps: readonly Step[];
   readonly by: Grouping;
   /** For the operations `usage.series`, `usage.rows` and `usage.ledger`. */
   readonly span: { readonly from: string; readonly to: string };
   readonly timed: Readonly<Record<string, string | undefined>>;
   readonly compared: Readonly<Record<string, string | boolean | undefined>>;
-  /** What cannot be read of the address, in words; null: all of it can. */
+  /** What is invalid in the URL, in words; null: nothing. */
   readonly fault: string | null;
 }
 
@@ -69,7 +69,7 @@ export function questionOf(address: UsageAddress, nowMs: number, timeZone: strin
   };
 }
 
-/** What `usage.series` is asked for a range that moves with the clock. */
+/** The input of `usage.series` for a range that moves with the clock. */
 export function namedQuestion(name: RangeName, nowMs: number, timeZone: string) {
   const { fromMs, toMs, before } = rangeNamed(name, nowMs, knownZone(timeZone));
   return {
@@ -82,7 +82,7 @@ export function namedQuestion(name: RangeName, nowMs: number, timeZone: string) 
   };
 }
 
-/** A range that somebody chose: half of it may be left out. */
+/** A custom range, whose start or end may be left out. */
 function ownRange(
   { from, to }: UsageAddress,
   nowMs: number,
@@ -97,7 +97,7 @@ function ownRange(
   return { fault: null, fromMs: startMs, toMs: endMs };
 }
 
-/** @returns NaN when it cannot be read; null when it was not given. */
+/** @returns NaN if it is invalid; null if it was not given. */
 function momentOf(text: string | null, zone: string): number | null {
   if (text === null) return null;
   const wall = atWallTime(text, zone);

@@ -7,33 +7,33 @@ import type { UsageSeries } from '#lib/control/operations/usage/series';
 import type { UsageFilters } from '#lib/control/operations/usage/sums';
 import { dayStart } from '#lib/core/charts/zone';
 
-/** A chart and its table, ready to draw in the browser. */
+/** A chart and its table, as data for the browser. */
 export interface ChartData {
   readonly title: string;
   readonly kind: FigureKind;
-  /** Amounts are stacked; quantiles are lines beside each other. */
+  /** Amounts are stacked; quantiles are separate lines. */
   readonly shape: 'bars' | 'lines';
-  /** ISO moments at which the buckets begin, and the end of the last. */
+  /** ISO start times of the buckets, and the end of the last one. */
   readonly starts: readonly string[];
   readonly end: string;
   readonly shortLabels: readonly string[];
-  /** Places that the axis names, where not as many of them as there is room for. */
+  /** Indexes of the buckets that the axis labels; null: as many as there is room for. */
   readonly ticks: readonly number[] | null;
   readonly longLabels: readonly string[];
   readonly groups: readonly ShownGroup[];
-  /** All groups together, by bucket; null: nothing is there to add up. */
+  /** The sum of all groups, by bucket; empty for quantiles. */
   readonly totals: readonly (number | null)[];
   readonly total: number | null;
-  /** How many calls all of them are, and what they cost, exact dollars. */
+  /** The number of calls in the chart, and their cost in exact dollars. */
   readonly allCalls: number;
   readonly allCost: string;
-  /** The period before, by bucket. */
+  /** The previous period, by bucket. */
   readonly before: readonly (number | null)[];
   readonly beforeTotal: number | null;
-  /** "/acme/logs"; the filters of everything that is shown. */
+  /** "/acme/logs", and the filters that find all calls of the chart. */
   readonly logPath: string;
   readonly filters: Readonly<Record<string, string>> | null;
-  /** What it shows, in a sentence. */
+  /** One sentence about its contents. */
   readonly summary: string;
 }
 
@@ -45,7 +45,7 @@ interface Shown {
   readonly workspace: string;
 }
 
-/** @param everything the filters of the log that find all calls of the chart. */
+/** @param everything filters of the log that find all calls of the chart. */
 export function chartOf(
   series: UsageSeries,
   { workspace, ...shown }: Shown,
@@ -81,7 +81,7 @@ export function chartOf(
   };
 }
 
-/** Of hours of several days the axis names the days. */
+/** For hours over several days, the axis labels the days. */
 function ticksOf(startsMs: readonly number[], zone: string): number[] | null {
   const days = startsMs.flatMap((startMs, at) => (dayStart(startMs, zone) === startMs ? [at] : []));
   return days.length > 1 && days.length < startsMs.length ? days : null;

@@ -8,7 +8,7 @@ import { isoInZone } from '#lib/core/charts/zone';
 type UsageRows = z.output<typeof usageRows>;
 type UsageRow = UsageRows['rows'][number];
 
-/** Columns of a file of usage; their names stay. */
+/** Columns of a usage file; their names must not change. */
 const columns: readonly (readonly [name: string, cell: (row: UsageRow) => CsvCell])[] = [
   ['calls', (row) => row.calls],
   ['errors', (row) => row.errors],
@@ -29,7 +29,7 @@ const columns: readonly (readonly [name: string, cell: (row: UsageRow) => CsvCel
   ['cost_usd', (row) => row.cost],
 ];
 
-/** A file of usage, line by line: times by the workspace's clock with their offset, and in UTC. */
+/** A usage file, line by line: times in the workspace's zone (with offset) and in UTC. */
 export function* usageCsv({ rows, timeZone, by }: UsageRows): Generator<string> {
   const group: Grouping = by ?? 'none';
   yield csvLine([

@@ -16,7 +16,10 @@ const outcomeNames: Readonly<Record<string, string>> = {
   other: 'Earlier errors',
 };
 
-/** What the series has to be split by: outcomes of requests and errors, and token classes, stand in its sums. */
+/**
+ * How to split the series; null if its sums are enough, as for token classes and for outcomes of requests and
+ * errors.
+ */
 export function splitOf(metric: MetricName, by: Grouping): SeriesSplit | null {
   if (by === 'none' || by === 'class' || countsOutcomes(metric, by)) return null;
   return by;
@@ -28,22 +31,22 @@ function countsOutcomes(metric: MetricName, by: Grouping): boolean {
 
 /** A group of a chart. */
 export interface ShownGroup {
-  /** Its value in addresses. */
+  /** Its value in URLs. */
   readonly id: string;
   readonly label: string;
-  /** All that have no group of their own. */
+  /** Whether it combines everything that has no group of its own. */
   readonly rest: boolean;
   readonly points: readonly (number | null)[];
   readonly total: number | null;
   readonly calls: readonly (number | null)[];
-  /** How many calls it counts in all, and what they cost, exact dollars; null: they are not known by group. */
+  /** How many calls it counts, and their cost in exact dollars; null: costs are not known by group. */
   readonly totalCalls: number;
   readonly cost: string | null;
-  /** The filters of the log that find its calls; null: there are none. */
+  /** The filters of the log that find its calls; null: no filters do. */
   readonly filters: Readonly<Record<string, string>> | null;
 }
 
-/** The groups of a series as a chart shows them, the largest first. */
+/** The groups of a series as a chart shows them, largest first. */
 export function groupsOf(
   series: UsageSeries,
   { metric, by, filters }: { metric: MetricName; by: Grouping; filters: UsageFilters },
@@ -100,14 +103,14 @@ function outcomesOf(all: SeriesGroup, filters: UsageFilters, errorsAlone: boolea
       calls: points,
       totalCalls: counted(name)(all.total),
       cost: null,
-      // The log has no calls of the time before errors had causes.
+      // The log has no calls from before errors had causes.
       filters: name === 'other' ? null : logFiltersOf(filter),
     };
   });
   return groups.filter(({ total }) => total > 0).sort((a, b) => b.total - a.total);
 }
 
-/** What a group is called. @param value null: all others; empty: calls that have none. */
+/** The label of a group. @param value null: all others; empty: calls without a value. */
 export function labelOf(by: Grouping, value: string | null, name: string | null): string {
   if (by === 'none') return 'All calls';
   if (value === null) return 'Others';

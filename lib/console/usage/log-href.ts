@@ -1,4 +1,4 @@
-/** The address of the log with these filters: `logHref('/acme/logs', { key }, { from, to })`. */
+/** The URL of the log with these filters: `logHref('/acme/logs', { key }, { from, to })`. */
 export function logHref(
   path: string,
   filters: Readonly<Record<string, string>>,

@@ -2,19 +2,19 @@ import { noneCounted } from '#lib/control/operations/call/usage-filters';
 import type { SeriesSplit } from '#lib/control/operations/usage/series';
 import type { UsageFilters } from '#lib/control/operations/usage/sums';
 
-/** What a figure of usage counts, in any range of time. */
+/** What a usage figure counts, in any time range. */
 export interface Counted {
   readonly by: SeriesSplit | null;
-  /** Of the group; null: of all, or of those that have no group of their own. */
+  /** The value of the group; null: all calls, or those without a group of their own. */
   readonly value: string | null;
   readonly filters: UsageFilters;
-  /** Its errors alone. */
+  /** Whether it counts only errors. */
   readonly errors: boolean;
 }
 
 /**
- * The filters of the log that find exactly the calls that a figure counts, once its range of time is added.
- * @returns null for a group of many values: no filter finds these; and for the errors of what succeeded.
+ * The filters of the log that find exactly the calls of a figure, once its time range is added.
+ * @returns null if no filter finds them: a group of many values, or the errors of successful calls.
  */
 export function logFiltersOf({ by, value, filters, errors }: Counted): Record<string, string> | null {
   if (by !== null && value === null) return null;

@@ -5,13 +5,13 @@ import { parseUsd } from '#lib/core/money';
 
 export type UsagePoint = UsageSeries['before']['points'][number];
 
-/** What a chart of usage may show. */
+/** A metric of the usage charts. */
 export interface Metric {
   readonly label: string;
   readonly kind: FigureKind;
-  /** Groups with the most of it stand alone. */
+  /** The groups with the most of it are shown separately. */
   readonly rank: Rank;
-  /** What of it is drawn; null: no call has it. */
+  /** The value to draw; null: no call has one. */
   value(point: UsagePoint): number | null;
 }
 
@@ -19,7 +19,7 @@ const tokens = (point: UsagePoint) =>
   point.inputTokens + point.cachedTokens + cacheWrites(point) + point.outputTokens;
 const cacheWrites = (point: UsagePoint) => point.cacheWrite5mTokens + point.cacheWrite1hTokens;
 
-/** In the order of the choice; the names stand in addresses. */
+/** In the order of the menu; the names are used in URLs. */
 export const metrics = {
   spend: {
     label: 'Spend',
@@ -76,10 +76,9 @@ export const metrics = {
 } as const satisfies Readonly<Record<string, Metric>>;
 
 export type MetricName = keyof typeof metrics;
-/** The names of all metrics. */
 export const metricNames = namesOf(metrics);
 
-/** The keys of a record that has no others. */
+/** The keys of a record, with their type. */
 export function namesOf<Name extends string>(record: Readonly<Record<Name, unknown>>): readonly Name[] {
   return Object.keys(record) as Name[];
 }

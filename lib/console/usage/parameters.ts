@@ -3,7 +3,7 @@ import { type MetricName, metricNames, namesOf } from '#lib/console/usage/metric
 import { steps } from '#lib/core/charts/buckets';
 import { rangeNames } from '#lib/core/charts/ranges';
 
-/** What a chart is stacked by; `class` is of tokens, `none` shows everything as one. */
+/** What a chart can be stacked by; `class` means token classes, `none` shows everything as one. */
 export const groupings = {
   model: 'Model',
   provider: 'Provider',
@@ -15,17 +15,17 @@ export const groupings = {
 } as const;
 export type Grouping = keyof typeof groupings;
 
-/** Whether a metric can be stacked so. */
+/** Whether a metric can be stacked by it. */
 export function fits(metric: MetricName, by: Grouping): boolean {
   return by !== 'class' || metric === 'tokens';
 }
 
-/** What the page of usage shows, as it stands in its address. */
+/** What the usage page shows, as in its URL. */
 export const usageParameters = {
   metric: parseAsStringLiteral(metricNames).withDefault('spend'),
   by: parseAsStringLiteral(namesOf(groupings)).withDefault('model'),
   range: parseAsStringLiteral(rangeNames).withDefault('30d'),
-  /** Of a range of one's own: moments of the workspace's wall clock, or with their offset; `to` is not counted. */
+  /** Of a custom range: times in the workspace's zone, or with an offset; `to` is exclusive. */
   from: parseAsString,
   to: parseAsString,
   step: parseAsStringLiteral(steps),
@@ -40,7 +40,7 @@ export const overviewRanges = ['24h', '7d', '30d'] as const;
 /** `usageAddress('/acme/usage', { metric: 'errors' })`. */
 export const usageAddress = createSerializer(usageParameters);
 
-/** A label within a sentence: "API key" stays, "Model" becomes "model". */
+/** A label inside a sentence: "API key" stays, "Model" becomes "model". */
 export function inSentence(label: string): string {
   return /^[A-Z]{2}/.test(label) ? label : label.toLowerCase();
 }

@@ -5,12 +5,12 @@ import type { UsageSeries } from '#lib/control/operations/usage/series';
 
 type UsageTotal = UsageSeries['total'];
 
-/** A figure of a range beside that of the period before. */
+/** A figure of a range, compared with the previous period. */
 export interface TotalFigure {
   readonly metric: MetricName;
   readonly name: string;
   readonly value: string;
-  /** Exact, where the value is rounded. */
+  /** The exact value; null if `value` is not rounded. */
   readonly exact: string | null;
   readonly delta: Delta | null;
   readonly moreIsWorse: boolean;
@@ -22,7 +22,7 @@ const names: Partial<Record<MetricName, string>> = {
   'first-byte-p95': 'First byte, p95',
 };
 
-/** The figures of a range that stand above its chart. */
+/** The figures above the chart of a range. */
 export function totalsOf(
   { total, before }: Pick<UsageSeries, 'total' | 'before'>,
   shown: readonly MetricName[],

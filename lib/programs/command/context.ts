@@ -8,7 +8,10 @@ import { newRowId } from '#lib/platform/data/row-id';
 import { type Env, envSecret, loadEnv } from '#lib/platform/env/env';
 import { sealingKeysOf } from '#lib/platform/sealing';
 
-/** What a server gives its simulated provider: commands do not call it, but its offers count as available. */
+/**
+ * Stand-ins for what a server sets for its simulated provider: commands do not call it, but its offers count
+ * as available.
+ */
 const simulated: ReadonlyMap<string, string> = new Map([
   ['SANDBOX_URL', 'http://127.0.0.1/v1'],
   ['SANDBOX_KEY', 'given by the server'],

@@ -102,7 +102,7 @@ async function examineDatabase(context: Context, env: Env): Promise<Check[]> {
   }
 }
 
-/** Whether these secrets are the ones that the database is used with (contract: operations/secret-prints). */
+/** Whether the database is used with these secrets (contract: operations/secret-prints). */
 async function secretChecks({ db, heldSecrets = [] }: ControlHost): Promise<Check[]> {
   const compared = await comparePrints(storeOf(db), heldSecrets);
   const problems = compared.flatMap((secret) => problemOf(secret) ?? []);

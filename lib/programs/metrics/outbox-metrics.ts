@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 
-/** How long the oldest has waited, s; 0: nothing is waiting. */
+/** How long the oldest has been waiting, s; 0: nothing is waiting. */
 export interface OutboxAges {
   /** Since the mail was made. */
   readonly mail: number;

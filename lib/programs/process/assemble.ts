@@ -191,7 +191,7 @@ export async function assemble(
         await pause(FINISH_POLL_MS);
       }
     },
-    /** Posts what is in the journal, gives the leases back, closes sockets and pools. */
+    /** Posts what is in the journal, returns the leases, closes sockets and pools. */
     stop: async () => {
       setRuntime(null);
       await stopListening();

@@ -20,10 +20,10 @@ const formTypes = /^\s*(?:multipart\/form-data|application\/x-www-form-urlencode
 const credentialHeaders = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key'] as const;
 
 /**
- * Whether the gateway answers a request rather than the console
- * (contract: request/addresses, request/json-for-programs): the versioned prefixes; operations without their version;
- * requests with a gateway key in a header; and writing requests that are no action of the console, so that no prompt
- * or key reaches a page or a redirect.
+ * Whether the gateway answers a request rather than the console (contract: request/addresses,
+ * request/json-for-programs): the versioned prefixes; operations without their version; requests with a
+ * gateway key in a header; and writing requests that are not actions of the console, so that no prompt or key
+ * reaches a page or a redirect.
  */
 export function isForGateway(head: RequestHead): boolean {
   const target = head.url ?? '/';

@@ -10,7 +10,7 @@ import type { Env } from '#lib/platform/env/env';
 export interface Connections {
   /** For calls: look-ups, leases, settlement, jobs. */
   readonly db: Db;
-  /** For operations and pages: connections of their own, so that slow ones hold up no call. */
+  /** For operations and pages: separate connections, so that slow ones do not hold up calls. */
   readonly operationsDb: Db;
 }
 

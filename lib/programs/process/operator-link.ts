@@ -5,9 +5,10 @@ import type { Db } from '#lib/platform/data/db';
 import { type Env, publicUrl } from '#lib/platform/env/env';
 
 /**
- * Makes the link that the start prints for creating the first operator (contract: operations/first-operator); the one
- * that this DATA_DIR printed before stops working. The token is in the fragment, which no proxy ever sees.
- * @returns null while there is an operator, and where this process has no console.
+ * Makes the link for creating the first operator, which is printed at the start (contract:
+ * operations/first-operator); the link that this DATA_DIR printed before stops working. The token is in the
+ * fragment, which proxies never see.
+ * @returns null if there is an operator, or this process has no console.
  */
 export async function operatorLink(
   db: Db,

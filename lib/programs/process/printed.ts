@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 
-/** Terminal escape sequences, such as colours. */
+/** Terminal escape sequences, such as colors. */
 const steering = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*[A-Za-z]`, 'g');
 
 type Write = typeof process.stderr.write;

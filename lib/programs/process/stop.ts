@@ -9,7 +9,7 @@ const CLOSE_MS = 10_000;
 
 const root = new URL('../../../', import.meta.url).href;
 
-/** An orderly stop: running answers end, then what is in memory goes to the database. */
+/** An orderly stop: running answers end, then what is in memory is written to the database. */
 interface Stop {
   finish(patienceMs: number): Promise<void>;
   close(): Promise<void>;

@@ -23,7 +23,7 @@ interface TelemetryParts {
   readonly db: Db;
   readonly journalDir: string;
   readonly log: Logger;
-  /** Number of the worker, 1 when absent; each has its own folder, and the first sends late charges for all. */
+  /** Number of the worker, 1 if absent; each has its own folder, and the first sends late charges for all. */
   readonly worker?: number | undefined;
 }
 

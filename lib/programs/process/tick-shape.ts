@@ -3,9 +3,9 @@ import { executionAsyncResource } from 'node:async_hooks';
 const kept: object[] = [];
 
 /**
- * Keeps one tick of `process.nextTick` for as long as the process lives. A full collection that finds no
- * tick drops the shape that ticks have, and V8 then takes the slow way to build each of the dozen ticks of
- * a call, for good: a tenth of the call's time (docs/decisions/hot-path.md).
+ * Keeps one tick of `process.nextTick` for as long as the process lives. A full garbage collection that finds
+ * no tick drops the shape that ticks have, and from then on V8 builds each of the dozen ticks of a call the
+ * slow way: a tenth of the call's time (docs/decisions/hot-path.md).
  */
 export function keepTickShape(): void {
   process.nextTick(() => kept.push(executionAsyncResource()));

@@ -9,20 +9,21 @@ import { type Env, envSecret } from '#lib/platform/env/env';
 /** Values of `env:` entries in the catalogue, including the simulated provider's. */
 export interface Upstreams {
   envSecret(name: string): string | null;
-  /** What the simulated provider adds to the environment; none when it is off. */
+  /** What the simulated provider adds to the environment; empty if it is off. */
   readonly secrets: readonly (readonly [name: string, value: string])[];
   close(): Promise<void>;
 }
 
-/** The pause before the first new start of a simulated provider that ended, ms; it doubles up to the second. */
+/** The pause before a simulated provider that ended is restarted, ms; it doubles up to the longest. */
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
 
 const program = fileURLToPath(new URL('../../../tools/sandbox/main.ts', import.meta.url));
 
 /**
- * Starts the simulated provider when it is switched on: its own process, which ends with this one. When
- * it ends unexpectedly, it is started again with the same address and key, which the catalogue has read.
+ * Starts the simulated provider if it is switched on: a separate process, which ends with this one. If it
+ * ends unexpectedly, it is restarted with the same address and key, because the catalogue has already read
+ * them.
  */
 export async function openUpstreams(env: Env, log: Logger): Promise<Upstreams> {
   if (!env.sandbox) return { envSecret, secrets: [], close: async () => {} };
@@ -39,7 +40,7 @@ export async function openUpstreams(env: Env, log: Logger): Promise<Upstreams> {
     const startedMs = performance.now();
     child.once('exit', (code, signal) => {
       if (closing) return;
-      // One that ran for a while gets a short pause again.
+      // One that ran for a while gets the first pause again.
       if (performance.now() - startedMs > LONGEST_PAUSE_MS) pauseMs = FIRST_PAUSE_MS;
       log.warn({ code, signal, pauseMs }, 'the simulated provider ended unexpectedly: starting it again');
       again = setTimeout(() => {

@@ -14,7 +14,7 @@ export interface Batch {
   readonly count: number;
   /** Records in between that cannot be read. */
   readonly unreadable: number;
-  /** Whether it is full, so that more is waiting. */
+  /** Whether it is full, so that more may be waiting. */
   readonly full: boolean;
   /** The file it comes from; null if it comes from no file. */
   readonly file: ExportFile | null;
@@ -45,7 +45,7 @@ export class Batches {
     return true;
   }
 
-  /** One lot at a time: the next is asked for when the last is done. */
+  /** One batch at a time: the next is requested when the last is done. */
   putCharges(charges: readonly LateCharge[], to: string): void {
     this.#charges = { charges, to };
   }

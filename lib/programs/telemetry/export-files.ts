@@ -32,8 +32,9 @@ export interface OwnFile {
 }
 
 /**
- * @param worker number of the process among those that share the directory: the first has DATA_DIR/journal/export.
- * @returns its folder, made when missing.
+ * @param worker number of the process among those that share the directory: the first has
+ * DATA_DIR/journal/export.
+ * @returns its folder, created if missing.
  * @throws Error of the file system.
  */
 export function makeExportFolder(journalDir: string, worker = 1): string {
@@ -73,7 +74,7 @@ export class ExportFiles {
     this.#own = own;
   }
 
-  /** In the order of their writing. @throws Error of the file system. */
+  /** In the order in which they were written. @throws Error of the file system. */
   list(): ExportFile[] {
     return readdirSync(this.#dir)
       .flatMap((name) => {
@@ -97,7 +98,7 @@ export class ExportFiles {
     return this.#positions.get(name) ?? 0;
   }
 
-  /** The collector has everything before `end`. A finished file that it has whole leaves the folder. */
+  /** The collector has everything before `end`. A finished file that it has completely leaves the folder. */
   advance(file: ExportFile, end: number): void {
     const { size, current } = this.extent(file);
     if (!current && end >= size) this.remove(file);

@@ -34,7 +34,7 @@ export class ExportLoop {
   #toldAtMs = Number.NEGATIVE_INFINITY;
   #stopAtMs = Number.POSITIVE_INFINITY;
   #ownNames = new Set<string>();
-  /** Whether it has heard of the journal. */
+  /** Whether it has been told about the journal. */
   #begun = false;
   /** The file whose calls the collector may be taking at this moment. */
   #offered: string | null = null;
@@ -73,7 +73,7 @@ export class ExportLoop {
       case 'stop':
         this.#stopAtMs = performance.now() + message.withinMs;
         this.#wake.abort();
-        // A collector that is away is not waited for.
+        // Does not wait for an unavailable collector.
         if (this.#failures > 0) this.#stopping.abort();
         else setTimeout(() => this.#stopping.abort(), message.withinMs).unref();
     }
@@ -84,7 +84,7 @@ export class ExportLoop {
       const more = this.#begun && (await this.#round());
       this.#tell();
       if (more) continue;
-      // When it stops, one look for waiting calls is enough.
+      // A last check for waiting calls is enough when it stops.
       if (this.#stopAtMs !== Number.POSITIVE_INFINITY) break;
       this.#wake = new AbortController();
       await rest(this.#task.everyMs, this.#wake.signal);
@@ -94,7 +94,7 @@ export class ExportLoop {
     this.#say({ kind: 'stopped' });
   }
 
-  /** @returns whether more waits already. */
+  /** @returns whether more is already waiting. */
   async #round(): Promise<boolean> {
     try {
       const batch = this.#batches.next(this.#mostCalls);
@@ -110,7 +110,7 @@ export class ExportLoop {
     }
   }
 
-  /** @returns false when it is not done with: it is read again. */
+  /** @returns false if it is not done: it is read again. */
   async #deliver(batch: Batch): Promise<boolean> {
     const body = encodeTraces(this.#originOf(batch.ownerId), batch.spans);
     for (;;) {
@@ -162,7 +162,7 @@ export class ExportLoop {
     return true;
   }
 
-  /** The oldest files go until what waits is within its limit; the file that is being written always stays. */
+  /** Drops the oldest files until the backlog is within its limit; the file being written always stays. */
   #trim(): void {
     const waiting = this.#files.list().reduce((sum, file) => sum + this.#files.extent(file).size, 0);
     const excess = waiting - this.#task.settings.backlogBytes;
@@ -232,7 +232,7 @@ export class ExportLoop {
   }
 }
 
-/** Waits until the time is over or the signal comes. */
+/** Waits until the time is over or the signal is aborted. */
 async function rest(ms: number, signal: AbortSignal): Promise<void> {
   await pause(ms, undefined, { signal }).catch(() => undefined);
 }

@@ -26,9 +26,9 @@ export interface ExporterParts {
   /** Where providers are reached, by `addressKey`. */
   addresses(): readonly (readonly [string, ServerAddress])[];
   log(level: 'warn' | 'error' | 'info', message: string): void;
-  /** Time between two looks for new calls, ms; default 1 s. */
+  /** Interval between checks for new calls, ms; default 1 s. */
   readonly everyMs?: number;
-  /** Time between two looks for late charges, ms; default 15 s. */
+  /** Interval between checks for late charges, ms; default 15 s. */
   readonly chargesEveryMs?: number;
 }
 
@@ -71,11 +71,11 @@ export function startExporter(parts: ExporterParts): Exporter {
     failures: 0,
     backlogBytes: 0,
   };
-  /** What threads before this one counted. */
+  /** The counts of earlier threads. */
   let before: ExportCounts = state;
   let waiting: { readonly to: string; done(): void } | null = null;
   let looking = false;
-  /** Whether the thread knows where providers are reached. */
+  /** Whether the thread knows the addresses of providers. */
   let placed = false;
   let crashes = 0;
   let stopping = false;

@@ -33,7 +33,7 @@ export class LateCharges {
   /** Already sent, with their times. */
   readonly #told = new Map<string, number>();
 
-  /** @param fromMs until when they were sent before, ms since the epoch. */
+  /** @param fromMs until when earlier readers sent them, ms since the epoch. */
   constructor(pool: Pool, fromMs: number) {
     this.#pool = pool;
     this.#toMs = fromMs;
@@ -68,7 +68,7 @@ function nameOf({ kind, callId }: LateCharge): string {
   return `${kind} ${callId}`;
 }
 
-/** The operation that made a job of a family. */
+/** The operation that creates jobs, by family. */
 const makers: Readonly<Record<string, string>> = {
   videos: 'videos.create',
   responses: 'responses.create',

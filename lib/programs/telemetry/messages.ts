@@ -12,7 +12,7 @@ export interface ExportTask {
   /** Of the running process. */
   readonly ownerId: string;
   readonly version: string;
-  /** Time between two looks for new calls, ms. */
+  /** Interval between checks for new calls, ms. */
   readonly everyMs: number;
 }
 
@@ -30,15 +30,15 @@ export type ToExporter =
   /** Sends waiting calls for at most this long, and ends. */
   | { readonly kind: 'stop'; readonly withinMs: number };
 
-/** What became of calls, counted since the start of the process; of late charges each counts as one. */
+/** The results of calls, counted since the start of the process; each late charge counts as one. */
 export interface ExportCounts {
-  /** Taken by the collector. */
+  /** Accepted by the collector. */
   sent: number;
-  /** Refused by it for good. */
+  /** Refused by it permanently. */
   dropped: number;
-  /** Never offered to it: the backlog had no room, or a record cannot be read. */
+  /** Never sent to it: the backlog had no room, or a record cannot be read. */
   skipped: number;
-  /** Spans that it did not take out of requests that it took. */
+  /** Spans that it rejected in requests that it accepted. */
   rejectedSpans: number;
   /** Requests that failed and are sent again. */
   failures: number;

@@ -3,7 +3,7 @@ import type { CallRecord } from '#lib/gateway/settlement/pure/entry';
 import { piecesOf } from '#lib/gateway/settlement/record/read';
 
 const chunkBytes = 512 * 1024;
-/** Longer than any record: what is longer is damage that looks like the beginning of one. */
+/** Longer than any record: anything longer is damage that looks like the beginning of one. */
 const mostChunkBytes = 128 * 1024 * 1024;
 
 /** A part of a journal file. */
@@ -36,7 +36,7 @@ export function* readEnds(path: string, from: number, until: number): Generator<
       at += read;
       if (read > 0) size = chunkBytes;
       else if (bytes.length < size || size > mostChunkBytes) {
-        // What a write that was cut short leaves at the end of a file.
+        // The end of a file where a write was cut short.
         yield { call: null, unreadable: false, end: until };
         return;
       } else size *= 2;

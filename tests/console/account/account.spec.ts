@@ -6,7 +6,7 @@ import { closeSecret, createKey, fillSignIn, linkInLog, onServer, started } from
 const password = 'three random words';
 
 base(
-  'from signing up, by keyboard alone, to a first answered call that shows by itself, its cost and the balance',
+  'signing up by keyboard only leads to a first answered call, which appears automatically with its cost and balance',
   async ({ page }) => {
     const email = `newcomer.${Date.now()}@example.com`;
     await page.goto('/sign-in');

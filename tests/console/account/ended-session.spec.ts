@@ -26,7 +26,7 @@ test('a form keeps what was typed when the session ends, and is sent after signi
   await expect(page.getByRole('row').filter({ hasText: 'outlives' })).toBeVisible();
 });
 
-test('turning a key off without a session leads to the sign-in page and back', async ({
+test('disabling a key without a session leads to the sign-in page and back', async ({
   page,
   context,
   home,

@@ -13,7 +13,7 @@ test('a wrong password and an unknown address get the same error', async ({ page
   expect(await message.textContent()).toBe(known);
 });
 
-test('signing in leads to the page that was asked for', async ({ page }) => {
+test('signing in leads to the requested page', async ({ page }) => {
   await page.goto('/demo/logs?status=4xx');
   await expect(page).toHaveURL(/\/sign-in\?callbackUrl=/);
   await fillSignIn(page);
@@ -26,7 +26,7 @@ test('signing in never redirects to another site', async ({ page }) => {
   await page.waitForURL(`${started('URL')}/demo`);
 });
 
-test('a workspace of other people looks like one that does not exist', async ({ page, home, db }) => {
+test('another person’s workspace looks like one that does not exist', async ({ page, home, db }) => {
   const others = await makeHome(db);
   expect((await page.goto(`/${home.slug}/keys`))?.status()).toBe(200);
   const pages: string[] = [];
@@ -72,7 +72,7 @@ test('a session ends a week after it began, however often its cookie was renewed
   const weekMs = 7 * 24 * 3_600_000;
   expect(token.endsAtMs).toBeGreaterThan(beforeMs + weekMs - 1_000);
   expect(token.endsAtMs).toBeLessThan(afterMs + weekMs + 1_000);
-  // Encoded anew it is valid for another week, as next-auth renews it.
+  // Encoded again, it is valid for another week, like a cookie that next-auth renews.
   const renewed = (endsAtMs: number) => encode({ token: { ...token, endsAtMs }, secret });
   await page.context().addCookies([{ ...cookie, value: await renewed(Date.now() + 3_600_000) }]);
   await page.goto('/demo/keys');

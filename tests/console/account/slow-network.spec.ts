@@ -1,17 +1,17 @@
 import { expect, type Page } from 'playwright/test';
 import { enter, test } from '#tests/console/home';
 
-/** A form that is filled in and pressed before its scripts are there. */
+/** A form that is filled in and submitted before its scripts have loaded. */
 interface EarlyPress {
   readonly path: string;
   readonly boxes: Readonly<Record<string, string>>;
-  /** Enter in the last box without it. */
+  /** Without it, Enter in the last field. */
   readonly button?: string;
-  /** Said once the scripts are there. */
+  /** Shown once the scripts have loaded. */
   readonly said: string;
 }
 
-/** Opens a page without its scripts; what is returned lets them through. */
+/** Opens a page without its scripts. @returns a function that lets them through. */
 async function openWithoutScripts(page: Page, path: string): Promise<() => void> {
   const { promise: through, resolve: letThrough } = Promise.withResolvers<void>();
   await page.route('**/_next/static/**/*.js', async (route) => {
@@ -22,7 +22,7 @@ async function openWithoutScripts(page: Page, path: string): Promise<() => void>
   return letThrough;
 }
 
-/** Opens a page, fills its form in and presses it, and only then lets the scripts of the page through. */
+/** Opens a page, fills in its form and submits it, and only then lets the page's scripts through. */
 async function pressEarly(page: Page, { path, boxes, button, said }: EarlyPress): Promise<void> {
   const letThrough = await openWithoutScripts(page, path);
   for (const [name, text] of Object.entries(boxes)) {

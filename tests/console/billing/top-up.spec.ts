@@ -32,13 +32,13 @@ test('a card payment by keyboard only, after which the call that was refused suc
   await expect(page.getByText('$20.00 was added to your balance.')).toBeVisible();
   await expect(page.getByRole('region', { name: 'Ledger', exact: true }).first()).toContainText('Top-up');
   await expectAccessible(page);
-  // In force on every process within 2 s of the payment, most often before the page was read.
+  // In force on every process within 2 s of the payment, usually before the page was read.
   await expect.poll(async () => (await callGateway(key)).status).toBe(200);
 });
 
 test('an abandoned payment adds nothing, and the page says so', async ({ page, home }) => {
   await page.goto(`/${home.slug}/billing`);
-  // Until the payment page is there what was pressed stays so, and a second press begins no second payment.
+  // Until the payment page has loaded, the button stays pressed, and a second press starts no second payment.
   let asked = 0;
   page.on('request', (request) => {
     if (request.method() === 'POST') asked += 1;
@@ -77,7 +77,7 @@ test('a saved card is charged automatically, within the limits that were set', a
   await expect(automatic).toContainText('5 to 10000 dollars, in whole cents');
   await automatic.getByRole('textbox', { name: 'Top up by' }).fill('30');
   await automatic.getByRole('textbox', { name: 'Below' }).fill('1000');
-  // The balance is below the threshold already.
+  // The balance is already below the threshold.
   await expect(automatic.getByRole('note')).toContainText('Charges $30 now.');
   await automatic.getByRole('button', { name: 'Save' }).click();
   await expect(async () => {

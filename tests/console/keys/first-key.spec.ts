@@ -3,7 +3,7 @@ import { makeKey, openKeys, test } from '#tests/console/home';
 import { callGateway, closeSecret, createKey, expectFocusStaysAtSecret } from '#tests/console/visit';
 import { setWorkspace } from '#tests/support/control/operate';
 
-test('the first key of a workspace stays on show while the empty page turns into a list', async ({
+test('the secret of a workspace’s first key stays visible while the empty page turns into a list', async ({
   page,
   home,
 }) => {
@@ -20,13 +20,13 @@ test('the first key of a workspace stays on show while the empty page turns into
   await expect(page.getByRole('button', { name: 'Create key' })).toBeFocused();
 });
 
-test('the ready-made call names a model that can be called now', async ({ page, home }) => {
+test('the example call of a new key uses a model that can be called', async ({ page, home }) => {
   await openKeys(page, home);
   await createKey(page, 'example');
   await expect(page.getByRole('dialog')).toContainText('"model":"sandbox/');
 });
 
-test('a workspace without funds is led to Billing, and its first answered call is the one that is named', async ({
+test('the overview of a workspace without funds links to Billing, and later shows its first answered call', async ({
   page,
   home,
   db,

@@ -2,7 +2,7 @@ import { expect } from 'playwright/test';
 import { makeKey, openKeys, test } from '#tests/console/home';
 import { callGateway, closeSecret, expectFocusStaysAtSecret } from '#tests/console/visit';
 
-test('a key is edited, rotated with an overlap, and shows its use as it is made', async ({
+test('a key can be edited and rotated with an overlap, and its page shows its current use', async ({
   page,
   home,
   db,

@@ -4,7 +4,7 @@ import { callGateway, closeSecret, createKey } from '#tests/console/visit';
 import { createKey as addKey } from '#tests/support/control/operate';
 import { spendAgo } from '#tests/support/control/spend';
 
-test('a new secret survives Esc, a click outside and Back, and is gone once it was saved', async ({
+test('a new secret survives Esc, a click outside and Back, and is gone once it is confirmed as saved', async ({
   page,
   home,
 }) => {
@@ -22,10 +22,10 @@ test('a new secret survives Esc, a click outside and Back, and is gone once it w
   expect(await page.content()).not.toContain(key);
 });
 
-test('the copy button gives the whole key, on plain http too', async ({ page, context, home }) => {
+test('the copy button copies the whole key, even on plain http', async ({ page, context, home }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await openKeys(page, home);
-  // A page that is not served from localhost over plain http has no clipboard of its own.
+  // On plain http from a host other than localhost, the page has no clipboard API.
   await page.evaluate(() => Object.defineProperty(window, 'isSecureContext', { value: false }));
   const key = await createKey(page, 'copied');
   await page.getByRole('button', { name: 'Copy key' }).click();
@@ -38,7 +38,7 @@ test('the copy button gives the whole key, on plain http too', async ({ page, co
   expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/^[0-9a-f-]{36}$/);
 });
 
-test('limits are checked where they are typed, and shown in the list', async ({ page, home }) => {
+test('limits are checked at their fields, and shown in the list', async ({ page, home }) => {
   await openKeys(page, home);
   await page.getByRole('button', { name: 'Create key' }).click();
   const form = page.getByRole('dialog');
@@ -65,7 +65,7 @@ test('limits are checked where they are typed, and shown in the list', async ({ 
   expect((await callGateway(key)).status).toBe(429);
 });
 
-test('a last day that is missing or over is refused beside its box', async ({ page, home }) => {
+test('a missing or past last day is refused at its field', async ({ page, home }) => {
   await openKeys(page, home);
   await page.getByRole('button', { name: 'Create key' }).click();
   const form = page.getByRole('dialog');
@@ -79,7 +79,7 @@ test('a last day that is missing or over is refused beside its box', async ({ pa
   await expect(form.getByLabel('Last day')).toBeFocused();
 });
 
-test('revoking asks for the name and is final', async ({ page, home, db }) => {
+test('revoking a key asks for its name and is permanent', async ({ page, home, db }) => {
   const key = await makeKey(db, home, 'doomed');
   await openKeys(page, home);
   await page.getByRole('button', { name: 'Actions for doomed' }).click();
@@ -98,7 +98,7 @@ test('revoking asks for the name and is final', async ({ page, home, db }) => {
   await expect(page.getByRole('menuitem', { name: 'Enable' })).toHaveCount(0);
 });
 
-test('a viewer sees the keys, and why they may not be changed', async ({ page, context, home, db }) => {
+test('a viewer sees the keys, and why they cannot be changed', async ({ page, context, home, db }) => {
   await addKey(db, { workspace: home.slug, name: 'shown' });
   await enter(context, await addPerson(db, home.slug, 'viewer'));
   await openKeys(page, home);
@@ -110,7 +110,7 @@ test('a viewer sees the keys, and why they may not be changed', async ({ page, c
   await expect(page.getByRole('menuitem', { name: 'Disable' })).toHaveAttribute('aria-disabled', 'true');
 });
 
-test('a key whose calls are refused says by what, and until when, in the list and on its page', async ({
+test('a key whose calls are refused shows why and until when, in the list and on its page', async ({
   page,
   home,
   db,

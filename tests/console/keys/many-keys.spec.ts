@@ -2,7 +2,7 @@ import { expect } from 'playwright/test';
 import { makeKey, openKeys, test } from '#tests/console/home';
 import { inDatabase } from '#tests/console/visit';
 
-test('a hundred keys come in pages, and a key is found by any part that is shown of it', async ({
+test('a hundred keys are shown in pages, and a key can be found by any visible part of it', async ({
   page,
   home,
   db,
@@ -21,7 +21,7 @@ test('a hundred keys come in pages, and a key is found by any part that is shown
   const rows = page.getByRole('table').getByRole('row');
   await expect(rows).toHaveCount(51);
   await page.waitForLoadState('networkidle');
-  // A page of keys must not have the log of every one of them rendered, nor every page of the sidebar.
+  // The list must not prefetch the log of each key, nor every page of the sidebar.
   expect(ahead.filter((path) => path !== `/${home.slug}/keys`)).toEqual([]);
   await page.getByRole('link', { name: 'Older' }).click();
   await expect(page).toHaveURL(/after=/);

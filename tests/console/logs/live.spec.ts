@@ -25,7 +25,7 @@ test('the live log shows new calls without moving the list, and exports the filt
   await callGateway(key);
   const rows = page.getByRole('table').getByRole('row');
   await expect(rows).toHaveCount(2);
-  // Whoever has the pointer on a row sees it stay, and is told of what is new.
+  // While the pointer is on a row, the row stays, and new calls are announced.
   await rows.nth(1).hover();
   for (const model of ['sandbox/echo', 'nobody/nothing']) await callGateway(key, model);
   await expect(page.getByRole('button', { name: '2 new calls' })).toBeVisible();
@@ -33,7 +33,7 @@ test('the live log shows new calls without moving the list, and exports the filt
   await page.getByRole('button', { name: '2 new calls' }).click();
   await expect(rows).toHaveCount(4);
   await page.context().setOffline(true);
-  // The balance beside the page says the same once it has asked.
+  // The balance beside the page also says so after its next request.
   const list = page.getByRole('main');
   await expect(list.getByText('connection lost, reconnecting')).toBeVisible();
   await page.context().setOffline(false);
@@ -47,7 +47,7 @@ test('the live log shows new calls without moving the list, and exports the filt
   expect(refused).toContain('model_not_allowed');
 });
 
-test('a pasted request id leads to its call, and one of another workspace to none, by keyboard only', async ({
+test('a pasted request id opens its call, and another workspace’s id opens none, by keyboard only', async ({
   page,
   home,
   db,
@@ -125,7 +125,7 @@ test('columns can be chosen by keyboard only, and are applied from the first res
   const first = async () => (await page.request.get(address)).text();
   await expect.poll(first).toContain('Operation</th>');
   expect(await first()).not.toContain('Latency</th>');
-  // The file has what it always has.
+  // The file always has the same columns.
   expect(await (await page.request.get(`${address}/export`)).text()).toMatch(/^[^\r]*latency/);
 });
 

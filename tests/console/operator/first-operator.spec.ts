@@ -11,7 +11,7 @@ import { secrets } from '#tests/support/shared/attach';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** The link that the start prints on its last line. */
+/** The link on the last line that the start prints. */
 async function printed(server: ChildProcess): Promise<string> {
   let text = '';
   for await (const chunk of server.stdout ?? []) {
@@ -25,7 +25,7 @@ async function printed(server: ChildProcess): Promise<string> {
 test('the link printed at the first start creates the first operator (contract: operations/first-operator)', async ({
   page,
 }) => {
-  // The first start on the embedded database makes a user with a sandbox instead.
+  // The first start on the embedded database creates a user with a sandbox instead.
   test.skip(process.env.CONSOLE_DATABASE === 'embedded');
   const database = await createDatabase();
   const dataDir = mkdtempSync(join(tmpdir(), 'gateway-first-'));

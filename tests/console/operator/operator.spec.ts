@@ -19,7 +19,7 @@ test('an operator views a workspace, adds promo credit and suspends it, by keybo
   await page.keyboard.type('7');
   await page.keyboard.press('Tab');
   await page.keyboard.type('Welcome');
-  // A second press that comes before the page knows of the first gives nothing more (contract: money/own-ref).
+  // A second submission before the page knows about the first adds nothing (contract: money/own-ref).
   await page.locator(':focus').evaluate((box: HTMLInputElement) => {
     box.form?.requestSubmit();
     box.form?.requestSubmit();

@@ -18,7 +18,7 @@ test('a visitor can find a model, reload with the filter kept, and copy an examp
   await expect(page).toHaveURL(/\/models\/sandbox\/echo$/);
   await expect(page.getByRole('tabpanel')).toContainText(`curl ${started('URL')}/v1/chat/completions`);
   await expect(page.getByRole('tabpanel')).toContainText('"model":"sandbox/echo"');
-  // How a provider has done is for those who call it, and names of variables for those who set them.
+  // The public page shows neither the performance of a provider nor the names of variables.
   await expect(page.getByText('Latency')).toHaveCount(0);
   await page.goto('/models/openai/gpt-4.1');
   await expect(page.getByText('Not set up')).toBeVisible();
@@ -66,7 +66,7 @@ test('a member sees which models a key may call, and how an offer performed for 
   await expect(page).toHaveURL(/key=/);
   await expect(page.getByText('Not available')).toHaveCount(0);
   const headers = { authorization: `Bearer ${key}` };
-  // Another test may give the catalogue a model between the two answers.
+  // Another test may add a model to the catalogue between the two answers.
   await expect(async () => {
     await page.reload();
     const listed = (await (await fetch(`${started('URL')}/v1/models`, { headers })).json()) as {

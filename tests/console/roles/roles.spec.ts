@@ -10,7 +10,7 @@ import { addMember, operate, removeMember } from '#tests/support/control/operate
 
 type Verdict = 'shown' | 'sign in' | 'led on' | 'not found';
 
-/** Who asks: with a role in the workspace, in another one, in none. */
+/** A client: with a role in the workspace, in another one, or in none. */
 interface Actor {
   readonly name: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -18,10 +18,10 @@ interface Actor {
   readonly user: 'nobody' | 'program' | 'user' | 'operator';
 }
 
-/** What a page streams after its head is sent says so in its body: the status is 200 by then. */
+/** A result that a page streams after its head is only in its body, because the status is 200 by then. */
 async function verdictOf(answer: Response): Promise<Verdict> {
   const { status, url } = answer;
-  // Also of an answer that its head decides: one that nobody reads keeps its connection.
+  // Even if the head decides: an unread answer keeps its connection.
   const body = await answer.text();
   if (status === 401) return 'sign in';
   if (status === 404) return 'not found';
@@ -35,21 +35,21 @@ async function verdictOf(answer: Response): Promise<Verdict> {
 }
 
 function promised(address: string, admits: Admits, { name, user, role }: Actor): Verdict {
-  // A request with an API key is a program's, which has no pages (contract: request/json-for-programs), but the list of
-  // models without its version (contract: request/addresses).
+  // A request with an API key is a program's, and there are no pages for programs (contract:
+  // request/json-for-programs), except the list of models without its version (contract: request/addresses).
   if (user === 'program') return address.startsWith('/models') ? 'shown' : 'not found';
   const admitted = leading.includes(address) ? 'led on' : 'shown';
   if (admits === 'anybody') return admitted;
   if (admits === 'not signed in') return user === 'nobody' ? 'shown' : 'led on';
   if (user === 'nobody') return 'sign in';
-  // To the first workspace, where there is one.
+  // To the first workspace, if there is one.
   if (address === '/') return user === 'operator' || name === 'removed member' ? 'shown' : 'led on';
   if (admits === 'signed in' || user === 'operator') return admitted;
   if (admits === 'operator') return 'not found';
   return role !== null && may(role, admits) ? 'shown' : 'not found';
 }
 
-/** What pages of one thing show. */
+/** Things that pages of one key or call show. */
 interface Kept {
   readonly key: string;
   readonly keyId: string;
@@ -118,7 +118,7 @@ test('every page and route admits the listed roles and is not found for others',
         .replace('[month]', '2026-01')
         .replace('[page]', 'quickstart')
         .replace('[...slug]', 'sandbox/echo')
-        // One of its rows: thousands of elements take the processor time of ten other pages.
+        // Only one of its rows: thousands of elements take the processor time of ten other pages.
         .replace(/\/models$/, '/models?search=echo')
         .replace(/\/logs\/new$/, '/logs/new?since=2026-01-01T00:00:00Z');
     const asked = [

@@ -2,12 +2,12 @@ import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Permission } from '#lib/core/role';
 
-/** Whom a page or route of the console lets in: a member with a permission, or one of those groups. */
+/** Who may see a page or route of the console: a member with a permission, or one of these groups. */
 export type Admits = Permission | 'anybody' | 'signed in' | 'not signed in' | 'operator';
 
 /**
- * Every page and route under app but those of programs, which authorise by a key. `{…}` are replaced by what the test
- * has made.
+ * Every page and route under app except those of programs, which authorize by a key. The test replaces the
+ * parts in brackets by what it has created.
  */
 export const admitted: Readonly<Record<string, Admits>> = {
   '/': 'signed in',
@@ -70,13 +70,13 @@ export const admitted: Readonly<Record<string, Admits>> = {
   '/operator/workspaces/[slug]': 'operator',
 };
 
-/** Those that lead on to another page whom they admit. */
+/** Those that redirect the users whom they admit. */
 export const leading: readonly string[] = ['/docs', '/operator', '/operator/calls/[call]'];
 
-/** Those that authorise programs, sign-in and Stripe by means of their own. */
+/** Routes with their own authorization: for programs, sign-in and Stripe. */
 const ofPrograms = /^\/(api|v1|v1alpha|v1beta)(\/|$)/;
 
-/** Every address that a page or a route of the source has. */
+/** Every path that a page or a route in the source has. */
 export function routesOfSource(): string[] {
   const app = fileURLToPath(new URL('../../../app', import.meta.url));
   return readdirSync(app, { recursive: true, encoding: 'utf8' })

@@ -5,7 +5,7 @@ import { setPolicy } from '#tests/support/control/operate';
 
 const openRouting = (page: Page, { slug }: Home) => page.goto(`/${slug}/routing`);
 
-/** Chooses a name in a box that adds, by its keys. */
+/** Chooses a name by keyboard in a box that adds names. */
 async function add(page: Page, label: string, name: string): Promise<void> {
   const box = page.getByRole('combobox', { name: label });
   await box.focus();

@@ -3,7 +3,7 @@ import { expect, type Page } from 'playwright/test';
 import { makeKey, test } from '#tests/console/home';
 import { callGateway } from '#tests/console/visit';
 
-/** The figures of a row of the table of totals: requests, and what they cost. */
+/** The figures in a row of the table of totals: requests and cost. */
 async function rowOf(page: Page, name: string): Promise<{ calls: string; cost: string }> {
   const cells = page.getByRole('row').filter({ hasText: name }).getByRole('cell');
   const texts = await cells.allTextContents();
@@ -11,7 +11,7 @@ async function rowOf(page: Page, name: string): Promise<{ calls: string; cost: s
 }
 
 test.beforeEach(async () => {
-  // Bars and totals are those of a day: none begins before the calls of a test are looked at.
+  // Bars and totals are per day: a test must not run across midnight.
   const untilMidnightMs = 24 * 3_600_000 - (Date.now() % (24 * 3_600_000));
   if (untilMidnightMs < 180_000) await pause(untilMidnightMs);
 });

@@ -1,14 +1,16 @@
 import { expect, type Locator, type Page } from 'playwright/test';
 
-/** Stops that are walked at most: rows of a long table are alike. */
+/** The most stops that are walked: rows of a long table are alike. */
 const mostStops = 40;
-/** A box for a moment has a stop for each of its parts and one for its calendar, of which the page hears once. */
+/**
+ * A date and time field has a stop for each of its parts and one for its calendar, but only one focus event.
+ */
 const mostParts = 9;
 
 /**
- * Walks what stands in front (the open dialog, else the page's main part) by Tab: everything that takes the keyboard is
- * reached once, in the order in which it is seen, inside the window and with a ring, and the way goes on behind the
- * last one: out of a page, round in a dialog.
+ * Walks the open dialog, otherwise the page's main part, by Tab: everything focusable is reached once, in
+ * visual order, inside the window and with a focus ring, and after the last stop, Tab leaves a page but stays
+ * in a dialog.
  * @param whole also the navigation around the main part.
  */
 export async function expectWalkByTab(page: Page, whole = false): Promise<void> {
@@ -19,7 +21,7 @@ export async function expectWalkByTab(page: Page, whole = false): Promise<void> 
     still = left < missing ? 0 : still + 1;
     missing = left;
   }
-  // Out of the last stop, which may have parts of its own.
+  // Leaves the last stop, which may have several parts.
   for (let parts = 0; parts < mostParts; parts += 1) {
     await page.keyboard.press('Tab');
     if (await page.evaluate(() => (Reflect.get(window, 'isBehind') as () => Promise<boolean>)())) break;
@@ -29,14 +31,14 @@ export async function expectWalkByTab(page: Page, whole = false): Promise<void> 
   expect([address, ...faults]).toEqual([address]);
 }
 
-/** Escape closes the dialog in front, and the keyboard is back at what opened it. */
+/** Escape closes the open dialog, and the focus returns to what opened it. */
 export async function expectEscapeLeadsBack(page: Page, opener: Locator): Promise<void> {
   await page.keyboard.press('Escape');
   await expect(page.getByRole('dialog')).toHaveCount(0);
   await expect(opener).toBeFocused();
 }
 
-/** In the page: looks what should be reached, and notes what is. @returns how many stops there are. */
+/** Runs in the page: finds what should be reached, and records what is. @returns the number of stops. */
 function beginWalk({ whole, mostStops }: { whole: boolean; mostStops: number }): number {
   const dialogs = [
     ...document.querySelectorAll('[role="dialog"], [role="alertdialog"], [role="menu"]'),
@@ -50,7 +52,7 @@ function beginWalk({ whole, mostStops }: { whole: boolean; mostStops: number }):
     if (one.tabIndex < 0 || one.matches(':disabled') || one.closest('[inert]')) return false;
     if (!one.checkVisibility({ visibilityProperty: true })) return false;
     if (!(one instanceof HTMLInputElement) || one.type !== 'radio') return true;
-    // Of a group of radio buttons one is a stop.
+    // A group of radio buttons is a single stop.
     const group = [...document.querySelectorAll<HTMLInputElement>(`input[name="${CSS.escape(one.name)}"]`)];
     if (group.some(({ checked }) => checked)) return one.checked;
     return !taken.has(one.name) && taken.add(one.name) !== undefined;
@@ -65,11 +67,11 @@ function beginWalk({ whole, mostStops }: { whole: boolean; mostStops: number }):
       : `<${one.localName}> ${(one.getAttribute('aria-label') ?? one.textContent ?? '').trim().slice(0, 40)}`;
   const faults: string[] = [];
   const walked: Element[] = [];
-  /** All that had the focus, for the message. */
+  /** Everything that had the focus, for the message. */
   const reached: string[] = [];
   const isExpected = (one: EventTarget | null): one is Element =>
     expected.some((candidate) => candidate === one);
-  /** The stop that comes next: others than those expected are the browser's own, such as boxes that scroll. */
+  /** Records the next stop; unexpected ones are the browser's own, such as scrollable boxes. */
   const onFocus = (event: FocusEvent) => {
     const one = event.target;
     if (one instanceof Element) reached.push(nameOf(one));
@@ -89,13 +91,13 @@ function beginWalk({ whole, mostStops }: { whole: boolean; mostStops: number }):
     if (bottom < 0 || top > innerHeight || right < 0 || left > innerWidth)
       faults.push(`outside of the window: ${nameOf(event.target)}`);
   };
-  /** Up is right only to the next column, and left only further down. */
+  /** Moving up is correct only to the next column, and moving left only further down. */
   const comparePlaces = () => {
-    // What sticks to an edge is compared where it stands by itself.
+    // Sticky elements are compared at their own position.
     for (const one of document.querySelectorAll('*')) if (one.scrollTop > 0) one.scrollTop = 0;
     for (const [nth, one] of wanted.entries()) {
       const next = wanted[nth + 1];
-      // A dialog opens on its first field, so that its cross is the last stop.
+      // A dialog opens on its first field, so its close button is the last stop.
       if (next === undefined || next.getAttribute('aria-label') === 'Close') break;
       const [a, b] = [one.getBoundingClientRect(), next.getBoundingClientRect()];
       const up = b.bottom <= a.top + 2 && b.left < a.right - 2;
@@ -105,11 +107,11 @@ function beginWalk({ whole, mostStops }: { whole: boolean; mostStops: number }):
     }
   };
   Reflect.set(window, 'walked', () => walked.length);
-  /** A dialog's guards lead on by themselves, a moment later. @returns whether the last stop is left. */
+  /** A dialog's focus guards move the focus on, a moment later. @returns whether the last stop was left. */
   Reflect.set(window, 'isBehind', async () => {
     const onGuard = () => document.activeElement?.matches(guard) === true;
     for (let frames = 0; onGuard() && frames < 30; frames += 1) await new Promise(requestAnimationFrame);
-    // On a page whose last stop was put in the place of a lighter one, that one is not left yet.
+    // If the last stop of a page was replaced when it got the focus, the focus is still on its replacement.
     if (leadsOut) return !isInside();
     return document.activeElement !== wanted.at(-1);
   });
@@ -125,11 +127,11 @@ function beginWalk({ whole, mostStops }: { whole: boolean; mostStops: number }):
     else if (dialog !== undefined && isWhole && !isInside()) faults.push('the keyboard leaves the dialog');
     return faults;
   });
-  // Before any of them is focused: some are put in the place of a lighter one then.
+  // Before any of them has the focus, because some are replaced then.
   comparePlaces();
   addEventListener('focusin', onFocus);
   addEventListener('focusout', onBlur);
-  // From the top of the root on.
+  // Starts at the top of the root.
   const start = root as HTMLElement;
   const had = start.getAttribute('tabindex');
   start.tabIndex = -1;

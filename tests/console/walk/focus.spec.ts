@@ -1,7 +1,7 @@
 import { expect, type Page } from 'playwright/test';
 import { makeKey, openKeys, test } from '#tests/console/home';
 
-/** Holds changes back; what is returned counts them, and lets them through. */
+/** Holds back changes. @returns functions that count them and let them through. */
 async function holdChanges(page: Page): Promise<{ count(): number; letThrough(): void }> {
   const { promise: through, resolve: letThrough } = Promise.withResolvers<void>();
   let seen = 0;

@@ -2,7 +2,7 @@ import { expect, type Page } from 'playwright/test';
 import { makeKey, openKeys, sessionOf, test } from '#tests/console/home';
 import { callGateway } from '#tests/console/visit';
 
-/** Nothing answers while `act` runs. */
+/** The server does not respond while `act` runs. */
 async function unheard(page: Page, act: () => Promise<void>): Promise<void> {
   await page.context().setOffline(true);
   await act();
@@ -131,7 +131,7 @@ test('a page waiting for a payment keeps waiting while the server does not respo
   });
 });
 
-test('a polled figure is requested once at a time, and again after an invalid response', async ({
+test('a polled figure is requested one request at a time, and again after an invalid response', async ({
   page,
   home,
 }) => {

@@ -17,16 +17,15 @@ import { sealingKey, secretSettings } from '#tests/support/control/operate';
 import { wordOf } from '#tests/support/control/sample';
 import type { TestPayments } from '#tests/support/stripe/payments';
 
-/** How an adapter answered, in words that all of them share. */
+/** How an adapter answered, in terms that all of them share. */
 export type Verdict =
   | 'no credential'
   | 'bad credential'
   | 'denied'
   | 'no workspace'
   | 'not found'
-  /** It was done. */
   | 'allowed'
-  /** The input or the state of things stood in the way, not who asked. */
+  /** Because of the input or the current state, not because of who asked. */
   | 'refused'
   | 'fault';
 
@@ -39,7 +38,10 @@ export interface ApiAnswer {
   readonly body: unknown;
 }
 
-/** Asks `/api/v1` in this process, at an address of the operation; all fields that it does not name are sent along. */
+/**
+ * Sends requests to `/api/v1` in this process, at an operation's address; all fields that are not in its path
+ * are sent along.
+ */
 export function apiOf(control: ControlHost) {
   const host = {
     control,
@@ -86,7 +88,7 @@ export function verdictOfApi({ status, error }: ApiAnswer): Verdict {
   return error.message.includes('there is no workspace') ? 'no workspace' : 'not found';
 }
 
-/** Sends a form's action as the user that the session names. */
+/** Submits a form's action as the session's user. */
 export async function verdictOfAction(
   operation: Operation,
   workspace: string,
@@ -105,7 +107,7 @@ export async function verdictOfAction(
 const commands = commandsOf(operations);
 const folder = mkdtempSync(join(tmpdir(), 'gateway-line-'));
 
-/** A value as the command line takes it: a document as the file that holds it. */
+/** A value as the command line takes it; for a document, the file that contains it. */
 function argumentOf({ kind }: Field, value: unknown): string {
   if (kind !== 'document' && kind !== 'files') return wordOf(value);
   const path = join(folder, 'document.json');
@@ -114,7 +116,7 @@ function argumentOf({ kind }: Field, value: unknown): string {
   return path;
 }
 
-/** Runs the operation's command line in this process, which acts for the operator. */
+/** Runs the operation's command in this process, as the operator. */
 export async function verdictOfLine(
   control: ControlHost & Partial<TestPayments>,
   operation: Operation,

@@ -1,6 +1,6 @@
 /**
- * Fields in which people write what they like, as `operation.field`. The browser test of markup fills each of them; a
- * field that is on neither list turns tests/unit/control/free-texts.spec.ts red.
+ * Fields with free text, as `operation.field`. The browser test of markup fills each of them; a field that is
+ * on neither list fails tests/unit/control/free-texts.spec.ts.
  */
 export const freeTexts = [
   ...['key.create.name', 'key.set.name', 'management-key.create.name'],
@@ -12,7 +12,7 @@ export const freeTexts = [
   ...['incident.create.title', 'incident.create.text', 'incident.update.text', 'incident.resolve.text'],
 ] as const;
 
-/** Texts that are stored nowhere, of which markup is refused, or that operators alone write. */
+/** Strings that are not stored, in which markup is refused, or that only operators write. */
 export const closedTexts = [
   ...[
     'workspace.create.timeZone',

@@ -16,13 +16,13 @@ import { loadCatalogue } from '#lib/gateway/snapshot/catalogue';
 import { publish } from '#lib/platform/data/change';
 import type { Db } from '#lib/platform/data/db';
 
-/** As tests give it: the JSON of the operation's input, and the workspace where one is needed. */
+/** As tests write it: the JSON of the operation's input, and the workspace if it needs one. */
 type Given = { workspace?: string } & Record<string, unknown>;
 
-/** Seals the secrets of webhooks and the credentials of providers. */
+/** Encrypts the secrets of webhooks and the credentials of providers. */
 export const sealingKey = new Uint8Array(32).fill(7);
 
-/** What a process has of secrets that no test looks into. */
+/** Secrets that a process needs and no test looks at. */
 export const secretSettings = {
   nextAuthSecret: 'signs sessions of tests',
   oldNextAuthSecrets: [],
@@ -31,7 +31,7 @@ export const secretSettings = {
   shortSecrets: [],
 };
 
-/** The operations of a database, without gateway processes beside it. */
+/** The operations of a database, without gateway processes. */
 export function controlHost(db: Db, keyPepper = 'pepper'): ControlHost {
   const catalogue = () => loadCatalogue(db.pool, { envSecret: () => undefined, sealingKey });
   const heldSecrets = heldSecretsOf({ ...secretSettings, keyPepper });
@@ -40,7 +40,7 @@ export function controlHost(db: Db, keyPepper = 'pepper'): ControlHost {
 
 const operator: Actor = { kind: 'operator', name: 'test', address: null };
 
-/** Runs an operation; as an operator unless somebody else is named. */
+/** Runs an operation, by default as an operator. */
 export function operate<F extends Fields, Out, R extends Reach>(
   db: Db,
   operation: Read<F, Out, R> | Mutation<F, Out, R>,
@@ -96,7 +96,7 @@ export const setWorkspace = (db: Db, given: Given) => operate(db, workspace.setW
 export const findWorkspace = (db: Db, slug: string) =>
   operate(db, workspace.showWorkspace, { workspace: slug });
 export const createUser = (db: Db, given: Given) => operate(db, user.createUser, given);
-/** As an operator, or as a user who is none. */
+/** As an operator, or as a user who is not one. */
 export const addMember = (db: Db, given: Given, userId?: string) =>
   operate(db, member.addMember, given, undefined, actorOf(userId));
 export const setMember = (db: Db, given: Given, userId?: string) =>

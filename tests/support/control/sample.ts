@@ -9,9 +9,10 @@ import { insist } from '#tests/support/eventually';
 const operator = { kind: 'operator', name: 'test', address: null } as const;
 
 /**
- * Input that an operation takes: its required fields and those that its address names, by their declared examples, and the id of a thing in the
- * workspace: a new one where its noun can be created, else the first one of its list.
- * @returns `made`: whether each id is one of a thing that is there.
+ * Valid input for an operation: its required fields and those in its address, from their declared examples,
+ * and the id of a thing in the workspace: a new one if its noun can be created, otherwise the first one of
+ * its list.
+ * @returns `made`: whether each id is that of an existing thing.
  */
 export async function sampleOf(
   host: ControlHost,
@@ -29,24 +30,24 @@ export async function sampleOf(
       input[name] = id ?? randomUUID();
     }
   }
-  // A management key is one of a role or of the operator.
+  // A management key has a role or is the operator's.
   if (operation.name === 'management-key.create') input.role = 'viewer';
-  // Of which no two workspaces have one.
+  // No two workspaces may have the same one.
   if (operation.name === 'workspace.rename') input.slug = `slug-${randomUUID().slice(0, 8)}`;
-  // Of the catalogue of those who take samples; where there is none, it is not found.
+  // From the catalogue of the tests that use samples; without one, it is not found.
   if (operation.name.startsWith('provider.') && 'provider' in input) input.provider = 'one';
   if (operation.name.startsWith('price.') && 'provider' in input) input.provider = 'one';
   if (operation.name === 'provider.set-credential') input.value = `sk-${randomUUID()}`;
-  // By its number, so that no name has to be resolved.
+  // An IP address, so that no name has to be resolved.
   if (operation.name === 'webhook.create') input.url = 'https://93.184.216.34/hook';
   if (operation.name === 'webhook.redeliver') {
     const test = operations.find(({ name }) => name === 'webhook.test');
     const asked = { actor: operator, workspace, input: { id: input.id } };
     if (test) input.delivery = idIn((await runAny(host, test, asked)).output);
   }
-  // Of which one runs at a time.
+  // Only one runs at a time.
   if (operation.name === 'verification.start') await verificationEnded(host);
-  // Its name may stand in a body instead.
+  // It may be in the body instead.
   if (operation.name === 'route.explain') input.model = operation.fields.model?.example;
   if (operation.name === 'member.add' || operation.name === 'user.confirm') {
     // Somebody who has signed up.
@@ -82,7 +83,7 @@ async function makeThing(host: ControlHost, { name }: Operation, workspace: stri
   return idIn(data[0]);
 }
 
-/** Each of a moment of its own. */
+/** Each at a different time. */
 async function makeDatedPrice(host: ControlHost): Promise<string | null> {
   const set = operations.find((one) => one.name === 'price.set');
   if (!set) return null;
@@ -96,10 +97,10 @@ function idIn(thing: unknown): string | null {
   return typeof thing === 'object' && thing !== null && 'id' in thing ? String(thing.id) : null;
 }
 
-/** Distinct each time where a thing must be unique. */
+/** Different each time if it must be unique. */
 function exampleOf({ kind, example, choices }: Field): unknown {
   if (typeof example === 'string' && example.includes('@')) return `${randomUUID()}@example.com`;
-  // Declared examples are of a time that passes; what must lie ahead does for as long as there are tests.
+  // Declared examples will be in the past some day; this stays in the future for as long as there are tests.
   if (kind === 'moment') return '2199-01-31T12:00:00Z';
   if (example !== undefined) return example;
   if (kind === 'choice') return choices?.[0];

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { newQuarter, quarterMs, startOf } from '#lib/gateway/settlement/pure/quarter';
 import { addSums } from '#lib/gateway/settlement/settle';
 
-/** What settlement adds to the sums of minutes and quarters for a call of a key that cost so much. */
+/** Adds what settlement would add to the sums of minutes and quarters for a call of a key at this cost. */
 export async function spendAt(pool: Pool, keyId: string, atMs: number, nano: bigint): Promise<void> {
   const { rows } = await pool.query<{ id: string }>('SELECT workspace_id AS id FROM api_key WHERE id = $1', [
     keyId,
@@ -21,7 +21,7 @@ export async function spendAt(pool: Pool, keyId: string, atMs: number, nano: big
   }
 }
 
-/** The same, so many minutes before the database's clock. */
+/** The same, this many minutes before the database's time. */
 export async function spendAgo(pool: Pool, keyId: string, minutesAgo: number, nano: bigint): Promise<void> {
   const { rows } = await pool.query<{ now: Date }>('SELECT now() AS now');
   await spendAt(pool, keyId, (rows[0]?.now.getTime() ?? Number.NaN) - minutesAgo * 60_000, nano);

@@ -14,11 +14,11 @@ export interface Booked {
   readonly endReason: string;
   readonly costNano: bigint;
   readonly holdNano: bigint;
-  /** Ids under which the provider answered it. */
+  /** Ids of the provider's answers to it. */
   readonly upstreamIds: readonly string[];
 }
 
-/** Every call in the log, by its mark; a call that stands there twice is in its list twice. */
+/** Every call in the log, by its mark; a call with two rows has two entries in its list. */
 export async function readBooked(stack: Stack): Promise<Map<string, Booked[]>> {
   const { rows } = await stack.db.pool.query(
     `SELECT c.id, c.client_request_id, c.workspace_id, c.status, c.error_code, c.end_reason,
@@ -45,7 +45,10 @@ export async function readBooked(stack: Stack): Promise<Map<string, Booked[]>> {
   return booked;
 }
 
-/** The call log once it has a row for each answer: that of a refusal, which holds nothing, may be the last to come. */
+/**
+ * Reads the call log once it has a row for each answer: the row of a refusal, which has no hold, may come
+ * last.
+ */
 export async function readSettled(stack: Stack, told: readonly Told[]): Promise<Map<string, Booked[]>> {
   const missing = async () => {
     const booked = await readBooked(stack);
@@ -67,7 +70,7 @@ export interface Provided {
 
 /** Every request that reached the provider, by its call's mark. */
 export async function readProvided(stack: Stack): Promise<Map<string, Provided[]>> {
-  // Whole lines of a long run would fill the memory.
+  // Complete lines of a long run would fill the memory.
   const lines = await stack.sandbox.linesAs((line) =>
     line.event === 'begin'
       ? { id: line.id, mark: markOf(line.attemptId) }
@@ -87,7 +90,7 @@ export async function readProvided(stack: Stack): Promise<Map<string, Provided[]
   return provided;
 }
 
-/** What is left in the database of holds, leases and processes. */
+/** The holds, leases and processes that are left in the database. */
 export async function readLeft(stack: Stack): Promise<{ holds: number; leases: number; owners: number }> {
   const { rows } = await stack.db.pool.query(
     `SELECT (SELECT count(*)::int FROM hold) AS holds, (SELECT count(*)::int FROM lease) AS leases,

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** How many checkpoints of running streams the journal of a data directory holds. */
+/** Number of checkpoints of running streams in the journal of a data directory. */
 export function checkpointsIn(dataDir: string): number {
   const folder = join(dataDir, 'journal');
   const names = existsSync(folder) ? readdirSync(folder) : [];

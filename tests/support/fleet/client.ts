@@ -7,9 +7,9 @@ import { record } from '#tools/sandbox/content/tool-call';
 export interface Told {
   /** 32 hex digits: the call's client_request_id, and in the provider's log its `attemptId`. */
   readonly mark: string;
-  /** 0: no answer's head came. */
+  /** 0: no response head arrived. */
   readonly status: number;
-  /** X-Request-Id; '' when no head came. */
+  /** X-Request-Id; '' if no head arrived. */
   readonly id: string;
   /** The answer's framing ended as announced. */
   readonly whole: boolean;
@@ -17,16 +17,16 @@ export interface Told {
 }
 
 export interface Wish {
-  /** What the simulated provider is to do; see tools/sandbox/scenario/name.ts. */
+  /** What the simulated provider should do; see tools/sandbox/scenario/name.ts. */
   readonly directive?: string;
   readonly stream?: boolean;
   readonly model?: string;
   readonly maxTokens?: number;
-  /** Hang up once so many events have come. */
+  /** Hangs up after this many events. */
   readonly leaveAfter?: number;
 }
 
-/** Many chat calls over kept connections, as an application's server would make them. */
+/** Makes many chat calls over kept connections, like an application's server. */
 export class Client {
   readonly #url: URL;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
@@ -36,8 +36,9 @@ export class Client {
   }
 
   /**
-   * A call that is made again while nobody knows whose key it is: on a busy machine the database does not tell in time.
-   * @param headed told when the head of an answer is here.
+   * Makes a call, and repeats it while the gateway cannot resolve its key: on a busy machine, the database
+   * may not answer in time.
+   * @param headed called when the head of an answer has arrived.
    */
   async ask(key: string, wish: Wish = {}, headed: () => void = () => {}): Promise<Told> {
     for (;;) {
@@ -51,8 +52,8 @@ export class Client {
 
   /**
    * Never rejects.
-   * @param headed told when the answer's head is here.
-   * @param grown told of each piece of its body.
+   * @param headed called when the answer's head has arrived.
+   * @param grown called with each piece of its body.
    */
   call(
     key: string,
@@ -122,12 +123,15 @@ export function codeOf(told: Told): string {
   return String(record(record(JSON.parse(told.text)).error).code ?? '');
 }
 
-/** Nobody knows whose call it was: a database that is asked in vain leaves it without a row (contract: call-log/row). */
+/**
+ * Whether the key could not be resolved: if the database does not answer, the call has no row (contract:
+ * call-log/row).
+ */
 export function keyUnresolved(told: Told): boolean {
   return ['auth_resolve_failed', 'hydrate_cooldown'].includes(codeOf(told));
 }
 
-/** The mark that a traceparent of ours carries. */
+/** The mark in one of our traceparents. */
 export function markOf(traceparent: string | null): string {
   return traceparent?.split('-')[1] ?? '';
 }

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { Booked, Provided } from '#tests/support/fleet/accounts';
 import { keyUnresolved, type Told } from '#tests/support/fleet/client';
 
-/** What became of the calls of a load under which processes were killed. */
+/** The results of the calls of a load during which processes were killed. */
 export interface Judged {
   readonly calls: number;
   readonly answered: number;
@@ -13,8 +13,9 @@ export interface Judged {
 }
 
 /**
- * Holds what clients were told against the log and against what the provider saw: every answer has its row, every
- * whole one at its price, nothing stands in the log twice, and what the provider served is charged or interrupted.
+ * Compares what clients received with the log and with what the provider saw: every answer has a row, every
+ * complete answer is charged at its price, no call is in the log twice, and what the provider served is
+ * charged or interrupted.
  */
 export function judge(
   told: readonly Told[],
@@ -43,13 +44,13 @@ export function judge(
   return figures;
 }
 
-/** Nothing above the hold for a call that was cut, nothing for one that was refused. */
+/** A call that was cut costs at most its hold, and a refused one nothing. */
 function expectFairEnd(row: Booked): void {
   if (row.endReason === 'interrupted') expect(row.costNano <= row.holdNano, row.id).toBe(true);
   if (row.endReason === 'refused') expect(row.costNano, row.id).toBe(0n);
 }
 
-/** What the provider would charge for the one answer that went to the client. */
+/** What the provider would charge for the one answer that the client got. */
 function fairOf(row: Booked, requests: readonly Provided[]): bigint {
   const answers = requests.filter((request) => row.upstreamIds.includes(request.id));
   expect(answers.length, `answers of the provider to ${row.id}`).toBe(1);

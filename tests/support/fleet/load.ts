@@ -1,18 +1,18 @@
 import type { Client, Told, Wish } from '#tests/support/fleet/client';
 
-/** No more of them wait for an answer: a machine that is behind is not asked for more. */
+/** The most calls that may wait for an answer: a machine that is behind does not get more. */
 const mostWaiting = 100;
 
-/** A load that runs. */
+/** A running load. */
 export interface Load {
-  /** Makes one call more. */
+  /** Makes one more call. */
   add(client: Client | undefined, key: string, wish: Wish): void;
   /** @returns every call as its client saw it. */
   stop(): Promise<Told[]>;
 }
 
 /**
- * Calls at a steady pace, whether or not anybody answers.
+ * Makes calls at a steady pace, whether or not they are answered.
  * @param random draws the key and the wish of each.
  * @param keep what is kept of a call.
  * @param most calls that may wait for their end.

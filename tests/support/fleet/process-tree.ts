@@ -6,7 +6,7 @@ interface Process {
   readonly command: string;
 }
 
-/** A process and everything that it started, as /proc has it. */
+/** A process and all its descendants, from /proc. */
 export function processTree(pid: number): readonly Process[] {
   const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   const running = all.flatMap((name) => findProcess(Number(name)) ?? []);
@@ -17,7 +17,7 @@ export function processTree(pid: number): readonly Process[] {
   return tree;
 }
 
-/** Those of `processes` that still run. */
+/** The processes that still run. */
 export function survivors(processes: readonly Process[]): string[] {
   return processes.filter((one) => findProcess(one.pid)?.command === one.command).map((one) => one.command);
 }
@@ -32,8 +32,9 @@ export function residentMib(processes: readonly Process[]): number {
 }
 
 /**
- * Sends a signal to one process. @param pid 0 and undefined would be the group of the tests themselves, all of `npm test`.
- * @throws when it names no process.
+ * Sends a signal to one process. @param pid 0 and undefined would be the group of the tests themselves, all
+ * of `npm test`.
+ * @throws if it names no process.
  */
 export function signal(pid: number | undefined, name: NodeJS.Signals): void {
   if (!pid || pid < 1) throw new Error(`no process to send ${name} to: ${pid}`);

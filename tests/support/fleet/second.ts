@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { freePort } from '#tests/support/run/free-port';
 import { type OwnStack, ready, root, tether } from '#tests/support/stack';
 
-/** A gateway process beside the stack's own, on the same database. */
+/** Another gateway process besides the stack's own, on the same database. */
 export interface Second {
   readonly url: string;
   readonly process: ChildProcess;
@@ -29,7 +29,7 @@ export async function startSecond(
   const url = `http://127.0.0.1:${port}`;
   const child = spawn(process.execPath, ['--import', tether, join(root, 'server.ts')], {
     cwd: root,
-    // It ends with the tests, should they be killed.
+    // It stops if the tests are killed.
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     env: {
       ...stack.environment,
@@ -43,7 +43,7 @@ export async function startSecond(
   let log = '';
   child.stderr?.on('data', (text) => {
     log += text;
-    // Warnings are asked for by some tests; errors are told to whoever runs them.
+    // Some tests look for warnings; errors are shown to the person who runs the tests.
     if (String(text).includes('"level":50')) process.stderr.write(text);
   });
   await ready(url, child, () => log);

@@ -1,11 +1,11 @@
-/** A browser's cookies and redirects, without a browser. */
+/** Handles cookies and redirects like a browser. */
 export interface CookieJar {
   fetch(address: string, init?: RequestInit): Promise<Response>;
   get(name: string): string | undefined;
   set(name: string, value: string): void;
 }
 
-/** @param origin the console's: its cookies go there alone. */
+/** @param origin of the console: only it gets the cookies. */
 export function cookieJar(origin: string): CookieJar {
   const cookies = new Map<string, string>();
   const header = () => [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');

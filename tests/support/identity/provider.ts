@@ -2,7 +2,7 @@ import { createHash, createSign, generateKeyPairSync, randomBytes } from 'node:c
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
-/** Who is signed in at the provider. */
+/** The person signed in at the provider. */
 export interface Identity {
   readonly id: string;
   readonly name: string;
@@ -10,10 +10,10 @@ export interface Identity {
   readonly verified: boolean;
 }
 
-/** GitHub and an OpenID provider in one, which consent to everything. */
+/** GitHub and an OpenID provider in one; it consents to everything. */
 export interface IdentityProvider {
   readonly url: string;
-  /** From now on this is who goes through. */
+  /** Sets who is signed in from now on. */
   become(identity: Identity): void;
   close(): Promise<void>;
 }

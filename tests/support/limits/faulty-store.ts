@@ -1,11 +1,12 @@
 import type { LimitStore, PermitAnswer, PermitRequest } from '#lib/gateway/limits/pure/permit-request';
 
-/** A store that fails as it is told. */
+/** A store that fails on demand. */
 export class FaultyStore implements LimitStore {
   readonly name = 'faulty';
   readonly patienceMs: number;
   /**
-   * `hung`: takes asks and never carries them out. `mute`: carries them out and loses the answer. `refused`: fails.
+   * `hung`: accepts requests and never carries them out. `mute`: carries them out and loses the answer.
+   * `refused`: fails.
    */
   state: 'on' | 'hung' | 'mute' | 'refused' = 'on';
   reconnects = 0;

@@ -24,11 +24,11 @@ export interface Member {
   vacate(callId: string): void;
   /** Whether a call runs here. */
   holds(callId: string): boolean;
-  /** It is dead: nothing of it reaches the store any more. */
+  /** Kills it: none of its requests reach the store any more. */
   kill(): void;
 }
 
-/** @param simulation null: real time, whose ticks run by themselves. */
+/** @param simulation null: real time, with ticks of its own timer. */
 export function startMember(
   store: LimitStore,
   { processes, rank }: { processes: number; rank: number },

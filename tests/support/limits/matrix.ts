@@ -9,14 +9,14 @@ export interface Case {
   readonly limit: number;
   /** Calls a minute, as a multiple of the limit. */
   readonly load: number;
-  /** Spread evenly at random, or all of a minute within a second around its end. */
+  /** Spread evenly at random, or all calls of a minute within a second around its end. */
   readonly arrivals: 'even' | 'edge';
 }
 
 export interface Seen {
   readonly calls: number;
   readonly admitted: number;
-  /** What one process would have admitted of the same calls. */
+  /** How many of the same calls one process would have admitted. */
   readonly allowed: number;
   /** The most in any 60 s. */
   readonly most: number;
@@ -34,7 +34,7 @@ export const cases: readonly Case[] = [1, 3].flatMap((processes) =>
   ),
 );
 
-/** A generator of numbers from 0 to 1 that a seed decides. */
+/** A generator of numbers from 0 to 1, determined by a seed. */
 export function random(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -47,7 +47,7 @@ export function random(seed: number): () => number {
 
 /**
  * Runs calls through a fleet in simulated time.
- * @param open a store that goes by the simulation's clock.
+ * @param open a store that uses the simulation's clock.
  * @param snapshot a key with the case's limit on it or its workspace.
  */
 export async function runCase(

@@ -20,7 +20,10 @@ interface Book {
   readonly slots: Map<string, { slots: number; untilMs: number }>;
 }
 
-/** What a store of limits promises, in memory and by a clock of the test's: the model that real ones are held against. */
+/**
+ * The contract of a store of limits, in memory and with the test's clock: the model that real stores are
+ * compared with.
+ */
 export class MemoryStore implements LimitStore {
   readonly name = 'memory';
   readonly patienceMs = Number.POSITIVE_INFINITY;
@@ -87,7 +90,7 @@ export class MemoryStore implements LimitStore {
     return answer;
   }
 
-  /** Everything is gone, as after FLUSHALL. */
+  /** Deletes everything, like FLUSHALL. */
   flush(): void {
     this.#books = new Map();
     this.#last = new Map();

@@ -6,16 +6,16 @@ import { random } from '#tests/support/limits/matrix';
 import { Simulation } from '#tests/support/limits/simulation';
 
 export interface Retried {
-  /** Lone retries, after exactly what `Retry-After` said. */
+  /** Single retries, exactly when `Retry-After` said. */
   readonly retries: number;
   readonly admitted: number;
-  /** The most requests that a minute had above its limit, over all keys; at most 0. */
+  /** The most requests above its limit in any minute, over all keys; 0 or less is correct. */
   readonly overRequests: number;
 }
 
 /**
- * Keys of their own with random limits are called at random processes until one is refused; then nothing happens but
- * one retry at another process, when `Retry-After` has passed.
+ * Calls keys with random limits at random processes until one call is refused; then nothing happens except
+ * one retry at another process, after `Retry-After`.
  */
 export async function retryAlone(
   keys: number,
@@ -47,7 +47,7 @@ export async function retryAlone(
       members[pick(processes)]?.claim(snapshot, { need: 'generate', tokens }) ?? Promise.reject(new Error());
     const ends = (answer: Claim, tokens: number) => {
       const member = members.find(({ holds }) => holds(answer.callId));
-      // It used less, more, or what was estimated; nothing more, where it ends after the refusal was decided.
+      // It used less, more, or the estimate; but not more if it ends after the refusal was decided.
       const actual = next() < 0.3 ? null : Math.floor(tokens * next() * 1.3);
       simulation.later(pick(400), () =>
         member?.end(answer, {
@@ -67,7 +67,7 @@ export async function retryAlone(
         } else if (!refused) {
           refused = true;
           const waitMs = (answer.retryAfterSeconds ?? 0) * 1000;
-          // What runs ends first, and what ended is told: nothing else may happen while the retry waits.
+          // Running calls end and are reported first: nothing else may happen while the retry waits.
           simulation.later(waitMs, () => {
             seen.retries++;
             void claim(tokens).then((late) => {

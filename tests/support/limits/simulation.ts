@@ -6,14 +6,14 @@ interface Event {
   work: (() => void) | null;
 }
 
-/** Simulated time: events run in their order, and time stands still while a store of limits really works. */
+/** Simulated time: events run in order, and the clock stops while a store of limits does its real work. */
 export class Simulation {
   nowMs = 1_000_000;
   readonly #events: Event[] = [];
   #order = 0;
   readonly #working = new Set<Promise<unknown>>();
 
-  /** Runs `work` after `ms`. @returns what cancels it. */
+  /** Runs `work` after `ms`. @returns a function that cancels it. */
   later(ms: number, work: () => void): () => void {
     const event: Event = { atMs: this.nowMs + ms, order: this.#order++, work };
     if (Number.isFinite(ms)) this.#insert(event);
@@ -26,7 +26,7 @@ export class Simulation {
     this.later(Math.max(0, atMs - this.nowMs), work);
   }
 
-  /** A real store as seen over a network that takes `roundTripMs` of simulated time. */
+  /** A real store behind a simulated network with a round trip of `roundTripMs`. */
   seen(store: LimitStore, roundTripMs: number): LimitStore {
     const carryOut = (ask: PermitRequest) =>
       new Promise<PermitAnswer>((resolve, reject) => {
@@ -70,7 +70,7 @@ export class Simulation {
     return true;
   }
 
-  /** By moment, then as they came. */
+  /** By time, then by the order of arrival. */
   #insert(event: Event): void {
     let low = 0;
     let high = this.#events.length;

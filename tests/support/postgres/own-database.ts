@@ -2,7 +2,9 @@ import { afterAll } from 'vitest';
 import { type Db, openDb } from '#lib/platform/data/db';
 import { createDatabase } from '#tests/support/database';
 
-/** A database of the spec file's own, with all migrations applied; it goes when the file's tests have ended. */
+/**
+ * The spec file's own database, with all migrations applied; it is dropped when the file's tests have ended.
+ */
 export async function openOwnDatabase(): Promise<Db> {
   const database = await createDatabase();
   const db = openDb(database.url);

@@ -4,7 +4,7 @@ import { publish, sqlOf } from '#lib/platform/data/change';
 import type { Db } from '#lib/platform/data/db';
 import { newRowId } from '#lib/platform/data/row-id';
 
-/** Puts a catalogue in force that no file holds. */
+/** Applies a catalogue that is in no file. */
 export async function applySet(db: Db, wanted: CatalogueSet): Promise<void> {
   const options = { sealingKey: null, newId: newRowId };
   await db.prisma.$transaction(

@@ -13,7 +13,7 @@ const perKind = { input: '5', imageInput: '10', output: '12', imageOutput: '40' 
 const perSecond = { videoSecond: '0.25' };
 const price = { input: '1', cachedInput: '0.25', output: '4' };
 
-/** What `startStack` sets beside the sandbox's own address and key. */
+/** Variables that `startStack` sets besides the sandbox's own address and key. */
 export const catalogueEnv = { TEST_MISADDRESSED_URL: 'not an address', TEST_WRONG_KEY: 'not the key' };
 
 const providers = [
@@ -68,7 +68,7 @@ const providers = [
 
 type Offer = Readonly<Record<string, unknown>> & { readonly provider: string };
 
-/** Reasoning out of sight costs more than what is said. */
+/** Hidden reasoning costs more than visible output. */
 const thinks = {
   upstreamModel: 'echo',
   families: ['chat', 'responses', 'messages'],
@@ -76,7 +76,7 @@ const thinks = {
 };
 const reasoning = /^test\/thinks-/;
 
-/** Each model shows one thing that an operator may choose or get wrong. */
+/** Each model is for one thing that an operator may choose or get wrong. */
 const offers: Readonly<Record<string, readonly Offer[]>> = {
   'test/drained': [{ provider: 'drained', price }],
   'test/thinks-aborted': [{ provider: 'aborted', ...thinks }],
@@ -179,12 +179,12 @@ const offers: Readonly<Record<string, readonly Offer[]>> = {
   ],
 };
 
-/** Further names of the models above. */
+/** Additional names of the models above. */
 const aliases: Readonly<Record<string, readonly string[]>> = {
   'test/named': ['named-latest', 'named-2026-01-01'],
 };
 
-/** Providers and models of the tests alone, beside the simulated provider's own catalogue. */
+/** Providers and models only for tests, besides the simulated provider's own catalogue. */
 export function testCatalogue(): CatalogueSet {
   const file = {
     providers: providers.map((provider) => ({ name: provider.id, onDisconnect: 'abort', ...provider })),

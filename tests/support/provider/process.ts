@@ -5,42 +5,44 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { BeginLine, EndLine, TruthLine } from '#tools/sandbox/truth-log';
 
-/** Which lines of its log; no word: all. */
+/** Filters of log lines; none: all lines. */
 interface Which {
   readonly event?: 'begin' | 'end';
-  /** The request's. */
+  /** The request's id. */
   readonly id?: string;
-  /** The model that the provider was asked for; of ends alone. */
+  /** The model that the provider was asked for; only end lines. */
   readonly model?: string;
-  /** Stands in the request's path or body; of begins alone. */
+  /** Text in the request's path or body; only begin lines. */
   readonly text?: string;
 }
 
-/** The simulated provider as a process of its own, and what it knows: the tests' cost oracle. */
+/** The simulated provider as a separate process, and its log: the tests' source of expected costs. */
 export interface SandboxProcess {
   /** Its versioned root. */
   readonly url: string;
   readonly key: string;
-  /** Requests whose path or body holds this text, in order. */
+  /** Requests whose path or body contains this text, in order. */
   seen(text: string): Promise<BeginLine[]>;
-  /** The first request whose path or body holds this text, as soon as it has arrived. */
+  /** The first request whose path or body contains this text, as soon as it has arrived. */
   begun(text: string): Promise<BeginLine>;
-  /** Lets the answer go on, before its first byte or later, that stalls on a request which holds this text. */
+  /**
+   * Continues the answer to a request that contains this text, if it stalls, before its first byte or later.
+   */
   release(text: string): Promise<void>;
   /** How a request ended, as soon as it has. */
   ended(id: string): Promise<EndLine>;
-  /** The lines that fit, of the last 20,000; of a provider that files share, always fewer than all. */
+  /** The matching lines of the last 20,000; do not read all lines of a shared provider. */
   lines(which: Which): Promise<TruthLine[]>;
-  /** Of each line that its log keeps what is needed, where there are too many for memory. */
+  /** Keeps only what is needed of each line, if there are too many for memory. */
   linesAs<Kept>(keep: (line: TruthLine) => Kept): Promise<Kept[]>;
   close(): Promise<void>;
 }
 
 const program = fileURLToPath(new URL('../../../tools/sandbox/main.ts', import.meta.url));
-/** The provider itself lets one wait for a line for a minute at most. */
+/** The provider itself waits for a line for at most a minute. */
 const patienceMinutes = 3;
 
-/** @param logFile keeps every line of its log; without it the last 20,000 are kept. */
+/** @param logFile gets every line of its log; without it, only the last 20,000 are kept. */
 export async function startSandboxProcess(logFile?: string): Promise<SandboxProcess> {
   const key = 'sandbox-test-key';
   const args = ['--tied', '--key', key, ...(logFile ? ['--log', logFile] : [])];
@@ -68,7 +70,7 @@ async function readFile<Kept>(file: string, keep: (line: TruthLine) => Kept): Pr
   return lines;
 }
 
-/** One that another process has started. `close` leaves it running. */
+/** Joins a provider that another process has started. `close` leaves it running. */
 export function joinSandbox(url: string, key: string): SandboxProcess {
   const { origin } = new URL(url);
   const read = async (query: string): Promise<TruthLine[]> => {

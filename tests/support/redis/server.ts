@@ -4,10 +4,10 @@ import { createServer } from 'node:http';
 import { Redis } from 'ioredis';
 import { freePort } from '#tests/support/run/free-port';
 
-/** A Redis of the test's own, or a part of TEST_REDIS_URL: tests use keys of their own. */
+/** The test's own Redis, or a part of TEST_REDIS_URL, where each test uses its own keys. */
 export interface TestRedis {
   readonly url: string;
-  /** Whether it can be stopped: not one that others use too. */
+  /** Whether it can be stopped: not if others use it too. */
   readonly freezes: boolean;
   /** From now on it does not answer, until `thaw`. */
   freeze(): void;
@@ -41,14 +41,14 @@ export async function startRedis(): Promise<TestRedis> {
 
 function ignore(): void {}
 
-/** The same Redis as Upstash serves it: a command as JSON, its answer as JSON. */
+/** The same Redis with Upstash's interface: a command as JSON, its answer as JSON. */
 export async function startRest(
   redisUrl: string,
   token: string,
 ): Promise<{ url: string; close(): Promise<void> }> {
   const redis = new Redis(redisUrl);
   const run = async ([name = '', ...words]: string[]) => {
-    // Upstash's own server knows this flag of a script, and other hashes of scripts follow from it.
+    // Only Upstash's own server knows this flag of a script, and without it a script has another hash.
     const [first = '', ...rest] = words;
     const plain = /^evalsha$/i.test(name)
       ? []
@@ -59,7 +59,7 @@ export async function startRest(
       (error: Error) => ({ error: error.message }),
     );
   };
-  // Its clients close connections, never the other side: one may just be writing there.
+  // Only clients close connections: if the server did, a client might be writing at that moment.
   const server = createServer({ keepAliveTimeout: 600_000 }, async (request, response) => {
     let body = '';
     for await (const chunk of request) body += chunk;
@@ -84,7 +84,7 @@ export async function startRest(
   };
 }
 
-/** Texts go in base64, as the client asks for. */
+/** Strings are sent in base64, as the client requests. */
 function encoded(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(encoded);
   return typeof value === 'string' && value !== 'OK' ? Buffer.from(value).toString('base64') : value;

@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * Below those that Linux gives to outgoing connections: one of them could take the port of a server that is being
- * started again, even the connection of a client that tries to reach this very server.
+ * Below the ports that Linux uses for outgoing connections: one of those could take the port of a server that
+ * is being restarted, even the connection of a client that tries to reach this very server.
  */
 const range = { first: 12_000, count: 20_000 };
 
 /**
- * A port on which nothing listens, and which no other process of the tests is given as long as this one lives: each is
- * marked by the datagram socket of the same number.
+ * A port on which nothing listens, and which no other process of the tests gets while this one lives: each is
+ * marked by a datagram socket with the same number.
  */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < 100; tries += 1) {
@@ -20,7 +20,7 @@ export async function freePort(): Promise<number> {
   throw new Error(`no free port from ${range.first} on: end what listens there`);
 }
 
-/** @returns false where another process has marked it. */
+/** @returns false if another process has marked it. */
 async function isMarked(port: number): Promise<boolean> {
   const mark = createSocket('udp4').unref();
   mark.bind({ address: '127.0.0.1', port, exclusive: true });

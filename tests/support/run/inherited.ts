@@ -1,6 +1,6 @@
 /**
- * What the programs that tests start keep of the environment of `npm test`. With the cache of compiled modules a
- * gateway starts in half the time.
+ * The part of `npm test`'s environment that is passed to the programs that tests start. With the cache of
+ * compiled modules, a gateway starts in half the time.
  */
 export function inherited() {
   const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;

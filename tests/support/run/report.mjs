@@ -1,4 +1,4 @@
-// A reporter of vitest: writes to the file that GATEWAY_TEST_REPORT names what a run came to.
+// A vitest reporter that writes the result of a run to the file named by GATEWAY_TEST_REPORT.
 import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 

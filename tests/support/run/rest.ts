@@ -1,4 +1,6 @@
-/** Between two looks: the longer the more has been waited, since looking takes work from what is waited for. */
+/**
+ * The pause between two checks: longer the longer the wait, because checking slows down what is waited for.
+ */
 export function rest(startMs: number): Promise<void> {
   const ms = Math.min(250, Math.max(25, (performance.now() - startMs) / 10));
   return new Promise((resolve) => setTimeout(resolve, ms));

@@ -13,20 +13,20 @@ export const secrets = {
   KEY_PEPPER: 'c'.repeat(64),
 };
 
-/** A running gateway, its database and its provider, as a test knows them. */
+/** A running gateway, its database and its provider. */
 export interface Stack {
   readonly url: string;
   readonly db: Db;
   readonly databaseUrl: string;
   readonly dataDir: string;
   readonly sandbox: SandboxProcess;
-  /** Whether files beside this one use it: its books are verified once then, after the last of them. */
+  /** Whether other files use it at the same time: its books are then verified once, after the last file. */
   readonly shared: boolean;
-  /** Workspaces that were made by this file. */
+  /** Workspaces that this file created. */
   readonly workspaces: readonly string[];
-  /** What the gateway has written to its log, errors alone; of a shared one since this file joined. */
+  /** Errors in the gateway's log; of a shared gateway, since this file joined. */
   log(): string | Promise<string>;
-  /** Makes a workspace of its own with $100 and no limits; settings as the verb takes them. */
+  /** Creates a workspace with $100 and no limits; settings as the operation takes them. */
   workspace(settings?: Partial<Parameters<typeof createWorkspace>[1]>): Promise<{ id: string; slug: string }>;
   key(
     workspace: string,
@@ -39,12 +39,12 @@ export interface Stack {
   close(): Promise<void>;
 }
 
-/** A limit is asked of the database for every new key: tests of limits set their own. */
+/** A new key with a limit makes the gateway query the database: tests of limits set their own. */
 const unlimited = { rpm: null, tpm: null, concurrency: null };
 
 type Place = Pick<Stack, 'url' | 'databaseUrl' | 'dataDir' | 'db' | 'sandbox'>;
 
-/** @param alive whether the gateway runs: one that was killed is told nothing. */
+/** @param alive whether the gateway runs: a killed one is not told. */
 export function attach(place: Place, alive: () => boolean): Omit<Stack, 'log' | 'close' | 'shared'> {
   const { db, dataDir } = place;
   const workspaces: string[] = [];

@@ -20,11 +20,11 @@ type Found = Call & CallNames & { readonly more: boolean };
 
 const columns = Object.keys(Prisma.CallScalarFieldEnum).map((name) => {
   const column = `c.${columnOf(name)}`;
-  // A list is empty where nothing was written, as Prisma reads it.
+  // A list without a value is empty, as Prisma reads it.
   return `${name === 'flags' ? `coalesce(${column}, '{}')` : column} AS "${name}"`;
 });
 
-/** What `call.show` reads by five statements of Prisma's. */
+/** Reads what `call.show` reads with five Prisma statements. */
 const statement = {
   name: 'test-calls',
   text: `SELECT ${columns.join(', ')}, w.slug AS "workspaceSlug", k.name AS "keyName",
@@ -39,9 +39,9 @@ const statement = {
 };
 
 /**
- * Waits until the row of a call is in the log. One statement looks for all calls that a file waits for: many tests wait at
- * once, and to look for each alone would keep the database busy.
- * @returns rejects after two minutes, and when the database does not answer.
+ * Returns a function that waits until a call is in the log. One statement looks for all calls that a file
+ * waits for, because many tests wait at the same time, and a statement for each would keep the database busy.
+ * @returns a function that rejects after two minutes, or if the database does not answer.
  */
 export function awaitCalls(db: Db): (id: string) => Promise<CallDetail> {
   let waiting: Waiting[] = [];
@@ -81,7 +81,9 @@ export function awaitCalls(db: Db): (id: string) => Promise<CallDetail> {
     });
 }
 
-/** As `call.show` shows it, which reads what more there is of a call itself: its job, or what its charge became. */
+/**
+ * The call as `call.show` returns it; if it has a job or a corrected charge, the operation itself reads them.
+ */
 async function detailOf(db: Db, { more, ...call }: Found): Promise<CallDetail> {
   const shown = more ? await findCall(db, call.id) : callDetail(call, null, null, call);
   if (shown) return shown;

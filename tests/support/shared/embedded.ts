@@ -16,11 +16,14 @@ import { openEmbedded } from '#lib/platform/data/embedded';
 import { migrate } from '#lib/platform/data/migrate';
 import { copyMigrations, hourlyVersion } from '#tests/support/shared/migrations';
 
-/** How far the embedded database of a directory is: made and empty, as `hourlyVersion` has it, or with all migrations. */
+/**
+ * The state of a directory's embedded database: created and empty, as of `hourlyVersion`, or with all
+ * migrations.
+ */
 type EmbeddedState = 'made' | 'hourly' | 'migrated';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-/** What decides how a new one looks. */
+/** The files that determine the contents of a new one. */
 const sources = [
   'package-lock.json',
   'lib/platform/data',
@@ -29,8 +32,8 @@ const sources = [
 ];
 
 /**
- * A DATA_DIR of its own with an embedded database: a copy, some 100 ms, where making and migrating one keeps a
- * core busy for seconds.
+ * A new DATA_DIR with an embedded database. It is copied in some 100 ms; creating and migrating one would
+ * keep a core busy for seconds.
  */
 export async function embeddedDirectory(state: EmbeddedState): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), 'gateway-embedded-'));
@@ -38,7 +41,10 @@ export async function embeddedDirectory(state: EmbeddedState): Promise<string> {
   return directory;
 }
 
-/** The directory to copy from: all parts of a run and later runs have the same, until a source of it changes. */
+/**
+ * The directory to copy from, shared by all parts of a run and by later runs until one of its sources
+ * changes.
+ */
 async function templateOf(state: EmbeddedState): Promise<string> {
   const folder = join(root, 'node_modules/.cache/embedded');
   const template = join(folder, `${state}-${hashOf(sources)}`);
@@ -54,7 +60,7 @@ async function templateOf(state: EmbeddedState): Promise<string> {
     renameSync(directory, template);
   } catch (error) {
     rmSync(directory, { recursive: true, force: true });
-    // Another process has made it meanwhile.
+    // Another process has created it meanwhile.
     if (!existsSync(template)) throw error;
   }
   return template;

@@ -1,4 +1,4 @@
-/** What is logged when the machine was too busy for a time limit of the database, or of what is written there. */
+/** Log lines that say that the machine was too busy for a time limit of the database, or of a write to it. */
 const busy = new RegExp(
   [
     'Query read timeout',
@@ -11,7 +11,7 @@ const busy = new RegExp(
   ].join('|'),
 );
 
-/** The lines of a log but for those that only tell that the machine was too busy. */
+/** The lines of a log, without those that only say that the machine was too busy. */
 export function faultsIn(log: string): string[] {
   return log.split('\n').filter((line) => line !== '' && !busy.test(line));
 }

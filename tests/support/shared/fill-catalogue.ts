@@ -6,7 +6,7 @@ import { testCatalogue } from '#tests/support/provider/catalogue';
 
 const sandbox = fileURLToPath(new URL('../../../catalogue/sandbox.yaml', import.meta.url));
 
-/** The simulated provider's catalogue and the tests' own. */
+/** Applies the simulated provider's catalogue and the tests' own. */
 export async function fillCatalogue(db: Db): Promise<void> {
   await applySet(db, await readCatalogue(sandbox));
   await applySet(db, testCatalogue());

@@ -4,14 +4,14 @@ import { attach, type Stack } from '#tests/support/shared/attach';
 import type { SharedPlace } from '#tests/support/shared/serve-stacks';
 
 /**
- * The running gateway of a lane, which all spec files share: workspaces of its own keep a file apart from the
- * others. `close` leaves it running.
+ * The running gateway of a lane, shared by all spec files, which are isolated by their own workspaces.
+ * `close` leaves it running.
  */
 export async function joinStack(lane: 'node' | 'web' = 'node'): Promise<Stack> {
   const place: SharedPlace = JSON.parse(await read(lane));
   const db = openDb(place.databaseUrl, { onError: () => {} });
   const { url, key } = place.sandbox;
-  // From the start of a line: half of one would be taken for another.
+  // From the start of a line, because half a line would look like another one.
   const before = (await read(`${lane}/log`)).lastIndexOf('\n') + 1;
   return {
     ...attach({ ...place, db, sandbox: joinSandbox(url, key) }, () => true),

@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url';
 
 const own = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url));
 
-/** The first migration that the version lacks whose usage was summed by the hour and whose ledger had a line a call. */
+/** The first migration after the version that summed usage by the hour and had a ledger line per call. */
 export const hourlyVersion = '20261122140000';
 
-/** A copy of the project's migrations to write into, or of those before the named one. */
+/** A writable copy of the project's migrations, or of those before the named one. */
 export function copyMigrations(before?: string): string {
   const directory = mkdtempSync(join(tmpdir(), 'gateway-migrations-'));
   cpSync(own, directory, { recursive: true });

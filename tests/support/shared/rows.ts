@@ -11,11 +11,11 @@ import { publish } from '#lib/platform/data/change';
 import type { Db } from '#lib/platform/data/db';
 import { newRowId } from '#lib/platform/data/row-id';
 
-// What tests begin with: the rows that the operations would write, without the trail. Tests make thousands, which by the
-// operations takes several times as long; tests/gateway/control proves these.
+// Rows that tests begin with, as the operations would write them, but without audit rows. Tests create
+// thousands, and with operations it takes several times as long; tests/gateway/control tests those.
 
 /**
- * A workspace of its own. No gateway knows it yet, so that none has to hear of it.
+ * Inserts a workspace. No gateway knows it yet, so none has to be notified.
  * @param settings as `workspace.create` takes them.
  */
 export async function insertWorkspace(
@@ -32,7 +32,7 @@ export async function insertWorkspace(
 }
 
 /**
- * A key of which gateways hear: they tell keys that exist from made-up ones.
+ * Inserts a key and notifies gateways, which distinguish existing keys from made-up ones.
  * @param workspace its slug or id.
  * @param settings as `key.create` takes them.
  */
@@ -57,7 +57,7 @@ export async function insertKey(
   return { id, key };
 }
 
-/** @param row by the names of Prisma's model. */
+/** @param row by field names of Prisma's model. */
 async function insert(db: Db, table: string, row: Readonly<Record<string, unknown>>): Promise<void> {
   const names = Object.keys(row).map(columnOf);
   const places = names.map((_, at) => `$${at + 1}`);

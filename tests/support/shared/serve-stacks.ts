@@ -5,8 +5,8 @@ import { faultsIn } from '#tests/support/shared/faults';
 import { type OwnStack, startStack } from '#tests/support/stack';
 
 /**
- * vitest's global set-up: one stack for each lane, which all spec files share. Starts each when the first file asks for
- * it at TEST_STACKS_URL, and ends them after the last file.
+ * vitest's global setup: one stack for each lane, shared by all spec files. Starts each stack when the first
+ * file asks for it at TEST_STACKS_URL, and stops them after the last file.
  */
 export default async function setup(): Promise<() => Promise<void>> {
   const stacks = new Map<string, Promise<OwnStack>>();
@@ -21,7 +21,7 @@ export default async function setup(): Promise<() => Promise<void>> {
     const stack = await get(what === 'web' ? 'web' : 'node');
     return page === 'log' ? stack.log() : JSON.stringify(placeOf(stack));
   };
-  // Its clients close connections, never the other side: one may just be writing there.
+  // Only clients close connections: if the server did, a client might be writing at that moment.
   const server = createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
     const [, what = '', page = ''] = (request.url ?? '').split('/');
     find(what, page).then(
@@ -51,7 +51,7 @@ export default async function setup(): Promise<() => Promise<void>> {
   };
 }
 
-/** What a file needs to know to join. */
+/** What a file needs to join. */
 export interface SharedPlace {
   readonly url: string;
   readonly databaseUrl: string;

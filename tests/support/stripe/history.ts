@@ -6,10 +6,10 @@ import { readForm } from '#tools/sandbox/payments/form';
 import type { Refund, Session, StandInObject, StripeEvent } from '#tools/sandbox/payments/objects';
 import { shown } from '#tools/sandbox/payments/shown';
 
-/** What happens to one payment after it was made; amounts in hundredths of it. */
+/** What happens to a payment after it was made; amounts in hundredths of it. */
 export type Later =
   | { readonly what: 'refund'; readonly part: number; readonly waits?: boolean }
-  /** The first refund that has not failed does. */
+  /** The first refund that has not failed fails. */
   | { readonly what: 'failed refund' }
   | { readonly what: 'dispute'; readonly part: number; readonly end: 'won' | 'lost' | null };
 
@@ -32,7 +32,7 @@ const later: fc.Arbitrary<Later> = fc.oneof(
   }),
 );
 
-/** What may happen in a workspace, by hand and by itself. */
+/** What may happen in a workspace, manually and automatically. */
 export const orders: fc.Arbitrary<Order[]> = fc.array(
   fc.record({
     cents: fc.integer({ min: 500, max: 1_000_000 }),
@@ -44,7 +44,7 @@ export const orders: fc.Arbitrary<Order[]> = fc.array(
   { minLength: 1, maxLength: 4 },
 );
 
-/** Lets it happen at an account. @returns the payment of each order. */
+/** Applies the orders to an account. @returns the payment of each order. */
 export function live(
   account: Account,
   workspaceId: string,
@@ -67,7 +67,7 @@ export function live(
   });
 }
 
-/** Lets one thing happen to a payment. */
+/** Applies one event to a payment. */
 export function happen(account: Account, payment: string, one: Later): void {
   if (one.what === 'failed refund') {
     const first = refundsOf(account, payment).find(({ failure_reason }) => failure_reason === undefined);
@@ -102,7 +102,7 @@ function checkout(
   return session.payment_intent ?? '';
 }
 
-/** Some of the events twice, and all of them in the order that the numbers say. */
+/** The events in the order of the numbers, some of them twice. */
 export function shuffled(events: readonly StripeEvent[], numbers: readonly number[]): StripeEvent[] {
   const at = (place: number) => numbers[place % numbers.length] ?? 0;
   const twice = events.filter((_, place) => at(place) % 3 === 0);
@@ -117,13 +117,13 @@ export function permutations<One>(all: readonly One[]): One[][] {
   return all.flatMap((one, at) => permutations(all.toSpliced(at, 1)).map((rest) => [one, ...rest]));
 }
 
-/** What Stripe would list of a payment. */
+/** What Stripe would list for a payment. */
 export function truthOf(account: Account, payment: string): Truth {
   const intent = account.intents.get(payment);
   if (!intent) throw new Error(`there is no payment ${payment}`);
   const charge = account.charges.get(intent.latest_charge ?? '');
   const disputes = [...account.disputes.values()].filter((one) => one.payment_intent === payment);
-  // Disputes have no evidence here, which the gateway does not read.
+  // Disputes have no evidence here, because the gateway does not read it.
   const seen = <One>(object: StandInObject) => shown(object) as One;
   return {
     intent: {

@@ -2,7 +2,7 @@ import { openPayments, type Payments } from '#lib/control/billing/payments/clien
 import type { PaymentSettings } from '#lib/platform/env/part-settings';
 import { startStripe } from '#tools/sandbox/payments/server';
 
-/** What a host of the control plane needs to take payments, at a stand-in for Stripe of its own. */
+/** What a host of the control plane needs to take payments, with its own stand-in for Stripe. */
 export interface TestPayments {
   readonly payments: Payments;
   readonly paymentSettings: PaymentSettings;

@@ -1,4 +1,6 @@
-/** A collector for tests, a process of its own: takes OTLP over HTTP and tells its parent of every request. */
+/**
+ * A collector for tests, in its own process: accepts OTLP over HTTP and reports every request to its parent.
+ */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import type { Arrival, CollectorMode } from '#tests/support/telemetry/collector';

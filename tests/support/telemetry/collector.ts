@@ -8,7 +8,7 @@ import { decodeSpans, type ReceivedSpan } from '#tests/support/telemetry/decode'
 /** What the collector does with requests. */
 export type CollectorMode =
   | { readonly kind: 'take' }
-  /** Takes a request apart from some of its spans. */
+  /** Accepts a request except for some of its spans. */
   | { readonly kind: 'reject'; readonly spans: number }
   /** `echo`: with a message that repeats the request's headers. */
   | {
@@ -31,7 +31,10 @@ export interface Delivery {
   readonly spans: readonly ReceivedSpan[];
 }
 
-/** What the collector's process tells of a request: its bytes, since objects of many spans take long to pass. */
+/**
+ * What the collector's process reports about a request: its bytes, because objects of many spans take long to
+ * send.
+ */
 export interface Arrival extends Omit<Delivery, 'spans'> {
   readonly body: Uint8Array;
 }
@@ -40,14 +43,14 @@ export interface Collector {
   /** The address for OTEL_EXPORTER_OTLP_ENDPOINT. */
   readonly url: string;
   readonly deliveries: readonly Delivery[];
-  /** Spans of requests that were taken, in order, repeats included. */
+  /** Spans of accepted requests, in order, including repeats. */
   taken(): ReceivedSpan[];
-  /** Spans of calls by their call's id: the last of each. */
+  /** The last span of each call, by the call's id. */
   calls(): Map<string, ReceivedSpan>;
   be(mode: CollectorMode): void;
-  /** Refuses requests of more spans with 413. */
+  /** Refuses requests with more spans than this with 413. */
   takeAtMost(spans: number): void;
-  /** Ends the process: connections are then refused. */
+  /** Stops the process: connections are then refused. */
   leave(): Promise<void>;
   /** Starts it again on the same port. */
   come(): Promise<void>;
@@ -57,7 +60,7 @@ const program = fileURLToPath(new URL('./collector-process.ts', import.meta.url)
 
 export async function startCollector(): Promise<Collector> {
   const deliveries: Delivery[] = [];
-  // It comes back on the same one.
+  // After a restart, it has the same one.
   const port = await freePort();
   let child = await start();
 

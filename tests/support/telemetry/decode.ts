@@ -20,7 +20,7 @@ export interface ReceivedSpan {
   readonly scope: string;
 }
 
-/** int64 comes as decimal text with an "n" behind it, so that it differs from a double. */
+/** int64 comes as decimal text with an "n" after it, so that it differs from a double. */
 export type ReceivedValue = string | number | boolean | readonly string[];
 
 interface Message {
@@ -72,7 +72,7 @@ function messageOf(name: string): Message {
 const request = messageOf('ExportTraceServiceRequest');
 const answer = messageOf('ExportTraceServiceResponse');
 
-/** The spans of an ExportTraceServiceRequest. @throws Error when the bytes are none. */
+/** The spans of an ExportTraceServiceRequest. @throws Error if the bytes are not one. */
 export function decodeSpans(bytes: Uint8Array): ReceivedSpan[] {
   const decoded = request.toObject(request.decode(bytes), { longs: String, bytes: String, arrays: true });
   return (decoded as Request).resourceSpans.flatMap(({ resource: { attributes }, scopeSpans }) => {
@@ -95,7 +95,7 @@ export function decodeSpans(bytes: Uint8Array): ReceivedSpan[] {
   });
 }
 
-/** What a collector answers that rejects some spans of a request. */
+/** The answer of a collector that rejects some spans of a request. */
 export function encodePartialSuccess(rejectedSpans: number, errorMessage: string): Uint8Array {
   return answer.encode({ partialSuccess: { rejectedSpans, errorMessage } }).finish();
 }

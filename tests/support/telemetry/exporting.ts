@@ -8,10 +8,10 @@ import { type Exporter, type ExporterParts, startExporter } from '#lib/programs/
 import { closeOf, newDirectory, newId, openOf } from '#tests/support/settlement';
 import type { Collector } from '#tests/support/telemetry/collector';
 
-/** Calls that the journal writes at once, so that the exporter finds all of them or none. */
+/** Calls that the journal writes at once, so that the exporter finds all or none of them. */
 const together = 5;
 
-/** A journal and its exporter, without a gateway around them. */
+/** A journal and its exporter, without a gateway. */
 export interface Exporting {
   readonly dir: string;
   readonly ownerId: string;
@@ -19,7 +19,7 @@ export interface Exporting {
   readonly exporter: Exporter;
   /** What the exporter logged. */
   readonly logged: string[];
-  /** Begins and ends each call, and takes it for posted: what is left of it, the exporter keeps. */
+  /** Begins and ends each call and treats it as posted, so that only the exporter still keeps it. */
   serve(calls: readonly CallRecord[]): Promise<void>;
   /** Bytes of the files that wait for the collector. */
   shelved(): number;
@@ -41,7 +41,7 @@ export function startExporting(
   const settings: TelemetrySettings = {
     url: `${collector.url}/v1/traces`,
     headers: {},
-    // A busy machine takes seconds for an answer, and a request that is repeated is not what most tests are about.
+    // A busy machine takes seconds to answer, and most tests are not about repeated requests.
     timeoutMs: 60_000,
     gzip: true,
     resource: [['service.name', 'test']],
@@ -95,7 +95,7 @@ export function startExporting(
   };
 }
 
-/** Bytes of the journal files in a directory; 0 when there is none. */
+/** Bytes of the journal files in a directory; 0 if there are none. */
 function bytesOn(dir: string): number {
   const names = existsSync(dir) ? readdirSync(dir).filter((name) => name.endsWith('.log')) : [];
   return names.reduce(

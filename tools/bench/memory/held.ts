@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { runLoad } from '../measure.ts';
 import type { LoadPlan, Measured, Target } from '../plan.ts';
 
-/** After so long, the connections to the upstream that earlier streams have left are closed. */
+/** After this time, the connections to the upstream that earlier streams have left are closed. */
 const allClosedMs = 6_000;
 /** Streams begin within a second and last several: all run at this time after the first began. */
 const allRunMs = 2_500;

@@ -8,7 +8,7 @@ import { moveChildren, stop } from '../processes.ts';
 interface GatewayPlace {
   /** How many processes serve; if given, none of them is pinned to a core. */
   readonly workers?: number;
-  /** Whether what the server starts, its database, stays on the server's core. */
+  /** Whether the server's child process, its database, stays on the server's core. */
   readonly oneCore?: boolean;
 }
 
@@ -49,7 +49,7 @@ export function startGateway(
         port,
         key,
         models: { whole: 'bench/instant', stream: 'bench/stream' },
-        // Of several processes, the one that is known here serves no calls.
+        // With several processes, the one whose pid is known serves no calls.
         heldFile: workers === undefined ? heldFile : null,
         stop: () => stop(child),
       };

@@ -26,7 +26,7 @@ export interface TextAsk {
   readonly transcript?: string;
 }
 
-/** What a chat request asks for, read leniently as providers do. */
+/** What a chat request asks for, read as leniently as providers do. */
 export interface ChatAsk extends TextAsk {
   readonly spoken: boolean;
   readonly includeUsage: boolean;
@@ -36,7 +36,7 @@ export interface ChatAsk extends TextAsk {
   readonly imageTokens: number;
 }
 
-/** @throws ProviderFault 400 in the chat family's words. */
+/** @throws ProviderFault 400 with the chat family's message. */
 export function readChatAsk(body: Buffer): ChatAsk {
   const asked = readJson(body);
   if (typeof asked.model !== 'string') throw new ProviderFault(400, 'you must provide a model parameter');
@@ -108,7 +108,7 @@ function readToolChoice(choice: unknown): ToolChoice {
 
 type Input = Pick<ChatAsk, 'prompt' | 'transcript' | 'inputTokens' | 'audioTokens' | 'imageTokens'>;
 
-/** 3 tokens to prime the answer, 4 around each message, then what its parts weigh. */
+/** 3 tokens to prime the answer, 4 around each message, plus the tokens of its parts. */
 function readMessages(messages: readonly unknown[], tools: unknown): Input {
   const declared = tools === undefined || tools === null ? '' : JSON.stringify(tools);
   const lines = [declared];

@@ -3,7 +3,7 @@ export function spokenName(head: Readonly<Record<string, unknown>>, index: numbe
   return { id: `audio_${String(head.id).replace('chatcmpl-', '')}_${index}` };
 }
 
-/** A sound for a text: one byte of noise a character, in base64. */
+/** Audio for a string: one byte of noise per character, in base64. */
 export function spokenSound(text: string): string {
   return Buffer.from(text, 'latin1').toString('base64');
 }

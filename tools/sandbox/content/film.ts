@@ -2,7 +2,7 @@ import { type Answer, freeOfCharge, type ReceivedRequest } from '#tools/sandbox/
 
 /** Bytes of one piece. */
 const PIECE_BYTES = 65_536;
-/** The film repeats after so many bytes: a prime, so that no two pieces begin alike. */
+/** The film repeats after this many bytes: a prime, so that no two pieces begin alike. */
 const LOOP_BYTES = 65_521;
 
 /** How an MP4 file begins. */

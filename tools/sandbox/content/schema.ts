@@ -107,7 +107,7 @@ class Writer {
     return alternatives.find((one) => !isNull(one)) ?? alternatives[0] ?? null;
   }
 
-  /** What a pointer into the schema names ("#/$defs/Step"). */
+  /** What a pointer into the schema ("#/$defs/Step") names. */
   #at(reference: string): unknown {
     const names = reference
       .replace(/^#\/?/, '')
@@ -153,7 +153,7 @@ class Writer {
   }
 }
 
-/** Of both; properties and what is required of them add up. */
+/** Both schemas joined, with the properties and required names of both. */
 function joined(one: Schema, other: Schema): Schema {
   const properties = { ...schemaIn(one.properties), ...schemaIn(other.properties) };
   const required = [...listOf(one.required), ...listOf(other.required)];
@@ -165,7 +165,10 @@ function joined(one: Schema, other: Schema): Schema {
   };
 }
 
-/** Its type in small letters, the first that is not null of several; else what its keywords are about. */
+/**
+ * Its type in lower case, of several the first that is not null; otherwise the type that its keywords
+ * suggest.
+ */
 function typeOf(schema: Schema): string {
   const types = [schema.type].flat().filter((type) => typeof type === 'string');
   const named = types.map((type) => type.toLowerCase());
@@ -176,7 +179,7 @@ function typeOf(schema: Schema): string {
   return 'minimum' in schema || 'maximum' in schema || 'multipleOf' in schema ? 'number' : 'string';
 }
 
-/** A number between the bounds, near 42. @param step 1 where it must be whole. */
+/** A number between the bounds, near 42. @param step 1 if it must be whole. */
 function numberWithin(schema: Schema, step: 0 | 1, nth: number): number {
   const multiple = figure(schema.multipleOf);
   const unit = multiple !== null && multiple > 0 ? multiple : step;
@@ -207,7 +210,7 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** A schema to look keywords up in; `true`, and anything that is none, allows everything. */
+/** A schema for looking up keywords; `true`, and anything that is not a schema, allows everything. */
 function schemaIn(value: unknown): Schema {
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }

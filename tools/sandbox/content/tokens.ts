@@ -1,4 +1,4 @@
-/** Tokens of a text: one for four bytes, rounded up. Simple on purpose, so that tests can predict it. */
+/** Tokens of a string: one per four bytes, rounded up. Simple on purpose, so that tests can predict it. */
 export function textTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / 4);
 }
@@ -8,7 +8,7 @@ export function imageTokens(detail: unknown): number {
   return detail === 'low' ? 85 : 765;
 }
 
-/** Audio by its base64: one token for 400 bytes of sound. */
+/** Audio in base64: one token per 400 bytes of sound. */
 export function audioTokens(base64: string): number {
   return Math.ceil((base64.length * 3) / 4 / 400);
 }

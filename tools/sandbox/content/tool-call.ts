@@ -1,7 +1,7 @@
 import { valueFor } from '#tools/sandbox/content/schema';
 import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
 
-/** A declared tool, in the form that all families are read into. */
+/** A declared tool, in a form that all families share. */
 export interface Tool {
   readonly name: string;
   readonly parameters: unknown;
@@ -9,7 +9,7 @@ export interface Tool {
 
 export type ToolChoice = 'auto' | 'none' | 'required' | { readonly name: string };
 
-/** The tool that the answer calls: the chosen one, else one that the prompt names; null: plain text. */
+/** The tool that the answer calls: the chosen one, otherwise one that the prompt names; null: plain text. */
 export function chooseTool(tools: readonly Tool[], choice: ToolChoice, prompt: string): Tool | null {
   if (choice === 'none') return null;
   if (typeof choice === 'object') return tools.find((tool) => tool.name === choice.name) ?? null;
@@ -22,7 +22,7 @@ export function argumentsFor(tool: Tool, prompt: string): string {
   return JSON.stringify(valueFor({ type: 'object', ...record(tool.parameters) }, prompt));
 }
 
-/** Arguments as an object; those cut off by a budget are not JSON, and come back empty. */
+/** Arguments as an object; if a budget cut them off, they are not JSON, and the object is empty. */
 export function argumentsIn(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -43,7 +43,7 @@ export function readJson(
   }
 }
 
-/** An object to look names up in; anything else is read as an empty one. */
+/** An object for looking up names; anything else becomes an empty one. */
 export function record(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

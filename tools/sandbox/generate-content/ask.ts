@@ -22,7 +22,7 @@ export interface ContentAsk {
   readonly toolTokens: number;
 }
 
-/** @throws ProviderFault 400 in the family's words. */
+/** @throws ProviderFault 400 with the family's message. */
 export function readContentAsk(seen: ReceivedRequest): ContentAsk {
   const [, written = '', method = ''] = methodPath.exec(seen.path) ?? [];
   const model = decodeURIComponent(written);
@@ -107,7 +107,7 @@ function schemaIn(config: Record<string, unknown>): object | null {
 
 type Input = Pick<ChatAsk, 'prompt' | 'transcript' | 'inputTokens' | 'audioTokens' | 'imageTokens'>;
 
-/** 3 tokens to prime the answer, 4 around each content, then what its parts weigh. */
+/** 3 tokens to prime the answer, 4 around each content, plus the tokens of its parts. */
 function readInput(asked: Record<string, unknown>): Input {
   const tools = asked.tools ? JSON.stringify(asked.tools) : '';
   const instruction = either(asked, 'systemInstruction', 'system_instruction');

@@ -15,11 +15,11 @@ export function wholeCandidates(ask: ContentAsk, choices: readonly Choice[]): re
   });
 }
 
-/** How every frame of a stream is written. */
+/** The format of each frame of a stream. */
 interface FrameShape {
-  /** What each repeats. */
+  /** The members that each frame repeats. */
   readonly head: object;
-  /** Spaces of its JSON. */
+  /** Indentation of its JSON, spaces. */
   readonly indent: number;
 }
 

@@ -34,15 +34,15 @@ const usualMs = 1_000;
 const usualBytes = 100_000;
 const usualSeconds = 8;
 
-/** Whether a request is one of predictions, operations and files. */
+/** Whether a request is for predictions, operations or files. */
 export function isOfOperations(method: string, path: string): boolean {
   if (method === 'POST') return predictPath.test(path);
   return method === 'GET' && (namePath.test(path) || filePath.test(path));
 }
 
 /**
- * Predictions, operations and files as generativelanguage.googleapis.com has them. A name's parameters:
- * those of jobs, `bytes=` of a file, `filtered=` how many samples are left out.
+ * Predictions, operations and files as on generativelanguage.googleapis.com. A name's parameters: those of
+ * jobs, `bytes=` of a file, `filtered=` how many samples are left out.
  */
 export function openOperations(seen: ReceivedRequest, memory: ProviderMemory): Opened {
   if (seen.method === 'POST') return predict(seen, memory);

@@ -8,7 +8,7 @@ import {
 } from '#tools/sandbox/scenario/provider-fault';
 import { type Fields, readFields } from '#tools/sandbox/wire/read-form';
 
-/** What a request for images asks for, whichever way its body was written. */
+/** What a request for images asks for, in a form or as JSON. */
 export interface ImagesAsk {
   readonly edit: boolean;
   readonly model: string;
@@ -19,7 +19,7 @@ export interface ImagesAsk {
   readonly format: string;
   readonly stream: boolean;
   readonly partialImages: number;
-  /** Bytes of each picture that came in, masks included. */
+  /** Bytes of each input picture, including masks. */
   readonly pictures: readonly number[];
   readonly svgModel: string | null;
 }
@@ -31,7 +31,7 @@ const known = new Set(
 );
 const qualities = ['low', 'medium', 'high', 'xhigh', 'max', 'auto', 'standard', 'hd'];
 
-/** @throws ProviderFault 400 in the family's words. */
+/** @throws ProviderFault 400 with the family's message. */
 export function readImagesAsk(seen: ReceivedRequest): ImagesAsk {
   const edit = seen.path === '/images/edits';
   const fields = readFields(seen, known);

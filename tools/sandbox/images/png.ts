@@ -5,7 +5,7 @@ const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const SIDE = 8;
 
 /**
- * A small valid PNG whose colours depend on the text.
+ * A small valid PNG whose colors depend on the text.
  * @param bytes its minimum size: a private chunk fills it up.
  */
 export function pngOf(text: string, bytes: number): Buffer {

@@ -54,7 +54,9 @@ export function truthOf(ask: ImagesAsk, { textIn, imageIn, textOut, imageOut }: 
   };
 }
 
-/** The usage object of so many images. @param split whether the output is split: not in events of a stream. */
+/**
+ * The usage object of this many images. @param split whether the output is split: not in events of a stream.
+ */
 export function imagesUsage(
   { textIn, imageIn, textOut, imageOut }: ImageTokens,
   count: number,

@@ -10,7 +10,7 @@ export interface MessagesAsk extends TextAsk {
   readonly fast: boolean;
   /** Model of an advisor tool, which is asked once; null: none. */
   readonly advisor: string | null;
-  /** First of the models to serve when the asked one declines, as it does for a prompt with "DECLINE". */
+  /** The first model to use instead if the requested one declines, as it does for a prompt with "DECLINE". */
   readonly fallback: string | null;
   /** A web search is declared, and the prompt says "search". */
   readonly searches: boolean;
@@ -20,7 +20,7 @@ export interface MessagesAsk extends TextAsk {
   readonly ttl: '5m' | '1h';
 }
 
-/** @throws ProviderFault 400 in the words of the family. */
+/** @throws ProviderFault 400 with the family's message. */
 export function readMessagesAsk({ body, headers }: ReceivedRequest, counts: boolean): MessagesAsk {
   if (!headers['anthropic-version']) refuse('anthropic-version: header is required');
   const asked = readJson(body, 'The request body is not valid JSON');
@@ -71,7 +71,7 @@ function readToolChoice({ type, name }: Record<string, unknown>): ToolChoice {
 
 type Input = Pick<MessagesAsk, 'prompt' | 'inputTokens' | 'cachedPrefix' | 'ttl'>;
 
-/** 3 tokens to prime the answer, 4 around each message, then what its blocks weigh. */
+/** 3 tokens to prime the answer, 4 around each message, plus the tokens of its blocks. */
 function readInput(system: unknown, messages: readonly unknown[], tools: unknown): Input {
   let text = tools === undefined || tools === null ? '' : JSON.stringify(tools);
   const found = {

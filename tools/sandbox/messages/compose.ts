@@ -20,7 +20,7 @@ export interface Message {
   readonly choice: Choice;
   readonly stopReason: string;
   readonly truth: Truth;
-  /** Cache writes kept for an hour, not for five minutes. */
+  /** Whether cache writes are kept for an hour instead of five minutes. */
   readonly hour: boolean;
   readonly fast: boolean;
   readonly searches: number;

@@ -73,7 +73,7 @@ export interface Customer {
   default_payment_method: string | null;
 }
 
-/** What a card does when it is charged without its holder. */
+/** What a card does when it is charged without its cardholder. */
 export type CardMood = 'pays' | 'declines' | 'asks';
 
 export interface PaymentMethod {

@@ -15,7 +15,7 @@ export interface Answered {
   readonly body: object;
 }
 
-/** What the API answers; null: there is no such thing. */
+/** The API's answer; null: not found. */
 export function answer(account: Account, asked: Asked): Answered | null {
   const [, kind = '', id = null, below = null] =
     /^\/v1\/((?:checkout\/|billing_portal\/)?\w+)(?:\/([^/]+))?(?:\/(\w+))?$/.exec(asked.path) ?? [];

@@ -14,7 +14,7 @@ export interface StripeServer {
   readonly asked: string[];
   /** While true, every request to the API gets 503. */
   down: boolean;
-  /** What a request to the API waits for before and after it takes effect. */
+  /** Awaited before and after a request to the API takes effect. */
   before: (what: string) => Promise<void> | void;
   after: (what: string) => Promise<void> | void;
   close(): Promise<void>;
@@ -29,7 +29,7 @@ export interface StandInOptions {
 
 interface Kept {
   readonly print: string;
-  /** null: it is being answered. */
+  /** null: it is still being answered. */
   answered: Answered | null;
 }
 

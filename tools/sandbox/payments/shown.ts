@@ -29,7 +29,7 @@ const card: Omit<Stripe.PaymentMethod.Card, 'last4'> = {
   wallet: null,
 };
 
-/** The members that Stripe's object has and the stand-in's has not. */
+/** The members of Stripe's object that the stand-in's does not have. */
 type Others<Stripes, Own> = Omit<Stripes, keyof Own>;
 
 /**
@@ -44,7 +44,7 @@ const constants: {
   readonly payment_method: Others<Stripe.PaymentMethod, PaymentMethod & { card?: unknown }>;
   readonly refund: Others<Stripe.Refund, Refund>;
   readonly dispute: Others<Stripe.Dispute, Dispute & { evidence: unknown }>;
-  /** What the gateway reads of an invoice; Stripe's has many more members. */
+  /** The members of an invoice that the gateway reads; Stripe's has many more. */
   readonly invoice: Pick<Stripe.Invoice, 'status' | 'livemode'>;
   readonly 'billing_portal.session': Others<Stripe.BillingPortal.Session, PortalSession>;
 } = {

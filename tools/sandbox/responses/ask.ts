@@ -4,7 +4,7 @@ import { readJson, record, type ToolChoice } from '#tools/sandbox/content/tool-c
 import { type Input, type Lookup, readInput } from '#tools/sandbox/responses/input';
 import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
 
-/** What a request for a response asks for, read leniently as providers do. */
+/** What a request for a response asks for, read as leniently as providers do. */
 export interface ResponsesAsk extends Input, TextAsk {
   readonly transcript: string;
   readonly background: boolean;
@@ -22,7 +22,7 @@ export interface ResponsesAsk extends Input, TextAsk {
   readonly asked: Readonly<Record<string, unknown>>;
 }
 
-/** @throws ProviderFault 400 in the family's words, 404 for an unknown item. */
+/** @throws ProviderFault 400 with the family's message, 404 for an unknown item. */
 export function readResponsesAsk(body: Buffer, lookup: Lookup): ResponsesAsk {
   const asked = readJson(body);
   if (typeof asked.model !== 'string') throw invalid("Missing required parameter: 'model'.", 'model');

@@ -7,7 +7,7 @@ import type { Behaviour } from '#tools/sandbox/scenario/behaviour';
 /** A one-pixel picture. */
 const PICTURE =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
-/** What the results of a search add to the input. */
+/** Input tokens that the results of a search add. */
 const searchTokens = 1_000;
 
 /** One item of the output. */

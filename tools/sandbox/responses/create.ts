@@ -86,7 +86,7 @@ function keep(
     tokens: truth.inputTokens + truth.outputTokens,
     cancelledAtMs: null,
   };
-  // What never ends cannot be kept whole.
+  // An endless answer cannot be stored.
   if (!ask.store || !Number.isFinite(truth.outputTokens)) return kept;
   keptResponses.put(memory, id, kept);
   for (const item of composition.items) {
@@ -105,7 +105,7 @@ function courseOf(ask: ResponsesAsk, streamMs: number, startedAtMs: number): Job
   return ask.stream && !name.params.has('job_ms') ? { ...course, lastsMs: streamMs } : course;
 }
 
-/** What runs in the background has cost nothing yet. */
+/** A background response has cost nothing when it is answered, unless it is streamed. */
 function answerOf(kept: KeptResponse, ask: ResponsesAsk, nowMs: number): Answer {
   const { truth } = kept.composition;
   if (ask.stream) return { truth, content: { kind: 'stream', frames: responseFrames(kept, nowMs) } };

@@ -22,7 +22,7 @@ export interface Input {
   readonly items: readonly KeptItem[];
   /** The last user message's text. */
   readonly prompt: string;
-  /** It ends with the result of a tool: the answer is text. */
+  /** Whether it ends with the result of a tool: the answer is then text. */
   readonly answersTool: boolean;
   readonly transcript: string;
   readonly inputTokens: number;

@@ -9,7 +9,7 @@ export interface KeptResponse {
   readonly id: string;
   /** Name of its model, as requested. */
   readonly model: string;
-  /** The name that decides its behaviour: the prompt's, otherwise the model's. */
+  /** The name that decides its behavior: the prompt's, otherwise the model's. */
   readonly asked: string;
   /** The fields of the request that every view repeats. */
   readonly head: Readonly<Record<string, unknown>>;
@@ -31,7 +31,7 @@ export const keptItems = new Collection<KeptItem>();
 /** Encrypted reasoning of this account, by its text. */
 const seals = new Collection<true>();
 
-/** Encrypts reasoning: no one can read it, and only this server accepts it again. */
+/** Encrypts reasoning: it cannot be read, and only this server accepts it again. */
 export function seal(memory: ProviderMemory, id: string): string {
   const sealed = Buffer.from(`sealed reasoning of ${id}: ${'·'.repeat(120)}`).toString('base64');
   seals.put(memory, sealed, true);

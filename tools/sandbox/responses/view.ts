@@ -6,7 +6,7 @@ import { parseName } from '#tools/sandbox/scenario/name';
 
 export type Status = JobStand['state'] | 'incomplete' | 'cancelled';
 
-/** The request's fields that its answer repeats. */
+/** The fields of the request that its answer repeats. */
 const repeated = {
   background: false,
   instructions: null,

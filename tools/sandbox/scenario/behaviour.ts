@@ -49,7 +49,7 @@ export type Instead =
 export interface Stop {
   readonly by: 'stall' | 'fin' | 'inside' | 'reset' | 'end' | 'error-event' | 'malformed';
   readonly after: number;
-  /** How long a stall lasts, ms; null: for ever. */
+  /** How long a stall lasts, ms; null: forever. */
   readonly resumeMs: number | null;
 }
 

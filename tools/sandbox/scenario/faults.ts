@@ -113,7 +113,9 @@ export const faults: Readonly<Record<string, Fault>> = {
   },
 };
 
-/** `status-CODE` for 400 to 599, with ?retry_after=; else a row of the table; null for an unknown name. */
+/**
+ * `status-CODE` for 400 to 599, with ?retry_after=; otherwise a row of the table; null for an unknown name.
+ */
 export function findFault(name: ModelName): Partial<Behaviour> | null {
   const code = Number(/^status-([45]\d\d)$/.exec(name.fault ?? '')?.[1] ?? 0);
   if (code > 0) return { ...status(code), headers: retryAfter(name) };

@@ -57,7 +57,8 @@ export function numberParam(name: ModelName, key: string, otherwise: number): nu
 
 /**
  * The name that decides about a request on something stored, from the name of the model that created it: its
- * parameter `get`, `post` or `delete` is a name in turn ("echo?get=fault/status-500"); otherwise nothing happens.
+ * parameter `get`, `post` or `delete` is itself a name ("echo?get=fault/status-500"); otherwise nothing
+ * happens.
  */
 export function keptName(model: string, method: string): string {
   return parseName(model).params.get(method.toLowerCase()) ?? 'echo';

@@ -6,7 +6,7 @@ import { readFields } from '#tools/sandbox/wire/read-form';
 const known = new Set(['model', 'prompt', 'seconds', 'size', 'input_reference']);
 const sizes = ['720x1280', '1280x720', '1024x1792', '1792x1024'];
 
-/** What a create call asks for, whichever way its body was written. @throws ProviderFault 400 in the family's words. */
+/** What a create call asks for, in a form or as JSON. @throws ProviderFault 400 with the family's message. */
 export function readVideoAsk(
   seen: ReceivedRequest,
 ): Pick<Video, 'model' | 'prompt' | 'seconds' | 'size' | 'remixedFrom'> {

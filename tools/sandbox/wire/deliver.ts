@@ -5,7 +5,7 @@ import { faultOf } from '#tools/sandbox/scenario/provider-fault';
 import type { Outlet } from '#tools/sandbox/wire/outlet';
 import { type Wording, wordingOf } from '#tools/sandbox/wire/wording';
 
-/** What went out, for the truth log. */
+/** What was sent, for the truth log. */
 export interface Delivery {
   /** Generated until the end, whether or not the client received it. */
   outputTokens: number;
@@ -17,14 +17,14 @@ export interface Delivery {
 
 type Headers = Readonly<Record<string, string>>;
 
-/** How an answer goes out. */
+/** How an answer is sent. */
 interface Manner {
   readonly behaviour: Behaviour;
   readonly dialect: Dialect;
   readonly headers: Headers;
 }
 
-/** Sends an answer under a behaviour. Resolves when it is sent or broken, or the client is gone. */
+/** Sends an answer with a behavior. Resolves when it is sent or broken, or the client is gone. */
 export async function deliver(
   outlet: Outlet,
   answer: Answer,
@@ -135,7 +135,7 @@ async function sendFlow(
 interface StreamParts {
   readonly frames: Iterable<Frame>;
   readonly wording: Wording;
-  /** Sent if the behaviour ends the stream with an error. */
+  /** Sent if the behavior ends the stream with an error. */
   readonly error: Frame;
   /** Tokens of reasoning, generated before the first frame. */
   readonly reasoning: number;

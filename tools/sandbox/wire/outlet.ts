@@ -55,7 +55,7 @@ export class Outlet {
     }
   }
 
-  /** Waits for so long, or until the client is gone. */
+  /** Waits for this long, or until the client is gone. */
   async sleep(ms: number): Promise<void> {
     if (!this.gone && ms > 0) await this.#pause(ms);
   }

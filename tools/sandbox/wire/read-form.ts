@@ -8,7 +8,7 @@ interface Form {
   readonly files: readonly { readonly name: string; readonly bytes: Buffer }[];
 }
 
-/** The fields of a request for media, whichever way its body was written. */
+/** The fields of a request for media, from a form or JSON. */
 export interface Fields {
   /** Values as text. */
   readonly texts: ReadonlyMap<string, string>;
@@ -32,7 +32,10 @@ export function readFields(seen: ReceivedRequest, known: ReadonlySet<string>): F
   return { texts, prompt, files: form?.files ?? [], members };
 }
 
-/** The parts of a multipart request; null: it is none. @throws ProviderFault 400 if its delimiters cannot be found. */
+/**
+ * The parts of a multipart request; null: it is not one. @throws ProviderFault 400 if its delimiters cannot
+ * be found.
+ */
 function readForm({ headers, body }: ReceivedRequest): Form | null {
   const type = headers['content-type'] ?? '';
   if (!/^multipart\/form-data/i.test(type)) return null;

@@ -9,7 +9,7 @@ import {
 
 type Body = { readonly [name: string]: Json };
 
-/** A request with pictures edits them, at an address of its own. */
+/** A request with pictures edits them, at a separate address. */
 export function imagesBody(draft: Draft): Body {
   const { text, files } = questionOf(draft);
   const { size, count, stream } = draft.settings;

@@ -12,7 +12,7 @@ export interface KeyRowPlace {
   readonly nowMs: number;
 }
 
-/** A key as the list shows it: everything ready to read. */
+/** A row of the list of keys, formatted. */
 export function keyRowOf(key: ShownKey, { workspace, timeZone, nowMs }: KeyRowPlace) {
   const exact = (iso: string) =>
     `${showMoment(Date.parse(iso), timeZone)} (${showZone(timeZone, Date.parse(iso))})`;
@@ -73,7 +73,9 @@ function settingsOf(key: ShownKey, timeZone: string): Record<string, string | re
   return settings;
 }
 
-/** Limits and caps in words, but for the nearest cap, which is told with its use: "$5.00 a day", "60 RPM". */
+/**
+ * Limits and caps in words, except for the nearest cap, which is shown with its use: "$5.00 a day", "60 RPM".
+ */
 function limitsOf(key: ShownKey): string[] {
   const [, ...others] = capsOf(key);
   const limits = others.map(({ cap, span }) => `${showMoney(cap)} ${span}`);
@@ -84,7 +86,7 @@ function limitsOf(key: ShownKey): string[] {
   return limits;
 }
 
-/** The caps of a key with the share of each that is used, the nearest to being reached first. */
+/** The caps of a key with the used share of each, nearest to its limit first. */
 function capsOf(key: ShownKey) {
   return [
     { cap: key.dailyCap, spent: key.spent.day, span: 'a day' },
@@ -98,7 +100,7 @@ function capsOf(key: ShownKey) {
     .sort((one, other) => other.used - one.used);
 }
 
-/** The cap that is nearest to being reached, in words; null without caps. */
+/** The cap that is nearest to its limit, in words; null without caps. */
 function nearestCap(key: ShownKey): { used: number; text: string } | null {
   const [nearest] = capsOf(key);
   if (!nearest) return null;

@@ -2,7 +2,7 @@ import { auditValue } from '#lib/console/show/audit-sentence';
 import { showAgo, showMoment, showZone } from '#lib/console/show/time';
 import { keySettings } from '#lib/control/operations/key/settings';
 
-/** An audit row of a key, as `audit.list` gives it. */
+/** An audit row of a key, as `audit.list` returns it. */
 interface AuditRow {
   readonly id: string;
   readonly at: string;
@@ -15,7 +15,7 @@ interface AuditRow {
 interface Place {
   readonly timeZone: string;
   readonly nowMs: number;
-  /** Names of people by their ids. */
+  /** Names of people, by id. */
   readonly people: ReadonlyMap<string, string>;
 }
 

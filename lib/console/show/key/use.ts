@@ -3,11 +3,11 @@ import type { KeyUse } from '#lib/control/operations/key/use';
 import { parseUsd } from '#lib/core/money';
 import { showCount, showMoney } from '#lib/core/show-money';
 
-/** A limit or cap of a key beside what counts against it, ready to read. */
+/** A limit or cap of a key and its current use, formatted. */
 export interface UseRow {
   readonly name: string;
   readonly used: string;
-  /** null: there is none. */
+  /** null: no limit. */
   readonly limit: string | null;
   /** Share of the limit, 0 to 1 and more; null without one. */
   readonly part: number | null;
@@ -20,7 +20,7 @@ interface Place {
   readonly nowMs: number;
 }
 
-/** What counts against each limit and cap of a key now. */
+/** The current use of each limit and cap of a key. */
 export function limitRowsOf(use: KeyUse, { timeZone, nowMs }: Place): UseRow[] {
   const rate = (name: string, { used, limit }: KeyUse['requests'], note: string): UseRow => ({
     name,

@@ -12,7 +12,7 @@ export interface BooksParts extends Pick<ServingContext, 'db' | 'worker'> {
   readonly ownerId: string;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Limits that other processes share; null: this process counts by itself. */
+  /** Limits that other processes share; null: this process counts separately. */
   readonly shared: SharedLimits | null;
   report(error: unknown, callId: string | null): void;
 }
@@ -23,11 +23,11 @@ export interface Books {
   readonly coordinator: Coordinator;
   /** Ended calls that the database does not have yet. */
   backlog(): number;
-  /** How long the oldest of them has waited, ms; 0: none does. */
+  /** How long the oldest of them has waited, ms; 0: none is waiting. */
   oldestMs(): number;
   setAside(): { readonly damaged: number; readonly rejected: number };
   /** The state of the exporter; null while it is off. */
   telemetry(): ExportState | null;
-  /** Posts the remaining calls, and gives the leases back. */
+  /** Posts the remaining calls, and returns the leases. */
   close(): Promise<void>;
 }

@@ -9,8 +9,9 @@ import { openDatabaseBooks } from '#lib/programs/process/books/database-books';
 import { meetSecrets } from '#lib/programs/process/secrets';
 
 /**
- * The gateway of a host that runs only Next, which may be frozen between two calls and keeps no disk: books by the
- * database, whatever SETTLEMENT says. Migrations are its operator's (`npm run migrate`).
+ * The gateway on a host that runs only Next, which may be frozen between two calls and has no persistent
+ * disk: its books are in the database, whatever SETTLEMENT says. The operator runs the migrations (`npm run
+ * migrate`).
  * @returns null without DATABASE_URL or KEY_PEPPER (contract: authentication/resolver).
  * @throws Error of the database, and OperatorError for its secrets; the next call tries again.
  */
@@ -21,7 +22,7 @@ export async function startHost(): Promise<Runtime | null> {
   const db = openDb(env.databaseUrl, {
     onError: (error) => log.warn({ reason: error.message }, 'a database connection was lost'),
   });
-  // Uploads lie there while their calls run.
+  // Uploads are stored there while their calls run.
   const dataDir = join(tmpdir(), 'model-gateway');
   try {
     await meetSecrets(db, env, log);

@@ -5,13 +5,13 @@ import type { Admission } from '#lib/gateway/settlement/recent';
 import { type RecoverOptions, recover } from '#lib/gateway/settlement/recover';
 import { isWaitOver } from '#lib/platform/data/database-errors';
 
-/** How long a start waits for locks of others, ms; abandoned locks are freed sooner. */
+/** How long a start waits for other processes' locks, ms; abandoned locks are freed sooner. */
 const PATIENCE_MS = 60_000;
 const PAUSE_MS = 1_000;
 
 /**
- * Settles the calls of dead processes and logs it. A transaction of the dead process may still hold its locks
- * (contract: durability/abandoned-transactions): then it tries again.
+ * Settles the calls of dead processes and logs it. If a transaction of the dead process still holds its locks
+ * (contract: durability/abandoned-transactions), it tries again.
  * @returns recently admitted calls, for the windows of limits.
  * @throws Error of the database or the directory; for locks after a minute.
  */

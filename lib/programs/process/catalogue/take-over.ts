@@ -17,13 +17,13 @@ export interface ShippedFiles {
   readonly skip: readonly string[];
 }
 
-/** The same, and where an embedded installation remembers them. */
+/** The same, with the file in which an embedded installation remembers them. */
 export interface Shipped extends Omit<ShippedFiles, 'of'> {
-  /** Holds what was taken over, as hashes by entry. */
+  /** The file with hashes of what was taken over, by entry. */
   readonly recordPath: string;
 }
 
-/** Differences between the database and the shipped files, one line an entry. */
+/** Differences between the database and the shipped files, one line per entry. */
 export interface Differences {
   /** Written to the database by this call. */
   readonly taken: readonly string[];
@@ -37,10 +37,11 @@ const theStart = { kind: 'operator', name: 'start of the gateway', address: null
 type Taken = Readonly<Record<string, string>>;
 
 /**
- * Applies the shipped files to a database that has none of their providers (contract: operations/catalogue-start). Of
- * processes that start at once each applies them, one after the other: the second changes nothing.
+ * Applies the shipped files to a database that has none of their providers (contract:
+ * operations/catalogue-start). Processes that start at the same time apply them one after another: the second
+ * one changes nothing.
  * @returns whether the database had none of them.
- * @throws FileRefused when the files are wrong; Error of the database or the disk.
+ * @throws FileRefused if the files are invalid; Error of the database or the disk.
  */
 export async function fillCatalogue(host: ControlHost, { of, path, skip }: ShippedFiles): Promise<boolean> {
   const where = { id: of === 'sandbox' ? of : { not: 'sandbox' } };
@@ -50,10 +51,10 @@ export async function fillCatalogue(host: ControlHost, { of, path, skip }: Shipp
 }
 
 /**
- * Brings new providers, models and offers of the shipped files, and what has changed in them since they were
- * taken over last, into the database (contract: operations/catalogue-start). What the operator has changed stays:
- * providers, withdrawn offers, and entries that the files give as they did then.
- * @throws FileRefused when the files are wrong; Error of the database or the disk.
+ * Applies new providers, models and offers of the shipped files to the database, and what has changed in the
+ * files since they were last taken over (contract: operations/catalogue-start). The operator's changes stay:
+ * providers, withdrawn offers, and entries that are still the same in the files.
+ * @throws FileRefused if the files are invalid; Error of the database or the disk.
  */
 export async function takeOverCatalogue(host: ControlHost, shipped: Shipped): Promise<Differences> {
   const { db, sealingKey = null } = host;
@@ -99,7 +100,7 @@ function hashOf(value: object): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 16);
 }
 
-/** A record that is missing or cannot be read: nothing was taken over yet. */
+/** If a record is missing or cannot be read, nothing was taken over yet. */
 function readRecord(path: string): Taken {
   try {
     const read: unknown = JSON.parse(readFileSync(path, 'utf8'));

@@ -5,11 +5,13 @@ type Serve = (request: IncomingMessage, response: ServerResponse) => void;
 
 interface Turn {
   readonly response: ServerResponse;
-  /** Those that wait for it. */
+  /** Requests that wait for it. */
   readonly queue: [IncomingMessage, ServerResponse][];
 }
 
-/** How many may wait on one connection, and on all: each takes a hundred times its size on the wire. */
+/**
+ * How many requests may wait on one connection, and in all: each takes a hundred times its size on the wire.
+ */
 const usual = { mostOfOne: 1_000, mostOfAll: 20_000 };
 
 /**
@@ -30,7 +32,7 @@ export function inTurn(serve: Serve, { mostOfOne, mostOfAll } = usual) {
   ) => {
     turns.set(socket, { response, queue });
     response.once('close', () => {
-      // What waits behind an answer that closes its connection has nowhere to be answered.
+      // Requests behind an answer that closes its connection cannot be answered.
       if (isClosing(socket)) all -= queue.splice(0).length;
       const next = queue.shift();
       if (next === undefined) {

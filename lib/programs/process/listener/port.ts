@@ -6,7 +6,7 @@ import { OperatorError } from '#lib/platform/operator-error';
 
 type Place = Pick<Env, 'host' | 'port'>;
 
-/** Longest time to connect to a machine's own address, ms. */
+/** Time limit for connecting to a machine's own address, ms. */
 const LOOK_MS = 1_000;
 
 /** What to change, by the code of the error. */

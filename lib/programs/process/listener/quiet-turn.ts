@@ -1,15 +1,15 @@
 import { Server } from 'node:net';
 
-/** A turn of the event loop that takes less has accepted all connections that were waiting, ms. */
+/** A shorter turn of the event loop has accepted all connections that were waiting, ms. */
 const QUIET_MS = 0.03;
-/** For how long only such a turn is accepted, ms; then a longer one too: a thousandth of the time that has passed. */
+/** How long only such a turn is accepted, ms; after that, up to a thousandth of the time that has passed. */
 const STRICT_MS = 500;
 
 /**
- * Closes a listener right after a turn of the event loop in which nothing happened: its queue is empty then. The kernel
- * resets connections that still wait in it, and a proxy sends no POST twice. Nothing comes between the look and the
- * close, not even a promise. A turn that took long is never taken, however long that has gone on: a process that was
- * not given the processor has connections waiting.
+ * Closes a listener right after a turn of the event loop in which nothing happened, because its queue is
+ * empty then. The kernel resets connections that still wait in it, and a proxy does not repeat a POST.
+ * Nothing runs between the check and the close, not even a promise. A long turn is not accepted, however long
+ * the wait: a process that did not get the processor has connections waiting.
  * @param now ms.
  * @returns a promise that resolves once `close` was called.
  */

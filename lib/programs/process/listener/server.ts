@@ -101,7 +101,7 @@ export function createListener(parts: ListenerParts) {
 
   return {
     server,
-    /** From now on health says so, and each answer closes its connection, including running ones. */
+    /** From now on, health reports it, and each answer closes its connection, including running ones. */
     stopping: () => {
       stopping = true;
       closeAfterAnswers();
@@ -110,7 +110,7 @@ export function createListener(parts: ListenerParts) {
     endIdle,
     /** Resolves once no connection is open. */
     gone: () => connections.gone(),
-    /** Running answers end by themselves; after `patienceMs` the rest is cut off. */
+    /** Waits for running answers to end; after `patienceMs` the rest is cut off. */
     async drain(patienceMs: number) {
       endIdle();
       const deadline = setTimeout(() => server.closeAllConnections(), patienceMs);

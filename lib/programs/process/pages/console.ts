@@ -67,7 +67,7 @@ export async function openConsole(
   };
 }
 
-/** What `next.config.ts` said when the console was built, with Next's defaults. */
+/** The settings of `next.config.ts` when the console was built, with Next's defaults. */
 function settingsOfBuild(): unknown {
   const written: { config: unknown } = JSON.parse(
     readFileSync(`${root}.next/required-server-files.json`, 'utf8'),

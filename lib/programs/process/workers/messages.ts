@@ -8,7 +8,7 @@ export type ToPrimary =
   | { readonly gateway: 'ready' | 'closing' }
   | { readonly gateway: 'accepted'; readonly id: number };
 
-/** Only our processes write on the channel, and libraries with messages of their own. */
+/** Only our processes write on the channel, and libraries with their own messages. */
 function isWord(message: unknown): message is { readonly gateway: string } {
   return typeof message === 'object' && message !== null && 'gateway' in message;
 }

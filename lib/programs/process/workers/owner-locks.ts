@@ -13,7 +13,7 @@ const pathOf = (dataDir: string, ownerId: string) => join(folderOf(dataDir), `${
 
 /**
  * Locks the journal of a worker: it belongs to no other process until the kernel frees the lock.
- * @throws Error when another process has it, or of the file system.
+ * @throws Error if another process has it, or of the file system.
  */
 export function holdOwner(dataDir: string, ownerId: string): FileLock {
   mkdirSync(folderOf(dataDir), { recursive: true, mode: 0o700 });

@@ -90,7 +90,7 @@ export async function alone(env: Env, log: Logger, dev: boolean): Promise<Servin
 export function amongWorkers(env: Env, settings: WorkerSettings, log: Logger): ServingContext {
   const { number, ownerId, first, databaseUrl, secrets, authSecrets } = settings;
   const lock = holdOwner(env.dataDir, ownerId);
-  // The next start on this machine takes its journal over.
+  // The next start on this machine takes over its journal.
   process.once('disconnect', () => process.exit(1));
   logWhatIsPrinted(log);
   const known = new Map(secrets);

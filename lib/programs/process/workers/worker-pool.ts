@@ -23,7 +23,7 @@ export interface WorkerPoolParts {
   readonly dispatcher: ConnectionDispatcher;
   /** A worker serves; after the first one, connections may be accepted. */
   onReady(): void;
-  /** All of them serve for the first time. */
+  /** All workers serve for the first time. */
   onServing(): void;
   /** A worker has ended and is no longer among `owners`. */
   onEnd(): void;
@@ -77,7 +77,7 @@ export class WorkerPool {
     return !this.#failedStop;
   }
 
-  /** Tells all to stop in order, and ends those that have not after `withinMs`. */
+  /** Tells all workers to stop in order, and ends those that have not stopped after `withinMs`. */
   async stop(withinMs: number): Promise<void> {
     this.#stopping = true;
     for (const timer of this.#timers) clearTimeout(timer);

@@ -7,7 +7,7 @@ import type { Attribute, AttributeValue, Span } from '#lib/programs/telemetry/sp
 const kinds = { internal: 1, server: 2, client: 3 } as const;
 const statusError = 2;
 
-/** What spans come from. */
+/** Where spans come from. */
 export interface Origin {
   readonly resource: readonly Attribute[];
   readonly scope: { readonly name: string; readonly version: string };
@@ -77,7 +77,7 @@ function nanoseconds(ms: number): bigint {
   return BigInt.asUintN(64, BigInt(Math.max(0, Math.round(Number.isFinite(ms) ? ms : 0))) * 1_000_000n);
 }
 
-/** What a collector says of a request that it took: how many spans it rejected, and why. */
+/** What a collector says about a request that it accepted: how many spans it rejected, and why. */
 export interface PartialSuccess {
   readonly rejected: number;
   readonly message: string;

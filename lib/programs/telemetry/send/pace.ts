@@ -1,12 +1,12 @@
 const firstDelayMs = 1_000;
 const longestDelayMs = 60_000;
-/** A longer Retry-After would be a collector that is never asked again. */
+/** With a longer Retry-After, the collector would never be asked again. */
 const longestAskedMs = 3_600_000;
 
 /**
- * How long to wait before the same request is sent again: what the collector asks for, else twice as long after each
- * failure, between half and all of it by chance, so that many gateways do not come back at once.
- * @param failures in a row, this one included.
+ * How long to wait before a request is sent again: what the collector asks for, otherwise twice as long after
+ * each failure, randomly between half and all of it, so that many gateways do not retry at once.
+ * @param failures in a row, including this one.
  * @param random in [0, 1).
  */
 export function delayOf(failures: number, askedMs: number | null, random: number): number {

@@ -15,16 +15,16 @@ export type Outcome =
   | { readonly kind: 'later'; readonly askedMs: number | null; readonly message: string };
 
 export interface Sender {
-  /** @param stop cuts the request short, which then counts as one to send again. */
+  /** @param stop cancels the request, which then counts as one to send again. */
   send(body: Uint8Array<ArrayBuffer>, stop?: AbortSignal): Promise<Outcome>;
   close(): Promise<void>;
 }
 
-/** The four that OTLP says to repeat; every other status of 400 and above is final. */
+/** The statuses that OTLP says to retry; every other status of 400 and above is final. */
 const retryable: ReadonlySet<number> = new Set([429, 502, 503, 504]);
-/** Most of an answer that is read (OTLP: 4 MiB). */
+/** The most bytes of an answer that are read (OTLP: 4 MiB). */
 const mostAnswerBytes = 4 * 1024 * 1024;
-/** Header values shorter than this are in every text. */
+/** Shorter header values occur in any text. */
 const shortestSecret = 6;
 
 /** Sends requests to the collector, one connection kept alive. */
@@ -45,7 +45,7 @@ export function openSender(settings: TelemetrySettings): Sender {
       const answer = await request(url, {
         method: 'POST',
         headers,
-        // Fast rather than small: attributes repeat in each span, so that either way a tenth is left.
+        // Fast rather than small: attributes repeat in each span, so that a tenth is left in either case.
         body: gzip ? gzipSync(body, { level: 1 }) : Buffer.from(body),
         dispatcher: agent,
         signal: stop ? AbortSignal.any([limit, stop]) : limit,

@@ -10,24 +10,24 @@ import {
 } from '#lib/programs/telemetry/spans/span';
 import { costAttributes, usageAttributes } from '#lib/programs/telemetry/spans/usd';
 
-/** A charge that came after its call had ended: of a job, or of a correction by a stored response. */
+/** A charge that came after its call had ended: for a job, or a correction by a stored response. */
 export interface LateCharge {
   readonly kind: 'job' | 'adjustment';
   readonly callId: string;
   readonly workspaceId: string;
-  /** What is not known of an adjustment is on the span of its call. */
+  /** What is unknown about an adjustment is on the span of its call. */
   readonly keyId: string | null;
   readonly provider: string | null;
   readonly model: string | null;
   readonly operation: string | null;
   /** How the job ended. */
   readonly state: string | null;
-  /** ms since the epoch; of a job when it was created. */
+  /** ms since the epoch; for a job, when it was created. */
   readonly startMs: number;
   readonly settledMs: number;
-  /** Cost; of an adjustment, what it adds to the call's cost, which is negative if money is given back. */
+  /** Cost; for an adjustment, what it adds to the call's cost, which is negative if money is given back. */
   readonly costNano: bigint;
-  /** Of an adjustment the difference. */
+  /** For an adjustment, the difference. */
   readonly usage: Partial<Usage>;
   readonly usageSource: UsageSource | null;
   readonly flags: readonly string[];

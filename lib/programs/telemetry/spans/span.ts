@@ -37,7 +37,7 @@ export function addressKey(provider: string, family: string): string {
   return `${provider} ${family}`;
 }
 
-/** The 16 bytes of a UUID: the trace of a call is its id. null for any other text. */
+/** The 16 bytes of a UUID: the trace of a call is its id. null for any other string. */
 export function traceIdOf(uuid: string): Uint8Array | null {
   const digits = uuid.replaceAll('-', '');
   return /^[0-9a-f]{32}$/.test(digits) ? Buffer.from(digits, 'hex') : null;
