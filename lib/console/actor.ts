@@ -21,8 +21,8 @@ export async function requestAddress(): Promise<string | null> {
 }
 
 /**
- * Its changes are in force in this process before the page gets the result (contract:
- * authentication/change-in-force).
+ * Its changes are in force in this process before the page gets the result
+ * (contract: authentication/change-in-force).
  */
 export function controlHost(): ControlHost {
   return getConsoleHost().control;

@@ -41,8 +41,8 @@ declare module 'next-auth/jwt' {
 const weekSeconds = 7 * 24 * 3600;
 
 /**
- * Settings of next-auth: JWT sessions of a week, each with a row that can end it earlier (contract:
- * control-plane/sessions).
+ * Settings of next-auth: JWT sessions of a week, each with a row that can end it earlier
+ * (contract: control-plane/sessions).
  * @param secret of what a browser has begun; sessions are read with all secrets.
  */
 export function authOptions(secret = signingSecret()): AuthOptions {

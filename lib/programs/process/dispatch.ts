@@ -20,8 +20,8 @@ const formTypes = /^\s*(?:multipart\/form-data|application\/x-www-form-urlencode
 const credentialHeaders = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key'] as const;
 
 /**
- * Whether the gateway answers a request rather than the console (contract: request/addresses,
- * request/json-for-programs): the versioned prefixes; operations without their version; requests with a
+ * Whether the gateway answers a request rather than the console
+ * (contract: request/addresses, request/json-for-programs): the versioned prefixes; operations without their version; requests with a
  * gateway key in a header; and writing requests that are not actions of the console, so that no prompt or key
  * reaches a page or a redirect.
  */

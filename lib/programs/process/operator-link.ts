@@ -5,8 +5,8 @@ import type { Db } from '#lib/platform/data/db';
 import { type Env, publicUrl } from '#lib/platform/env/env';
 
 /**
- * Makes the link for creating the first operator, which is printed at the start (contract:
- * operations/first-operator); the link that this DATA_DIR printed before stops working. The token is in the
+ * Makes the link for creating the first operator, which is printed at the start
+ * (contract: operations/first-operator); the link that this DATA_DIR printed before stops working. The token is in the
  * fragment, which proxies never see.
  * @returns null if there is an operator, or this process has no console.
  */

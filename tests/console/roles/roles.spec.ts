@@ -35,8 +35,8 @@ async function verdictOf(answer: Response): Promise<Verdict> {
 }
 
 function promised(address: string, admits: Admits, { name, user, role }: Actor): Verdict {
-  // A request with an API key is a program's, and there are no pages for programs (contract:
-  // request/json-for-programs), except the list of models without its version (contract: request/addresses).
+  // A request with an API key is a program's, and there are no pages for programs
+  // (contract: request/json-for-programs), except the list of models without its version (contract: request/addresses).
   if (user === 'program') return address.startsWith('/models') ? 'shown' : 'not found';
   const admitted = leading.includes(address) ? 'led on' : 'shown';
   if (admits === 'anybody') return admitted;

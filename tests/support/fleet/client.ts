@@ -124,8 +124,8 @@ export function codeOf(told: Told): string {
 }
 
 /**
- * Whether the key could not be resolved: if the database does not answer, the call has no row (contract:
- * call-log/row).
+ * Whether the key could not be resolved: if the database does not answer, the call has no row
+ * (contract: call-log/row).
  */
 export function keyUnresolved(told: Told): boolean {
   return ['auth_resolve_failed', 'hydrate_cooldown'].includes(codeOf(told));

@@ -37,9 +37,9 @@ const theStart = { kind: 'operator', name: 'start of the gateway', address: null
 type Taken = Readonly<Record<string, string>>;
 
 /**
- * Applies the shipped files to a database that has none of their providers (contract:
- * operations/catalogue-start). Processes that start at the same time apply them one after another: the second
- * one changes nothing.
+ * Applies the shipped files to a database that has none of their providers
+ * (contract: operations/catalogue-start). Processes that start at the same time apply them one after another:
+ * the second one changes nothing.
  * @returns whether the database had none of them.
  * @throws FileRefused if the files are invalid; Error of the database or the disk.
  */
