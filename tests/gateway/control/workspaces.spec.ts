@@ -6,10 +6,12 @@ import { listAudit } from '#lib/control/operations/trail/operations';
 import { visitWorkspace } from '#lib/control/operations/user/own';
 import * as operations from '#lib/control/operations/workspace/operations';
 import {
+  createKey,
   createUser,
   createWorkspace,
   findWorkspace,
   operate,
+  setKey,
   setWorkspace,
 } from '#tests/support/control/operate';
 import { openOwnDatabase } from '#tests/support/postgres/own-database';
@@ -234,6 +236,7 @@ describe('a workspace', () => {
         before: { credit: '0' },
         after: { credit: '7' },
         address: null,
+        called: null,
       },
       expect.objectContaining({ before: { rpm: 600 }, after: { rpm: 5 } }),
     ]);
@@ -242,5 +245,9 @@ describe('a workspace', () => {
     expect((await list({ action: 'workspace.create' })).data).toHaveLength(1);
     expect((await list({ from: new Date(Date.now() + 60_000).toISOString() })).data).toEqual([]);
     expect((await list({ to: new Date(Date.now() - 3_600_000).toISOString() })).data).toEqual([]);
+    // A row has what a change made different, which a name mostly is not.
+    const { id } = await createKey(db, { workspace: one.slug, name: 'web' });
+    await setKey(db, { id, rpm: 7 });
+    expect((await list({ action: 'key.set' })).data).toMatchObject([{ called: 'web', after: { rpm: 7 } }]);
   });
 });
