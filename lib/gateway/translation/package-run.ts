@@ -1,6 +1,6 @@
 import type { LanguageModelV4GenerateResult, LanguageModelV4StreamResult } from '@ai-sdk/provider';
 import type { Conversation, TextProtocol } from '#lib/core/translation/conversation';
-import { openPackage } from '#lib/gateway/translation/packages';
+import { openPackage, sendBy } from '#lib/gateway/translation/packages';
 
 /** A request that a package has written. */
 export interface Written {
@@ -48,12 +48,15 @@ export class PackageRun {
     const answered = Promise.withResolvers<Response>();
     // When an attempt is abandoned, nothing may be waiting for this promise any more.
     answered.promise.catch(() => {});
-    const languageModel = await openPackage(protocol, model, (input, init) => {
+    const languageModel = await openPackage(protocol, model);
+    const send = (input: RequestInfo | URL, init?: RequestInit) => {
       asked.resolve(writtenOf(input, init));
       return answered.promise;
-    });
-    const streamed = stream ? Promise.resolve(languageModel.doStream(conversation)) : null;
-    const whole = stream ? null : Promise.resolve(languageModel.doGenerate(conversation));
+    };
+    const [streamed, whole] = sendBy(send, () => [
+      stream ? Promise.resolve(languageModel.doStream(conversation)) : null,
+      stream ? null : Promise.resolve(languageModel.doGenerate(conversation)),
+    ]);
     const over = (streamed ?? whole)?.then(
       () => {},
       (error: unknown) =>
