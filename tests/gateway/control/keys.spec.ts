@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { showKeyUse } from '#lib/control/operations/key/use';
 import { ControlRefused } from '#lib/control/operations/refusal';
@@ -465,11 +466,12 @@ describe('showing keys', () => {
 
   it('finds them by status, creator and model', async () => {
     const { id, workspace } = await newKey();
+    const email = `${randomUUID()}@example.com`;
     const { id: user } = await createUser(db, {
-      email: 'finder@example.com',
+      email,
       password: 'three random words',
     });
-    await addMember(db, { workspace: workspace.slug, email: 'finder@example.com', role: 'developer' });
+    await addMember(db, { workspace: workspace.slug, email, role: 'developer' });
     const made = await createKeyAs(db, user, { workspace: workspace.slug, name: 'made', models: ['a/b'] });
     await disableKey(db, { id });
     const found = async (filters: object) =>

@@ -284,7 +284,17 @@ describe('what the metrics say', () => {
         .filter((one) => one.name.startsWith('gateway_'))
         .flatMap((one) => Object.keys(one.labels)),
     );
-    const bounded = ['family', 'operation', 'status', 'end_reason', 'code', 'le', 'model', 'provider'];
+    const bounded = [
+      'family',
+      'operation',
+      'status',
+      'end_reason',
+      'code',
+      'le',
+      'model',
+      'provider',
+      'credential',
+    ];
     expect([...names].sort()).toEqual([...bounded, 'state', 'answer', 'kind', 'event', 'version'].sort());
   });
 });

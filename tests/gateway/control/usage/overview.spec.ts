@@ -16,7 +16,9 @@ describe('the overview of a workspace', () => {
     expect(await overview(slug)).toEqual({
       called: false,
       available: '5',
+      held: '0',
       simulated: '0',
+      topUpsPaused: null,
       lowBalance: null,
       perDay: '0',
       daysLeft: null,
