@@ -1,12 +1,12 @@
 import type { ReactNode } from 'react';
+import { LoadedWaitBar } from '#components/shell/loaded-wait-bar';
 import { MobileBar } from '#components/shell/mobile-bar';
-import { WaitBar } from '#components/shell/wait-bar';
 
 /** Sidebar and page; below 1024 px the sidebar becomes a sheet behind a button. */
 export function ShellFrame({ sidebar, children }: { sidebar: ReactNode; children: ReactNode }) {
   return (
     <div className="lg:grid lg:grid-cols-[15.5rem_minmax(0,1fr)] print:block">
-      <WaitBar />
+      <LoadedWaitBar />
       <a
         href="#content"
         className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-md focus:bg-surface focus:px-3 focus:py-2"

@@ -31,8 +31,8 @@ export function WaitBar() {
     const watch = watchWaits(setWaiting);
     const fetchBefore = window.fetch;
     const watched: typeof fetch = async (input, init) => {
-      const asked =
-        performance.now() - pressedMs < causedWithinMs && isNavigation(new Headers(init?.headers));
+      const headers = new Headers(init?.headers);
+      const asked = performance.now() - pressedMs < causedWithinMs && isNavigation(headers);
       if (!asked) return fetchBefore(input, init);
       const ended = watch.begin();
       try {
@@ -47,8 +47,8 @@ export function WaitBar() {
           );
         return answer;
       } catch (error) {
-        // One that another press replaced is no lost connection.
-        ended(init?.signal?.aborted === true);
+        // One that another press replaced is no lost connection, and a lost action is reported where it was asked for.
+        ended(init?.signal?.aborted === true || headers.has('next-action'));
         throw error;
       }
     };

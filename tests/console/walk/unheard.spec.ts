@@ -121,6 +121,9 @@ test('a page waiting for a payment keeps waiting while the server does not respo
   await page.goto(`/${home.slug}/billing`);
   await page.getByRole('button', { name: 'Continue to payment' }).press('Enter');
   await page.getByRole('button', { name: 'Cancel' }).press('Enter');
+  // As if they had left the payment page by its other button.
+  await page.waitForURL('**/billing?**canceled=true');
+  await page.goto(page.url().replace('&canceled=true', ''));
   const waits = page.getByText(/Waiting for confirmation of the/);
   await expect(waits).toBeVisible();
   await unheard(page, async () => {
