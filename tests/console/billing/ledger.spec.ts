@@ -44,7 +44,8 @@ test('the ledger can be filtered by kind, downloaded as a file, and printed as a
   await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
   await expect(page.getByRole('navigation', { name: 'Workspace' })).toBeHidden();
   await expect(summary).toBeVisible();
-  expect(await page.evaluate(() => getComputedStyle(document.body).backgroundColor)).toBe(
-    'rgb(255, 255, 255)',
-  );
+  // With reduced motion, every change of a color is a transition of 0.01 ms, which ends with the next frame.
+  await expect
+    .poll(() => page.evaluate(() => getComputedStyle(document.body).backgroundColor))
+    .toBe('rgb(255, 255, 255)');
 });
