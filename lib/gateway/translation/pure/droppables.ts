@@ -37,6 +37,23 @@ const cacheRetention: Droppable = {
   names: { chat: 'prompt_cache_retention' },
 };
 
+/** Of an assistant's text; other parts keep it. */
+const cacheBreakpoint: Droppable = {
+  asks: ({ prompt }) =>
+    prompt.some(
+      ({ role, content }) =>
+        role === 'assistant' &&
+        content.some(({ providerOptions }) => providerOptions?.openai?.promptCacheBreakpoint !== undefined),
+    ),
+  has: ({ input }) =>
+    listIn(input).some((item) =>
+      listIn(objectIn(item)?.role === 'assistant' ? objectIn(item)?.content : []).some(
+        (part) => objectIn(part)?.prompt_cache_breakpoint !== undefined,
+      ),
+    ),
+  names: { chat: 'messages[].content[].prompt_cache_breakpoint' },
+};
+
 const isForced = (choice: unknown) => ['any', 'tool'].includes(String(objectIn(choice)?.type));
 
 const forcedTool: Droppable = {
@@ -81,7 +98,7 @@ const penalty = (name: 'frequencyPenalty' | 'presencePenalty', client: string): 
 /** What the package of each protocol leaves out (docs/decisions/translation.md). */
 export const droppables: Readonly<Record<TextProtocol, readonly Droppable[]>> = {
   chat: [],
-  responses: [temperature, topP, cacheRetention],
+  responses: [temperature, topP, cacheRetention, cacheBreakpoint],
   messages: [temperature, topP, topK, forcedTool, strictTool, answerFormat],
   'generate-content': [
     penalty('frequencyPenalty', 'frequency_penalty'),

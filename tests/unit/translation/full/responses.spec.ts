@@ -220,4 +220,17 @@ describe('a full request on a model of responses (contract: translation/losses)'
       body: { ...rest, model: 'gpt-6' },
     });
   });
+
+  it('names the mark of the cache at an assistant’s text, which the package leaves out', async () => {
+    const mark = { prompt_cache_breakpoint: { mode: 'explicit' } };
+    const said = (role: string) => ({ role, content: [{ type: 'text', text: 'Look', ...mark }] });
+    const lostBy = async (messages: object[]) => {
+      const sent = await sendAs('chat', 'responses', { model: 'm', messages });
+      return 'lost' in sent ? sent.lost : sent;
+    };
+    expect(await lostBy([said('user')])).toEqual([]);
+    expect(await lostBy([said('user'), said('assistant'), said('user')])).toEqual([
+      'messages[].content[].prompt_cache_breakpoint',
+    ]);
+  });
 });
