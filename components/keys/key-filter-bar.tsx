@@ -19,7 +19,7 @@ interface KeyFilterBarProps {
 const mostOptions = 60;
 const nothing = { q: null, status: null, createdBy: null, model: null };
 
-/** Narrows the list of keys; all of it stands in the address. */
+/** The filters of the list of keys, kept in the URL. */
 export function KeyFilterBar({ makers }: KeyFilterBarProps) {
   const { models } = useKeyPage();
   const [pending, startTransition] = useTransition();

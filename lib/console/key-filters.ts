@@ -1,6 +1,6 @@
 import { createLoader, createSerializer, parseAsString, parseAsStringLiteral } from 'nuqs/server';
 
-/** What the list of keys may be narrowed and sorted by, as it stands in the address. */
+/** Filters and order of the list of keys, as in the URL. */
 export const keyFilters = {
   /** Part of a name or of the visible characters, or a whole key id. */
   q: parseAsString,

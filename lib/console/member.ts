@@ -25,7 +25,7 @@ export interface Membership {
     readonly held: string;
     /** The funds are below the threshold that the workspace has set. */
     readonly low: boolean;
-    /** Automatic top-ups are on but paused, until somebody resumes them. */
+    /** Automatic top-ups are on but paused until a member resumes them. */
     readonly topUpsPaused: boolean;
     /** Why it is suspended and whom to ask; null: it is not. */
     readonly suspension: { readonly reason: string | null; readonly contact: string | null } | null;

@@ -7,12 +7,12 @@ const shownAfterMs = 300;
 const slowAfterMs = 8_000;
 
 export interface Watch {
-  /** A request begins that somebody waits for. @returns what is called when it has ended, whether it was answered. */
+  /** Called when a request that the user waits for begins. @returns what to call when it ends: whether it was answered. */
   begin(): (answered: boolean) => void;
   end(): void;
 }
 
-/** Watches the requests that somebody waits for, several at once as one wait. @param tell about each change. */
+/** Watches the requests that the user waits for; several at once are one wait. @param tell is called on each change. */
 export function watchWaits(tell: (waiting: Waiting) => void): Watch {
   let open = 0;
   let timers: ReturnType<typeof setTimeout>[] = [];

@@ -25,7 +25,7 @@ export class Holders {
     this.#most = most;
   }
 
-  /** null when nobody is known to hold it now. */
+  /** null: no holder is known. */
   find(conversation: Conversation, nowMs: number): Keeper | null {
     const found = this.#held.get(keyOf(conversation));
     return found !== undefined && found.untilMs > nowMs ? found.keeper : null;

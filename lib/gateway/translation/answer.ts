@@ -1,4 +1,5 @@
 import type { LanguageModelV4Usage } from '@ai-sdk/provider';
+import { messageOf } from '#lib/core/errors';
 import type { Meter } from '#lib/core/metering/meter';
 import { totalUsage, type UsageReport } from '#lib/core/metering/usage';
 import { MAX_ANSWER_BYTES } from '#lib/core/metering/whole-meter';
@@ -226,8 +227,4 @@ function inArray(writer: StreamWriter): StreamWriter {
     write: (part) => elements(writer.write(part), part.type === 'finish' || part.type === 'error'),
     breakOff: (message) => elements(writer.breakOff(message), true),
   };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

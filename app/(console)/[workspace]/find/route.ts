@@ -15,7 +15,7 @@ const mostKeys = 500;
 const mostOptions = 60;
 
 /**
- * For the palette: the names of keys and models; with `?id=` the newest call that has this id, whoever gave it. For the
+ * For the palette: the names of keys and models; with `?id=` the newest call with this id, whether the gateway, the client or the provider made the id. For the
  * filters of the log: with `?key=` the keys whose names have this text, with `?called=` the models that were called.
  */
 export async function GET(request: NextRequest, { params }: FindRoute): Promise<Response> {

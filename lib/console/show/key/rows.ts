@@ -49,7 +49,7 @@ export function keyRowOf(key: ShownKey, { workspace, timeZone, nowMs }: KeyRowPl
   };
 }
 
-/** A call that was refused does not use a key, but somebody who tries it must not read that nothing came. */
+/** A refused call does not count as a use of the key, but the page must show that the key was tried. */
 function lastUseOf({ lastUsedAt, lastTriedAt }: ShownKey, exact: (iso: string) => string, nowMs: number) {
   const at = lastUsedAt ?? lastTriedAt;
   if (at === null) return null;
