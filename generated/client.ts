@@ -178,6 +178,11 @@ export type PolicyDraft = Prisma.PolicyDraftModel
  */
 export type Call = Prisma.CallModel
 /**
+ * Model CallContent
+ * What a call was asked and answered, if its workspace has it kept (docs/contract/content.md).
+ */
+export type CallContent = Prisma.CallContentModel
+/**
  * Model LedgerLine
  * Append-only, guarded by triggers. A line of `usage` is what the calls and jobs cost that were settled in its quarter
  * of an hour; it grows while that lasts. Any other has a kind and ref of its own, so that one cause posts once.

@@ -429,6 +429,7 @@ export const ModelName = {
   Policy: 'Policy',
   PolicyDraft: 'PolicyDraft',
   Call: 'Call',
+  CallContent: 'CallContent',
   LedgerLine: 'LedgerLine',
   Promo: 'Promo',
   PromoMark: 'PromoMark',
@@ -483,7 +484,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "session" | "accountToken" | "operatorLink" | "secretPrint" | "linkedAccount" | "mail" | "workspace" | "formerSlug" | "member" | "alert" | "webhook" | "webhookDelivery" | "invitation" | "invitationLink" | "apiKey" | "managementKey" | "storedAnswer" | "provider" | "credential" | "credentialTest" | "model" | "offer" | "priceVersion" | "policy" | "policyDraft" | "call" | "ledgerLine" | "promo" | "promoMark" | "ledgerDay" | "ledgerCheck" | "openQuarter" | "closedSpend" | "journalPosition" | "settledApart" | "journalSince" | "owner" | "lease" | "hold" | "openCall" | "change" | "changeHead" | "seenTime" | "audit" | "spendMinute" | "usageQuarter" | "usageQuarterCounted" | "usageDay" | "usageSpan" | "resource" | "job" | "adjustment" | "topUp" | "payer" | "fleetDuty" | "statusDay" | "incident" | "incidentUpdate" | "announcement" | "lostUsage" | "autoTopUp" | "stripeEvent" | "limitGrant" | "limitSlot" | "limitTurn"
+    modelProps: "user" | "session" | "accountToken" | "operatorLink" | "secretPrint" | "linkedAccount" | "mail" | "workspace" | "formerSlug" | "member" | "alert" | "webhook" | "webhookDelivery" | "invitation" | "invitationLink" | "apiKey" | "managementKey" | "storedAnswer" | "provider" | "credential" | "credentialTest" | "model" | "offer" | "priceVersion" | "policy" | "policyDraft" | "call" | "callContent" | "ledgerLine" | "promo" | "promoMark" | "ledgerDay" | "ledgerCheck" | "openQuarter" | "closedSpend" | "journalPosition" | "settledApart" | "journalSince" | "owner" | "lease" | "hold" | "openCall" | "change" | "changeHead" | "seenTime" | "audit" | "spendMinute" | "usageQuarter" | "usageQuarterCounted" | "usageDay" | "usageSpan" | "resource" | "job" | "adjustment" | "topUp" | "payer" | "fleetDuty" | "statusDay" | "incident" | "incidentUpdate" | "announcement" | "lostUsage" | "autoTopUp" | "stripeEvent" | "limitGrant" | "limitSlot" | "limitTurn"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2482,6 +2483,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.CallCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.CallCountAggregateOutputType> | number
+        }
+      }
+    }
+    CallContent: {
+      payload: Prisma.$CallContentPayload<ExtArgs>
+      fields: Prisma.CallContentFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CallContentFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallContentPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CallContentFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallContentPayload>
+        }
+        findFirst: {
+          args: Prisma.CallContentFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallContentPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CallContentFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallContentPayload>
+        }
+        findMany: {
+          args: Prisma.CallContentFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallContentPayload>[]
+        }
+        create: {
+          args: Prisma.CallContentCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallContentPayload>
+        }
+        createMany: {
+          args: Prisma.CallContentCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CallContentCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallContentPayload>[]
+        }
+        delete: {
+          args: Prisma.CallContentDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallContentPayload>
+        }
+        update: {
+          args: Prisma.CallContentUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallContentPayload>
+        }
+        deleteMany: {
+          args: Prisma.CallContentDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CallContentUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CallContentUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallContentPayload>[]
+        }
+        upsert: {
+          args: Prisma.CallContentUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallContentPayload>
+        }
+        aggregate: {
+          args: Prisma.CallContentAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCallContent>
+        }
+        groupBy: {
+          args: Prisma.CallContentGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CallContentGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CallContentCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CallContentCountAggregateOutputType> | number
         }
       }
     }
@@ -5511,6 +5586,10 @@ export const WorkspaceScalarFieldEnum = {
   tpm: 'tpm',
   concurrency: 'concurrency',
   retentionDays: 'retentionDays',
+  content: 'content',
+  contentShare: 'contentShare',
+  contentDays: 'contentDays',
+  contentDeletedAt: 'contentDeletedAt',
   callsKeptFrom: 'callsKeptFrom',
   suspendedAt: 'suspendedAt',
   suspendedReason: 'suspendedReason',
@@ -5639,6 +5718,8 @@ export const ApiKeyScalarFieldEnum = {
   tpm: 'tpm',
   concurrency: 'concurrency',
   expiresAt: 'expiresAt',
+  content: 'content',
+  contentDeletedAt: 'contentDeletedAt',
   createdBy: 'createdBy',
   sessionId: 'sessionId',
   createdAt: 'createdAt',
@@ -5820,6 +5901,18 @@ export const CallScalarFieldEnum = {
 } as const
 
 export type CallScalarFieldEnum = (typeof CallScalarFieldEnum)[keyof typeof CallScalarFieldEnum]
+
+
+export const CallContentScalarFieldEnum = {
+  callId: 'callId',
+  workspaceId: 'workspaceId',
+  keyId: 'keyId',
+  at: 'at',
+  keepUntil: 'keepUntil',
+  sealed: 'sealed'
+} as const
+
+export type CallContentScalarFieldEnum = (typeof CallContentScalarFieldEnum)[keyof typeof CallContentScalarFieldEnum]
 
 
 export const LedgerLineScalarFieldEnum = {
@@ -6762,6 +6855,7 @@ export type GlobalOmitConfig = {
   policy?: Prisma.PolicyOmit
   policyDraft?: Prisma.PolicyDraftOmit
   call?: Prisma.CallOmit
+  callContent?: Prisma.CallContentOmit
   ledgerLine?: Prisma.LedgerLineOmit
   promo?: Prisma.PromoOmit
   promoMark?: Prisma.PromoMarkOmit

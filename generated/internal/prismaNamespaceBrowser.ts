@@ -78,6 +78,7 @@ export const ModelName = {
   Policy: 'Policy',
   PolicyDraft: 'PolicyDraft',
   Call: 'Call',
+  CallContent: 'CallContent',
   LedgerLine: 'LedgerLine',
   Promo: 'Promo',
   PromoMark: 'PromoMark',
@@ -236,6 +237,10 @@ export const WorkspaceScalarFieldEnum = {
   tpm: 'tpm',
   concurrency: 'concurrency',
   retentionDays: 'retentionDays',
+  content: 'content',
+  contentShare: 'contentShare',
+  contentDays: 'contentDays',
+  contentDeletedAt: 'contentDeletedAt',
   callsKeptFrom: 'callsKeptFrom',
   suspendedAt: 'suspendedAt',
   suspendedReason: 'suspendedReason',
@@ -364,6 +369,8 @@ export const ApiKeyScalarFieldEnum = {
   tpm: 'tpm',
   concurrency: 'concurrency',
   expiresAt: 'expiresAt',
+  content: 'content',
+  contentDeletedAt: 'contentDeletedAt',
   createdBy: 'createdBy',
   sessionId: 'sessionId',
   createdAt: 'createdAt',
@@ -545,6 +552,18 @@ export const CallScalarFieldEnum = {
 } as const
 
 export type CallScalarFieldEnum = (typeof CallScalarFieldEnum)[keyof typeof CallScalarFieldEnum]
+
+
+export const CallContentScalarFieldEnum = {
+  callId: 'callId',
+  workspaceId: 'workspaceId',
+  keyId: 'keyId',
+  at: 'at',
+  keepUntil: 'keepUntil',
+  sealed: 'sealed'
+} as const
+
+export type CallContentScalarFieldEnum = (typeof CallContentScalarFieldEnum)[keyof typeof CallContentScalarFieldEnum]
 
 
 export const LedgerLineScalarFieldEnum = {

@@ -73,6 +73,8 @@ export type ApiKeyMinAggregateOutputType = {
   tpm: number | null
   concurrency: number | null
   expiresAt: Date | null
+  content: string | null
+  contentDeletedAt: Date | null
   createdBy: string | null
   sessionId: string | null
   createdAt: Date | null
@@ -102,6 +104,8 @@ export type ApiKeyMaxAggregateOutputType = {
   tpm: number | null
   concurrency: number | null
   expiresAt: Date | null
+  content: string | null
+  contentDeletedAt: Date | null
   createdBy: string | null
   sessionId: string | null
   createdAt: Date | null
@@ -132,6 +136,8 @@ export type ApiKeyCountAggregateOutputType = {
   tpm: number
   concurrency: number
   expiresAt: number
+  content: number
+  contentDeletedAt: number
   createdBy: number
   sessionId: number
   createdAt: number
@@ -187,6 +193,8 @@ export type ApiKeyMinAggregateInputType = {
   tpm?: true | runtime.Types.Skip
   concurrency?: true | runtime.Types.Skip
   expiresAt?: true | runtime.Types.Skip
+  content?: true | runtime.Types.Skip
+  contentDeletedAt?: true | runtime.Types.Skip
   createdBy?: true | runtime.Types.Skip
   sessionId?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
@@ -216,6 +224,8 @@ export type ApiKeyMaxAggregateInputType = {
   tpm?: true | runtime.Types.Skip
   concurrency?: true | runtime.Types.Skip
   expiresAt?: true | runtime.Types.Skip
+  content?: true | runtime.Types.Skip
+  contentDeletedAt?: true | runtime.Types.Skip
   createdBy?: true | runtime.Types.Skip
   sessionId?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
@@ -246,6 +256,8 @@ export type ApiKeyCountAggregateInputType = {
   tpm?: true | runtime.Types.Skip
   concurrency?: true | runtime.Types.Skip
   expiresAt?: true | runtime.Types.Skip
+  content?: true | runtime.Types.Skip
+  contentDeletedAt?: true | runtime.Types.Skip
   createdBy?: true | runtime.Types.Skip
   sessionId?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
@@ -363,6 +375,8 @@ export type ApiKeyGroupByOutputType = {
   tpm: number | null
   concurrency: number | null
   expiresAt: Date | null
+  content: string
+  contentDeletedAt: Date | null
   createdBy: string | null
   sessionId: string | null
   createdAt: Date
@@ -416,6 +430,8 @@ export type ApiKeyWhereInput = {
   tpm?: Prisma.IntNullableFilter<"ApiKey"> | number | null | runtime.Types.Skip
   concurrency?: Prisma.IntNullableFilter<"ApiKey"> | number | null | runtime.Types.Skip
   expiresAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
+  content?: Prisma.StringFilter<"ApiKey"> | string | runtime.Types.Skip
+  contentDeletedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
   createdBy?: Prisma.UuidNullableFilter<"ApiKey"> | string | null | runtime.Types.Skip
   sessionId?: Prisma.UuidNullableFilter<"ApiKey"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"ApiKey"> | Date | string | runtime.Types.Skip
@@ -447,6 +463,8 @@ export type ApiKeyOrderByWithRelationInput = {
   tpm?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   concurrency?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   expiresAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  content?: Prisma.SortOrder | runtime.Types.Skip
+  contentDeletedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdBy?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   sessionId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -482,6 +500,8 @@ export type ApiKeyWhereUniqueInput = Prisma.AtLeast<{
   tpm?: Prisma.IntNullableFilter<"ApiKey"> | number | null | runtime.Types.Skip
   concurrency?: Prisma.IntNullableFilter<"ApiKey"> | number | null | runtime.Types.Skip
   expiresAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
+  content?: Prisma.StringFilter<"ApiKey"> | string | runtime.Types.Skip
+  contentDeletedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
   createdBy?: Prisma.UuidNullableFilter<"ApiKey"> | string | null | runtime.Types.Skip
   sessionId?: Prisma.UuidNullableFilter<"ApiKey"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"ApiKey"> | Date | string | runtime.Types.Skip
@@ -513,6 +533,8 @@ export type ApiKeyOrderByWithAggregationInput = {
   tpm?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   concurrency?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   expiresAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  content?: Prisma.SortOrder | runtime.Types.Skip
+  contentDeletedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdBy?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   sessionId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -551,6 +573,8 @@ export type ApiKeyScalarWhereWithAggregatesInput = {
   tpm?: Prisma.IntNullableWithAggregatesFilter<"ApiKey"> | number | null | runtime.Types.Skip
   concurrency?: Prisma.IntNullableWithAggregatesFilter<"ApiKey"> | number | null | runtime.Types.Skip
   expiresAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
+  content?: Prisma.StringWithAggregatesFilter<"ApiKey"> | string | runtime.Types.Skip
+  contentDeletedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
   createdBy?: Prisma.UuidNullableWithAggregatesFilter<"ApiKey"> | string | null | runtime.Types.Skip
   sessionId?: Prisma.UuidNullableWithAggregatesFilter<"ApiKey"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"ApiKey"> | Date | string | runtime.Types.Skip
@@ -580,6 +604,8 @@ export type ApiKeyCreateInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   createdBy?: string | null | runtime.Types.Skip
   sessionId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -611,6 +637,8 @@ export type ApiKeyUncheckedCreateInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   createdBy?: string | null | runtime.Types.Skip
   sessionId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -640,6 +668,8 @@ export type ApiKeyUpdateInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   sessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -671,6 +701,8 @@ export type ApiKeyUncheckedUpdateInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   sessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -701,6 +733,8 @@ export type ApiKeyCreateManyInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   createdBy?: string | null | runtime.Types.Skip
   sessionId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -730,6 +764,8 @@ export type ApiKeyUpdateManyMutationInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   sessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -760,6 +796,8 @@ export type ApiKeyUncheckedUpdateManyInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   sessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -805,6 +843,8 @@ export type ApiKeyCountOrderByAggregateInput = {
   tpm?: Prisma.SortOrder | runtime.Types.Skip
   concurrency?: Prisma.SortOrder | runtime.Types.Skip
   expiresAt?: Prisma.SortOrder | runtime.Types.Skip
+  content?: Prisma.SortOrder | runtime.Types.Skip
+  contentDeletedAt?: Prisma.SortOrder | runtime.Types.Skip
   createdBy?: Prisma.SortOrder | runtime.Types.Skip
   sessionId?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -846,6 +886,8 @@ export type ApiKeyMaxOrderByAggregateInput = {
   tpm?: Prisma.SortOrder | runtime.Types.Skip
   concurrency?: Prisma.SortOrder | runtime.Types.Skip
   expiresAt?: Prisma.SortOrder | runtime.Types.Skip
+  content?: Prisma.SortOrder | runtime.Types.Skip
+  contentDeletedAt?: Prisma.SortOrder | runtime.Types.Skip
   createdBy?: Prisma.SortOrder | runtime.Types.Skip
   sessionId?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -875,6 +917,8 @@ export type ApiKeyMinOrderByAggregateInput = {
   tpm?: Prisma.SortOrder | runtime.Types.Skip
   concurrency?: Prisma.SortOrder | runtime.Types.Skip
   expiresAt?: Prisma.SortOrder | runtime.Types.Skip
+  content?: Prisma.SortOrder | runtime.Types.Skip
+  contentDeletedAt?: Prisma.SortOrder | runtime.Types.Skip
   createdBy?: Prisma.SortOrder | runtime.Types.Skip
   sessionId?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -971,6 +1015,8 @@ export type ApiKeyCreateWithoutWorkspaceInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   createdBy?: string | null | runtime.Types.Skip
   sessionId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -1000,6 +1046,8 @@ export type ApiKeyUncheckedCreateWithoutWorkspaceInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   createdBy?: string | null | runtime.Types.Skip
   sessionId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -1059,6 +1107,8 @@ export type ApiKeyScalarWhereInput = {
   tpm?: Prisma.IntNullableFilter<"ApiKey"> | number | null | runtime.Types.Skip
   concurrency?: Prisma.IntNullableFilter<"ApiKey"> | number | null | runtime.Types.Skip
   expiresAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
+  content?: Prisma.StringFilter<"ApiKey"> | string | runtime.Types.Skip
+  contentDeletedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
   createdBy?: Prisma.UuidNullableFilter<"ApiKey"> | string | null | runtime.Types.Skip
   sessionId?: Prisma.UuidNullableFilter<"ApiKey"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"ApiKey"> | Date | string | runtime.Types.Skip
@@ -1088,6 +1138,8 @@ export type ApiKeyCreateManyWorkspaceInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   createdBy?: string | null | runtime.Types.Skip
   sessionId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -1117,6 +1169,8 @@ export type ApiKeyUpdateWithoutWorkspaceInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   sessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1146,6 +1200,8 @@ export type ApiKeyUncheckedUpdateWithoutWorkspaceInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   sessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1175,6 +1231,8 @@ export type ApiKeyUncheckedUpdateManyWithoutWorkspaceInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   sessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1207,6 +1265,8 @@ export type ApiKeySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   tpm?: boolean | runtime.Types.Skip
   concurrency?: boolean | runtime.Types.Skip
   expiresAt?: boolean | runtime.Types.Skip
+  content?: boolean | runtime.Types.Skip
+  contentDeletedAt?: boolean | runtime.Types.Skip
   createdBy?: boolean | runtime.Types.Skip
   sessionId?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
@@ -1238,6 +1298,8 @@ export type ApiKeySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   tpm?: boolean | runtime.Types.Skip
   concurrency?: boolean | runtime.Types.Skip
   expiresAt?: boolean | runtime.Types.Skip
+  content?: boolean | runtime.Types.Skip
+  contentDeletedAt?: boolean | runtime.Types.Skip
   createdBy?: boolean | runtime.Types.Skip
   sessionId?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
@@ -1269,6 +1331,8 @@ export type ApiKeySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   tpm?: boolean | runtime.Types.Skip
   concurrency?: boolean | runtime.Types.Skip
   expiresAt?: boolean | runtime.Types.Skip
+  content?: boolean | runtime.Types.Skip
+  contentDeletedAt?: boolean | runtime.Types.Skip
   createdBy?: boolean | runtime.Types.Skip
   sessionId?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
@@ -1300,13 +1364,15 @@ export type ApiKeySelectScalar = {
   tpm?: boolean | runtime.Types.Skip
   concurrency?: boolean | runtime.Types.Skip
   expiresAt?: boolean | runtime.Types.Skip
+  content?: boolean | runtime.Types.Skip
+  contentDeletedAt?: boolean | runtime.Types.Skip
   createdBy?: boolean | runtime.Types.Skip
   sessionId?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   lastUsedAt?: boolean | runtime.Types.Skip
 }
 
-export type ApiKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "workspaceId" | "name" | "hash" | "displayStart" | "displayEnd" | "oldHash" | "oldHashUntil" | "oldDisplay" | "status" | "quotaExhausted" | "models" | "allModels" | "maxOutputTokens" | "dailyCapNano" | "d7CapNano" | "d30CapNano" | "quotaNano" | "spentNano" | "rpm" | "tpm" | "concurrency" | "expiresAt" | "createdBy" | "sessionId" | "createdAt" | "lastUsedAt", ExtArgs["result"]["apiKey"], runtime.Types.Skip>
+export type ApiKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "workspaceId" | "name" | "hash" | "displayStart" | "displayEnd" | "oldHash" | "oldHashUntil" | "oldDisplay" | "status" | "quotaExhausted" | "models" | "allModels" | "maxOutputTokens" | "dailyCapNano" | "d7CapNano" | "d30CapNano" | "quotaNano" | "spentNano" | "rpm" | "tpm" | "concurrency" | "expiresAt" | "content" | "contentDeletedAt" | "createdBy" | "sessionId" | "createdAt" | "lastUsedAt", ExtArgs["result"]["apiKey"], runtime.Types.Skip>
 export type ApiKeyInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
@@ -1349,6 +1415,11 @@ export type $ApiKeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     tpm: number | null
     concurrency: number | null
     expiresAt: Date | null
+    /**
+     * "off", "errors", "all", or "inherit": as its workspace.
+     */
+    content: string
+    contentDeletedAt: Date | null
     createdBy: string | null
     /**
      * Whose playground it is the key of, of a session of the console; null: a key that people made.
@@ -1803,6 +1874,8 @@ export interface ApiKeyFieldRefs {
   readonly tpm: Prisma.FieldRef<"ApiKey", 'Int'>
   readonly concurrency: Prisma.FieldRef<"ApiKey", 'Int'>
   readonly expiresAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
+  readonly content: Prisma.FieldRef<"ApiKey", 'String'>
+  readonly contentDeletedAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
   readonly createdBy: Prisma.FieldRef<"ApiKey", 'String'>
   readonly sessionId: Prisma.FieldRef<"ApiKey", 'String'>
   readonly createdAt: Prisma.FieldRef<"ApiKey", 'DateTime'>

@@ -34,6 +34,8 @@ export type WorkspaceAvgAggregateOutputType = {
   tpm: number | null
   concurrency: number | null
   retentionDays: number | null
+  contentShare: number | null
+  contentDays: number | null
   lowBalanceNano: number | null
 }
 
@@ -45,6 +47,8 @@ export type WorkspaceSumAggregateOutputType = {
   tpm: number | null
   concurrency: number | null
   retentionDays: number | null
+  contentShare: number | null
+  contentDays: number | null
   lowBalanceNano: bigint | null
 }
 
@@ -61,6 +65,10 @@ export type WorkspaceMinAggregateOutputType = {
   tpm: number | null
   concurrency: number | null
   retentionDays: number | null
+  content: string | null
+  contentShare: number | null
+  contentDays: number | null
+  contentDeletedAt: Date | null
   callsKeptFrom: string | null
   suspendedAt: Date | null
   suspendedReason: string | null
@@ -86,6 +94,10 @@ export type WorkspaceMaxAggregateOutputType = {
   tpm: number | null
   concurrency: number | null
   retentionDays: number | null
+  content: string | null
+  contentShare: number | null
+  contentDays: number | null
+  contentDeletedAt: Date | null
   callsKeptFrom: string | null
   suspendedAt: Date | null
   suspendedReason: string | null
@@ -111,6 +123,10 @@ export type WorkspaceCountAggregateOutputType = {
   tpm: number
   concurrency: number
   retentionDays: number
+  content: number
+  contentShare: number
+  contentDays: number
+  contentDeletedAt: number
   callsKeptFrom: number
   suspendedAt: number
   suspendedReason: number
@@ -134,6 +150,8 @@ export type WorkspaceAvgAggregateInputType = {
   tpm?: true | runtime.Types.Skip
   concurrency?: true | runtime.Types.Skip
   retentionDays?: true | runtime.Types.Skip
+  contentShare?: true | runtime.Types.Skip
+  contentDays?: true | runtime.Types.Skip
   lowBalanceNano?: true | runtime.Types.Skip
 }
 
@@ -145,6 +163,8 @@ export type WorkspaceSumAggregateInputType = {
   tpm?: true | runtime.Types.Skip
   concurrency?: true | runtime.Types.Skip
   retentionDays?: true | runtime.Types.Skip
+  contentShare?: true | runtime.Types.Skip
+  contentDays?: true | runtime.Types.Skip
   lowBalanceNano?: true | runtime.Types.Skip
 }
 
@@ -161,6 +181,10 @@ export type WorkspaceMinAggregateInputType = {
   tpm?: true | runtime.Types.Skip
   concurrency?: true | runtime.Types.Skip
   retentionDays?: true | runtime.Types.Skip
+  content?: true | runtime.Types.Skip
+  contentShare?: true | runtime.Types.Skip
+  contentDays?: true | runtime.Types.Skip
+  contentDeletedAt?: true | runtime.Types.Skip
   callsKeptFrom?: true | runtime.Types.Skip
   suspendedAt?: true | runtime.Types.Skip
   suspendedReason?: true | runtime.Types.Skip
@@ -186,6 +210,10 @@ export type WorkspaceMaxAggregateInputType = {
   tpm?: true | runtime.Types.Skip
   concurrency?: true | runtime.Types.Skip
   retentionDays?: true | runtime.Types.Skip
+  content?: true | runtime.Types.Skip
+  contentShare?: true | runtime.Types.Skip
+  contentDays?: true | runtime.Types.Skip
+  contentDeletedAt?: true | runtime.Types.Skip
   callsKeptFrom?: true | runtime.Types.Skip
   suspendedAt?: true | runtime.Types.Skip
   suspendedReason?: true | runtime.Types.Skip
@@ -211,6 +239,10 @@ export type WorkspaceCountAggregateInputType = {
   tpm?: true | runtime.Types.Skip
   concurrency?: true | runtime.Types.Skip
   retentionDays?: true | runtime.Types.Skip
+  content?: true | runtime.Types.Skip
+  contentShare?: true | runtime.Types.Skip
+  contentDays?: true | runtime.Types.Skip
+  contentDeletedAt?: true | runtime.Types.Skip
   callsKeptFrom?: true | runtime.Types.Skip
   suspendedAt?: true | runtime.Types.Skip
   suspendedReason?: true | runtime.Types.Skip
@@ -324,6 +356,10 @@ export type WorkspaceGroupByOutputType = {
   tpm: number | null
   concurrency: number | null
   retentionDays: number | null
+  content: string
+  contentShare: number
+  contentDays: number
+  contentDeletedAt: Date | null
   callsKeptFrom: string | null
   suspendedAt: Date | null
   suspendedReason: string | null
@@ -373,6 +409,10 @@ export type WorkspaceWhereInput = {
   tpm?: Prisma.IntNullableFilter<"Workspace"> | number | null | runtime.Types.Skip
   concurrency?: Prisma.IntNullableFilter<"Workspace"> | number | null | runtime.Types.Skip
   retentionDays?: Prisma.IntNullableFilter<"Workspace"> | number | null | runtime.Types.Skip
+  content?: Prisma.StringFilter<"Workspace"> | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFilter<"Workspace"> | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFilter<"Workspace"> | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.DateTimeNullableFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.UuidNullableFilter<"Workspace"> | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.DateTimeNullableFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.StringNullableFilter<"Workspace"> | string | null | runtime.Types.Skip
@@ -416,6 +456,10 @@ export type WorkspaceOrderByWithRelationInput = {
   tpm?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   concurrency?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   retentionDays?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  content?: Prisma.SortOrder | runtime.Types.Skip
+  contentShare?: Prisma.SortOrder | runtime.Types.Skip
+  contentDays?: Prisma.SortOrder | runtime.Types.Skip
+  contentDeletedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   callsKeptFrom?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   suspendedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   suspendedReason?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
@@ -462,6 +506,10 @@ export type WorkspaceWhereUniqueInput = Prisma.AtLeast<{
   tpm?: Prisma.IntNullableFilter<"Workspace"> | number | null | runtime.Types.Skip
   concurrency?: Prisma.IntNullableFilter<"Workspace"> | number | null | runtime.Types.Skip
   retentionDays?: Prisma.IntNullableFilter<"Workspace"> | number | null | runtime.Types.Skip
+  content?: Prisma.StringFilter<"Workspace"> | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFilter<"Workspace"> | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFilter<"Workspace"> | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.DateTimeNullableFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.UuidNullableFilter<"Workspace"> | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.DateTimeNullableFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.StringNullableFilter<"Workspace"> | string | null | runtime.Types.Skip
@@ -505,6 +553,10 @@ export type WorkspaceOrderByWithAggregationInput = {
   tpm?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   concurrency?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   retentionDays?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  content?: Prisma.SortOrder | runtime.Types.Skip
+  contentShare?: Prisma.SortOrder | runtime.Types.Skip
+  contentDays?: Prisma.SortOrder | runtime.Types.Skip
+  contentDeletedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   callsKeptFrom?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   suspendedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   suspendedReason?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
@@ -539,6 +591,10 @@ export type WorkspaceScalarWhereWithAggregatesInput = {
   tpm?: Prisma.IntNullableWithAggregatesFilter<"Workspace"> | number | null | runtime.Types.Skip
   concurrency?: Prisma.IntNullableWithAggregatesFilter<"Workspace"> | number | null | runtime.Types.Skip
   retentionDays?: Prisma.IntNullableWithAggregatesFilter<"Workspace"> | number | null | runtime.Types.Skip
+  content?: Prisma.StringWithAggregatesFilter<"Workspace"> | string | runtime.Types.Skip
+  contentShare?: Prisma.IntWithAggregatesFilter<"Workspace"> | number | runtime.Types.Skip
+  contentDays?: Prisma.IntWithAggregatesFilter<"Workspace"> | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.UuidNullableWithAggregatesFilter<"Workspace"> | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.StringNullableWithAggregatesFilter<"Workspace"> | string | null | runtime.Types.Skip
@@ -565,6 +621,10 @@ export type WorkspaceCreateInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -608,6 +668,10 @@ export type WorkspaceUncheckedCreateInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -651,6 +715,10 @@ export type WorkspaceUpdateInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -694,6 +762,10 @@ export type WorkspaceUncheckedUpdateInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -737,6 +809,10 @@ export type WorkspaceCreateManyInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -763,6 +839,10 @@ export type WorkspaceUpdateManyMutationInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -789,6 +869,10 @@ export type WorkspaceUncheckedUpdateManyInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -828,6 +912,10 @@ export type WorkspaceCountOrderByAggregateInput = {
   tpm?: Prisma.SortOrder | runtime.Types.Skip
   concurrency?: Prisma.SortOrder | runtime.Types.Skip
   retentionDays?: Prisma.SortOrder | runtime.Types.Skip
+  content?: Prisma.SortOrder | runtime.Types.Skip
+  contentShare?: Prisma.SortOrder | runtime.Types.Skip
+  contentDays?: Prisma.SortOrder | runtime.Types.Skip
+  contentDeletedAt?: Prisma.SortOrder | runtime.Types.Skip
   callsKeptFrom?: Prisma.SortOrder | runtime.Types.Skip
   suspendedAt?: Prisma.SortOrder | runtime.Types.Skip
   suspendedReason?: Prisma.SortOrder | runtime.Types.Skip
@@ -849,6 +937,8 @@ export type WorkspaceAvgOrderByAggregateInput = {
   tpm?: Prisma.SortOrder | runtime.Types.Skip
   concurrency?: Prisma.SortOrder | runtime.Types.Skip
   retentionDays?: Prisma.SortOrder | runtime.Types.Skip
+  contentShare?: Prisma.SortOrder | runtime.Types.Skip
+  contentDays?: Prisma.SortOrder | runtime.Types.Skip
   lowBalanceNano?: Prisma.SortOrder | runtime.Types.Skip
 }
 
@@ -865,6 +955,10 @@ export type WorkspaceMaxOrderByAggregateInput = {
   tpm?: Prisma.SortOrder | runtime.Types.Skip
   concurrency?: Prisma.SortOrder | runtime.Types.Skip
   retentionDays?: Prisma.SortOrder | runtime.Types.Skip
+  content?: Prisma.SortOrder | runtime.Types.Skip
+  contentShare?: Prisma.SortOrder | runtime.Types.Skip
+  contentDays?: Prisma.SortOrder | runtime.Types.Skip
+  contentDeletedAt?: Prisma.SortOrder | runtime.Types.Skip
   callsKeptFrom?: Prisma.SortOrder | runtime.Types.Skip
   suspendedAt?: Prisma.SortOrder | runtime.Types.Skip
   suspendedReason?: Prisma.SortOrder | runtime.Types.Skip
@@ -890,6 +984,10 @@ export type WorkspaceMinOrderByAggregateInput = {
   tpm?: Prisma.SortOrder | runtime.Types.Skip
   concurrency?: Prisma.SortOrder | runtime.Types.Skip
   retentionDays?: Prisma.SortOrder | runtime.Types.Skip
+  content?: Prisma.SortOrder | runtime.Types.Skip
+  contentShare?: Prisma.SortOrder | runtime.Types.Skip
+  contentDays?: Prisma.SortOrder | runtime.Types.Skip
+  contentDeletedAt?: Prisma.SortOrder | runtime.Types.Skip
   callsKeptFrom?: Prisma.SortOrder | runtime.Types.Skip
   suspendedAt?: Prisma.SortOrder | runtime.Types.Skip
   suspendedReason?: Prisma.SortOrder | runtime.Types.Skip
@@ -910,6 +1008,8 @@ export type WorkspaceSumOrderByAggregateInput = {
   tpm?: Prisma.SortOrder | runtime.Types.Skip
   concurrency?: Prisma.SortOrder | runtime.Types.Skip
   retentionDays?: Prisma.SortOrder | runtime.Types.Skip
+  contentShare?: Prisma.SortOrder | runtime.Types.Skip
+  contentDays?: Prisma.SortOrder | runtime.Types.Skip
   lowBalanceNano?: Prisma.SortOrder | runtime.Types.Skip
 }
 
@@ -1206,6 +1306,10 @@ export type WorkspaceCreateWithoutSignedUpInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -1248,6 +1352,10 @@ export type WorkspaceUncheckedCreateWithoutSignedUpInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -1306,6 +1414,10 @@ export type WorkspaceUpdateWithoutSignedUpInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1348,6 +1460,10 @@ export type WorkspaceUncheckedUpdateWithoutSignedUpInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1390,6 +1506,10 @@ export type WorkspaceCreateWithoutFormerSlugsInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -1432,6 +1552,10 @@ export type WorkspaceUncheckedCreateWithoutFormerSlugsInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -1490,6 +1614,10 @@ export type WorkspaceUpdateWithoutFormerSlugsInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1532,6 +1660,10 @@ export type WorkspaceUncheckedUpdateWithoutFormerSlugsInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1574,6 +1706,10 @@ export type WorkspaceCreateWithoutMembersInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -1616,6 +1752,10 @@ export type WorkspaceUncheckedCreateWithoutMembersInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -1674,6 +1814,10 @@ export type WorkspaceUpdateWithoutMembersInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1716,6 +1860,10 @@ export type WorkspaceUncheckedUpdateWithoutMembersInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1758,6 +1906,10 @@ export type WorkspaceCreateWithoutAlertsInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -1800,6 +1952,10 @@ export type WorkspaceUncheckedCreateWithoutAlertsInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -1858,6 +2014,10 @@ export type WorkspaceUpdateWithoutAlertsInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1900,6 +2060,10 @@ export type WorkspaceUncheckedUpdateWithoutAlertsInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1942,6 +2106,10 @@ export type WorkspaceCreateWithoutWebhooksInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -1984,6 +2152,10 @@ export type WorkspaceUncheckedCreateWithoutWebhooksInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -2042,6 +2214,10 @@ export type WorkspaceUpdateWithoutWebhooksInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2084,6 +2260,10 @@ export type WorkspaceUncheckedUpdateWithoutWebhooksInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2126,6 +2306,10 @@ export type WorkspaceCreateWithoutInvitationsInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -2168,6 +2352,10 @@ export type WorkspaceUncheckedCreateWithoutInvitationsInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -2226,6 +2414,10 @@ export type WorkspaceUpdateWithoutInvitationsInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2268,6 +2460,10 @@ export type WorkspaceUncheckedUpdateWithoutInvitationsInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2310,6 +2506,10 @@ export type WorkspaceCreateWithoutKeysInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -2352,6 +2552,10 @@ export type WorkspaceUncheckedCreateWithoutKeysInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -2410,6 +2614,10 @@ export type WorkspaceUpdateWithoutKeysInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2452,6 +2660,10 @@ export type WorkspaceUncheckedUpdateWithoutKeysInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2494,6 +2706,10 @@ export type WorkspaceCreateWithoutManagementKeysInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -2536,6 +2752,10 @@ export type WorkspaceUncheckedCreateWithoutManagementKeysInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -2594,6 +2814,10 @@ export type WorkspaceUpdateWithoutManagementKeysInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2636,6 +2860,10 @@ export type WorkspaceUncheckedUpdateWithoutManagementKeysInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2678,6 +2906,10 @@ export type WorkspaceCreateWithoutPoliciesInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -2720,6 +2952,10 @@ export type WorkspaceUncheckedCreateWithoutPoliciesInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -2778,6 +3014,10 @@ export type WorkspaceUpdateWithoutPoliciesInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2820,6 +3060,10 @@ export type WorkspaceUncheckedUpdateWithoutPoliciesInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2862,6 +3106,10 @@ export type WorkspaceCreateWithoutPolicyDraftsInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -2904,6 +3152,10 @@ export type WorkspaceUncheckedCreateWithoutPolicyDraftsInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -2962,6 +3214,10 @@ export type WorkspaceUpdateWithoutPolicyDraftsInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3004,6 +3260,10 @@ export type WorkspaceUncheckedUpdateWithoutPolicyDraftsInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3046,6 +3306,10 @@ export type WorkspaceCreateWithoutPromosInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -3088,6 +3352,10 @@ export type WorkspaceUncheckedCreateWithoutPromosInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -3146,6 +3414,10 @@ export type WorkspaceUpdateWithoutPromosInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3188,6 +3460,10 @@ export type WorkspaceUncheckedUpdateWithoutPromosInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3230,6 +3506,10 @@ export type WorkspaceCreateWithoutResourcesInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -3272,6 +3552,10 @@ export type WorkspaceUncheckedCreateWithoutResourcesInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -3330,6 +3614,10 @@ export type WorkspaceUpdateWithoutResourcesInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3372,6 +3660,10 @@ export type WorkspaceUncheckedUpdateWithoutResourcesInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3414,6 +3706,10 @@ export type WorkspaceCreateWithoutJobsInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -3456,6 +3752,10 @@ export type WorkspaceUncheckedCreateWithoutJobsInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -3514,6 +3814,10 @@ export type WorkspaceUpdateWithoutJobsInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3556,6 +3860,10 @@ export type WorkspaceUncheckedUpdateWithoutJobsInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3598,6 +3906,10 @@ export type WorkspaceCreateWithoutTopUpsInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -3640,6 +3952,10 @@ export type WorkspaceUncheckedCreateWithoutTopUpsInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -3698,6 +4014,10 @@ export type WorkspaceUpdateWithoutTopUpsInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3740,6 +4060,10 @@ export type WorkspaceUncheckedUpdateWithoutTopUpsInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3782,6 +4106,10 @@ export type WorkspaceCreateWithoutPayersInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -3824,6 +4152,10 @@ export type WorkspaceUncheckedCreateWithoutPayersInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -3882,6 +4214,10 @@ export type WorkspaceUpdateWithoutPayersInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3924,6 +4260,10 @@ export type WorkspaceUncheckedUpdateWithoutPayersInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3966,6 +4306,10 @@ export type WorkspaceCreateWithoutLostUsageInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -4008,6 +4352,10 @@ export type WorkspaceUncheckedCreateWithoutLostUsageInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -4066,6 +4414,10 @@ export type WorkspaceUpdateWithoutLostUsageInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4108,6 +4460,10 @@ export type WorkspaceUncheckedUpdateWithoutLostUsageInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4150,6 +4506,10 @@ export type WorkspaceCreateWithoutAutoTopUpInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -4192,6 +4552,10 @@ export type WorkspaceUncheckedCreateWithoutAutoTopUpInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -4250,6 +4614,10 @@ export type WorkspaceUpdateWithoutAutoTopUpInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4292,6 +4660,10 @@ export type WorkspaceUncheckedUpdateWithoutAutoTopUpInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4500,6 +4872,10 @@ export type WorkspaceSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   tpm?: boolean | runtime.Types.Skip
   concurrency?: boolean | runtime.Types.Skip
   retentionDays?: boolean | runtime.Types.Skip
+  content?: boolean | runtime.Types.Skip
+  contentShare?: boolean | runtime.Types.Skip
+  contentDays?: boolean | runtime.Types.Skip
+  contentDeletedAt?: boolean | runtime.Types.Skip
   callsKeptFrom?: boolean | runtime.Types.Skip
   suspendedAt?: boolean | runtime.Types.Skip
   suspendedReason?: boolean | runtime.Types.Skip
@@ -4544,6 +4920,10 @@ export type WorkspaceSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   tpm?: boolean | runtime.Types.Skip
   concurrency?: boolean | runtime.Types.Skip
   retentionDays?: boolean | runtime.Types.Skip
+  content?: boolean | runtime.Types.Skip
+  contentShare?: boolean | runtime.Types.Skip
+  contentDays?: boolean | runtime.Types.Skip
+  contentDeletedAt?: boolean | runtime.Types.Skip
   callsKeptFrom?: boolean | runtime.Types.Skip
   suspendedAt?: boolean | runtime.Types.Skip
   suspendedReason?: boolean | runtime.Types.Skip
@@ -4570,6 +4950,10 @@ export type WorkspaceSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   tpm?: boolean | runtime.Types.Skip
   concurrency?: boolean | runtime.Types.Skip
   retentionDays?: boolean | runtime.Types.Skip
+  content?: boolean | runtime.Types.Skip
+  contentShare?: boolean | runtime.Types.Skip
+  contentDays?: boolean | runtime.Types.Skip
+  contentDeletedAt?: boolean | runtime.Types.Skip
   callsKeptFrom?: boolean | runtime.Types.Skip
   suspendedAt?: boolean | runtime.Types.Skip
   suspendedReason?: boolean | runtime.Types.Skip
@@ -4596,6 +4980,10 @@ export type WorkspaceSelectScalar = {
   tpm?: boolean | runtime.Types.Skip
   concurrency?: boolean | runtime.Types.Skip
   retentionDays?: boolean | runtime.Types.Skip
+  content?: boolean | runtime.Types.Skip
+  contentShare?: boolean | runtime.Types.Skip
+  contentDays?: boolean | runtime.Types.Skip
+  contentDeletedAt?: boolean | runtime.Types.Skip
   callsKeptFrom?: boolean | runtime.Types.Skip
   suspendedAt?: boolean | runtime.Types.Skip
   suspendedReason?: boolean | runtime.Types.Skip
@@ -4609,7 +4997,7 @@ export type WorkspaceSelectScalar = {
   mutedAlerts?: boolean | runtime.Types.Skip
 }
 
-export type WorkspaceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "slug" | "name" | "timeZone" | "balanceNano" | "creditNano" | "simulatedNano" | "strict" | "rpm" | "tpm" | "concurrency" | "retentionDays" | "callsKeptFrom" | "suspendedAt" | "suspendedReason" | "suspendedContact" | "promoEndsAt" | "lowBalanceNano" | "lowBalanceSince" | "demo" | "createdAt" | "deletedAt" | "mutedAlerts", ExtArgs["result"]["workspace"], runtime.Types.Skip>
+export type WorkspaceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "slug" | "name" | "timeZone" | "balanceNano" | "creditNano" | "simulatedNano" | "strict" | "rpm" | "tpm" | "concurrency" | "retentionDays" | "content" | "contentShare" | "contentDays" | "contentDeletedAt" | "callsKeptFrom" | "suspendedAt" | "suspendedReason" | "suspendedContact" | "promoEndsAt" | "lowBalanceNano" | "lowBalanceSince" | "demo" | "createdAt" | "deletedAt" | "mutedAlerts", ExtArgs["result"]["workspace"], runtime.Types.Skip>
 export type WorkspaceInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   members?: boolean | Prisma.Workspace$membersArgs<ExtArgs> | runtime.Types.Skip
   invitations?: boolean | Prisma.Workspace$invitationsArgs<ExtArgs> | runtime.Types.Skip
@@ -4673,6 +5061,22 @@ export type $WorkspacePayload<ExtArgs extends runtime.Types.Extensions.InternalA
      * How long its calls are kept, days; null: as long as the gateway keeps the log.
      */
     retentionDays: number | null
+    /**
+     * Which calls have their content kept: "off", "errors" or "all" (contract: content/which).
+     */
+    content: string
+    /**
+     * The share of these calls, percent.
+     */
+    contentShare: number
+    /**
+     * How long it is kept, days.
+     */
+    contentDays: number
+    /**
+     * Content of calls that began before was deleted by someone; rows follow within the hour.
+     */
+    contentDeletedAt: Date | null
     /**
      * The first call id that its own retention cannot have deleted.
      */
@@ -5160,6 +5564,10 @@ export interface WorkspaceFieldRefs {
   readonly tpm: Prisma.FieldRef<"Workspace", 'Int'>
   readonly concurrency: Prisma.FieldRef<"Workspace", 'Int'>
   readonly retentionDays: Prisma.FieldRef<"Workspace", 'Int'>
+  readonly content: Prisma.FieldRef<"Workspace", 'String'>
+  readonly contentShare: Prisma.FieldRef<"Workspace", 'Int'>
+  readonly contentDays: Prisma.FieldRef<"Workspace", 'Int'>
+  readonly contentDeletedAt: Prisma.FieldRef<"Workspace", 'DateTime'>
   readonly callsKeptFrom: Prisma.FieldRef<"Workspace", 'String'>
   readonly suspendedAt: Prisma.FieldRef<"Workspace", 'DateTime'>
   readonly suspendedReason: Prisma.FieldRef<"Workspace", 'String'>

@@ -14,6 +14,8 @@ interface ConsoleEnv {
   readonly mails?: boolean;
   /** Whether the status page is public; default: true. */
   readonly statusPage?: boolean;
+  /** Whether workspaces may have the content of calls kept; default: true. */
+  readonly content?: boolean;
   /** Version of the program that serves the pages; null or absent: unknown. */
   readonly version?: string | null;
 }
@@ -52,5 +54,6 @@ export function consoleEnvOf(env: Env, port: number, authSecrets: readonly strin
     providers: { github: env.github, google: env.google },
     mails: env.smtpUrl !== null,
     statusPage: env.statusPage,
+    content: env.content,
   };
 }

@@ -54,13 +54,17 @@ export function sealingWith(key: SealingKey, at: number): SealingKey {
  * @returns "s1." + base64url of nonce, ciphertext and tag.
  */
 export function seal(plain: string, key: SealingKey, context: string): string {
+  return `s1.${sealBytes(Buffer.from(plain), key, context).toString('base64url')}`;
+}
+
+/** The same for bytes. @throws RangeError when there is no key. @returns nonce, ciphertext and tag. */
+export function sealBytes(plain: Uint8Array, key: SealingKey, context: string): Buffer<ArrayBuffer> {
   const nonce = randomBytes(12);
   const [current] = keysOf(key);
   if (current === undefined) throw new RangeError('there is no key to seal a secret with');
   const cipher = createCipheriv('aes-256-gcm', current, nonce);
   cipher.setAAD(Buffer.from(context));
-  const body = Buffer.concat([nonce, cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()]);
-  return `s1.${body.toString('base64url')}`;
+  return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 }
 
 /**
@@ -79,8 +83,18 @@ export function openWith(
 ): { readonly plain: string; readonly current: boolean } {
   const body = Buffer.from(sealed.startsWith('s1.') ? sealed.slice(3) : '', 'base64url');
   if (body.length < 28) throw new Error('this is not a sealed secret: store it again');
+  const { plain, current } = openBytes(body, key, context);
+  return { plain: plain.toString('utf8'), current };
+}
+
+/** Reads what `sealBytes` wrote. @throws Error as `open`. */
+export function openBytes(
+  sealed: Uint8Array,
+  key: SealingKey,
+  context: string,
+): { readonly plain: Buffer; readonly current: boolean } {
   for (const [at, one] of keysOf(key).entries()) {
-    const plain = decrypted(body, one, context);
+    const plain = decrypted(Buffer.from(sealed), one, context);
     if (plain !== null) return { plain, current: at === 0 };
   }
   throw new Error(
@@ -89,12 +103,12 @@ export function openWith(
 }
 
 /** null: it was sealed under another key or context, or altered. */
-function decrypted(body: Buffer, key: Uint8Array, context: string): string | null {
+function decrypted(body: Buffer, key: Uint8Array, context: string): Buffer | null {
   const decipher = createDecipheriv('aes-256-gcm', key, body.subarray(0, 12), { authTagLength: 16 });
   decipher.setAAD(Buffer.from(context));
   decipher.setAuthTag(body.subarray(-16));
   try {
-    return decipher.update(body.subarray(12, -16), undefined, 'utf8') + decipher.final('utf8');
+    return Buffer.concat([decipher.update(body.subarray(12, -16)), decipher.final()]);
   } catch {
     return null;
   }

@@ -43,6 +43,7 @@ export function snapshotOf(parts: {
       limits: { ...noLimits, ...parts.workspaceLimits },
     },
     policies: new Map(),
+    content: null,
     secretUntilMs: null,
   };
 }

@@ -87,6 +87,9 @@ const sentences: Readonly<Record<string, Sentence>> = {
       ? `set the low-balance email to ${exactMoney(is.threshold)}`
       : 'switched the low-balance email off',
   'alert.set': (row) => `changed the alerts${changesIn(row)}`,
+  'content.show': () => 'read what a call was asked and answered',
+  'content.delete': ({ is }) =>
+    `deleted the content of ${is.of === 'call' ? 'a call' : `all calls of this ${text(is.of)}`}`,
   'webhook.create': (row) => `added the webhook ${named(row)}`,
   'webhook.set': (row) => `switched the webhook ${named(row)} ${row.is.enabled === true ? 'on' : 'off'}`,
   'webhook.delete': (row) => `deleted the webhook ${named(row)}`,

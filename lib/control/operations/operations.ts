@@ -3,6 +3,7 @@ import { announcementOperations } from '#lib/control/operations/announcement/ope
 import { autoTopUpOperations } from '#lib/control/operations/auto-top-up/operations';
 import { callOperations } from '#lib/control/operations/call/operations';
 import { catalogueOperations } from '#lib/control/operations/catalogue/operations';
+import { contentOperations } from '#lib/control/operations/content/operations';
 import { creditOperations } from '#lib/control/operations/credit/operations';
 import type { Operation } from '#lib/control/operations/declare';
 import { demoOperations } from '#lib/control/operations/demo/operations';
@@ -57,6 +58,7 @@ export const operations: readonly Operation[] = [
   ...webhookOperations,
   ...creditOperations,
   ...callOperations,
+  ...contentOperations,
   ...overviewOperations,
   ...usageOperations,
   ...ledgerOperations,

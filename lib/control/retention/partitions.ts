@@ -123,6 +123,14 @@ export async function dropPartitions(
   }
 }
 
+/** Content that someone deleted for a whole key or workspace; rows of calls that were running then may come later. */
+const deletedContent = `EXISTS (
+    SELECT FROM workspace w WHERE w.id = workspace_id AND w.content_deleted_at > greatest(at, $1::timestamptz)
+  ) OR EXISTS (
+    SELECT FROM api_key k WHERE k.id = key_id AND k.content_deleted_at > greatest(at, $1::timestamptz))`;
+/** Far longer than a call may last. */
+const deletedDays = 3;
+
 /** Deletes old rows of other tables. A week that could not be dropped keeps its jobs and adjustments. */
 async function dropOldRows(pool: Pool, nowMs: number, keepFromMs: number, stopped: () => boolean) {
   const [oldest] = await listWeeks(pool);
@@ -134,6 +142,12 @@ async function dropOldRows(pool: Pool, nowMs: number, keepFromMs: number, stoppe
   const old = [
     { table: 'spend_minute', condition: 'minute < $1::timestamptz', values: [daysAgo(spendDays)] },
     { table: 'resource', condition: 'created_at < $1::timestamptz', values: [daysAgo(resourceDays)] },
+    {
+      table: 'call_content',
+      condition: 'keep_until < $1::timestamptz OR call_id < $2::uuid',
+      values: [daysAgo(0), keepFrom],
+    },
+    { table: 'call_content', condition: deletedContent, values: [daysAgo(deletedDays)] },
     { table: 'adjustment', condition: 'call_id < $1::uuid', values: [keepFrom] },
   ];
   for (const rows of old) await deleteInBatches(pool, rows, stopped);

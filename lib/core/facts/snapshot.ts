@@ -52,12 +52,24 @@ export interface WorkspaceFacts {
   readonly limits: StoredLimits;
 }
 
+/** Which calls of a key have their content kept (contract: content/which). */
+export interface ContentRule {
+  /** `errors`: only calls that were answered with an error. */
+  readonly mode: 'errors' | 'all';
+  /** The share of these calls, percent: 1 to 100. */
+  readonly share: number;
+  /** How long the content is kept, days. */
+  readonly days: number;
+}
+
 /** All that admission and routing need to know of a key: one object in memory, replaced whole. */
 export interface KeySnapshot {
   readonly key: KeyFacts;
   readonly workspace: WorkspaceFacts;
   /** Stored policies by model id; "" is the workspace's default. Checked when written. */
   readonly policies: ReadonlyMap<string, Policy>;
+  /** null: no content is kept. */
+  readonly content: ContentRule | null;
   /** The rotated-out secret stops here: ms since the epoch, null when this is the current secret. */
   readonly secretUntilMs: number | null;
 }

@@ -141,6 +141,7 @@ export const settingsSchema = z.object({
   STRIPE_API_BASE: url(['https', 'http']),
   TOP_UP_FEE_PERCENT: percent,
   SANDBOX: toggle.optional(),
+  CONTENT: toggle.optional(),
   HTTPS_PROXY: proxy,
   HTTP_PROXY: proxy,
   NO_PROXY: text,

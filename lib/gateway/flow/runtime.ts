@@ -2,6 +2,7 @@ import type { Jobs } from '#lib/core/facts/job';
 import type { Resources } from '#lib/core/facts/resource';
 import type { Catalogue } from '#lib/core/facts/snapshot';
 import type { Coordinator } from '#lib/gateway/admission/coordinator';
+import type { ContentKeeper } from '#lib/gateway/content/keeper';
 import type { BodyBudget } from '#lib/gateway/flow/body-budget';
 import type { RefusalPace } from '#lib/gateway/flow/refusal-pace';
 import type { Drains } from '#lib/gateway/flow/relay/drains';
@@ -60,6 +61,8 @@ export interface Runtime {
   readonly uploads: SpoolRoom | null;
   /** Memory for large request bodies (`BODY_BUDGET_BYTES`). */
   readonly bodies: BodyBudget;
+  /** Keeps the content of calls whose workspaces want it; null: this gateway keeps none. */
+  readonly content: ContentKeeper | null;
   /** Slows keys that are refused in floods. */
   readonly refusals: RefusalPace;
   /** Counts how calls end, for metrics. */

@@ -17,6 +17,7 @@ import { attemptTargets } from '#lib/gateway/flow/steps/attempt-targets';
 import { authenticate, refuseAddress } from '#lib/gateway/flow/steps/authenticate';
 import { claimCall, claimRate } from '#lib/gateway/flow/steps/claim-call';
 import { GoneWatch } from '#lib/gateway/flow/steps/client-gone';
+import { copyContent, keepContent } from '#lib/gateway/flow/steps/keep-content';
 import { matchOperation } from '#lib/gateway/flow/steps/match-operation';
 import { openEntry } from '#lib/gateway/flow/steps/open-entry';
 import { askOfStored, ownResource, remixOf } from '#lib/gateway/flow/steps/own-resource';
@@ -54,6 +55,7 @@ export async function serve(runtime: Runtime, arrival: Arrival, lane: Reply): Pr
     runtime.report(error, call.id);
     breakOff(call, reply);
   }
+  keepContent(runtime, call);
   client.done();
 }
 
@@ -61,7 +63,7 @@ function answer(
   runtime: Runtime,
   call: AuthenticatedCall,
   client: GoneWatch,
-  reply: Reply,
+  reply: LiveReply,
 ): Promise<SendLastByte> {
   if (!isOfFamily(call)) return listModels(runtime, call);
   return call.operation.steps === 'stored'
@@ -74,7 +76,7 @@ async function generate(
   runtime: Runtime,
   call: FamilyCall,
   client: GoneWatch,
-  reply: Reply,
+  reply: LiveReply,
 ): Promise<SendLastByte> {
   const { resource } = call.operation;
   const bound = resource ? await remixOf(runtime, await ownResource(runtime, call, resource)) : call;
@@ -84,6 +86,7 @@ async function generate(
   if (isEstimated(runtime, asked)) return estimateCount(runtime, asked);
   const claimed = await claimCall(runtime, planCall(runtime, asked));
   await openEntry(runtime, claimed);
+  copyContent(runtime, claimed, reply);
   const given = await attemptTargets(runtime, claimed, client);
   letBodyGo(claimed, given);
   return relayAnswer(runtime, claimed, given, reply);
@@ -100,7 +103,7 @@ async function serveStored(
   runtime: Runtime,
   call: FamilyCall,
   client: GoneWatch,
-  reply: Reply,
+  reply: LiveReply,
 ): Promise<SendLastByte> {
   const { resource, resourceEffect } = call.operation;
   if (!resource) {

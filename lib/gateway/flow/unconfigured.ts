@@ -42,6 +42,7 @@ export function unconfiguredRuntime(): Runtime {
     uploads: null,
     bodies: createBodyBudget(0),
     drains: new Drains(0),
+    content: null,
     refusals: new RefusalPace(),
     tally: new Tally(),
     chargeFlags: new ChargeFlags(() => {}),

@@ -19,6 +19,8 @@ export interface ProcessState {
   readonly setAside: { readonly damaged: number; readonly rejected: number };
   readonly leases: readonly LeaseTotals[];
   readonly jobs: Readonly<JobCounts>;
+  /** Calls whose content was kept and lost since the start (contract: content/beside). */
+  readonly content: { readonly kept: number; readonly lost: number };
 }
 
 /** What it says on its run socket when it is asked for its `status`, as JSON. */

@@ -1,5 +1,12 @@
 import type { Pool } from 'pg';
-import type { Caps, KeyFacts, KeySnapshot, Policy, WorkspaceFacts } from '#lib/core/facts/snapshot';
+import type {
+  Caps,
+  ContentRule,
+  KeyFacts,
+  KeySnapshot,
+  Policy,
+  WorkspaceFacts,
+} from '#lib/core/facts/snapshot';
 import { may, roles } from '#lib/core/role';
 import { parsePolicy, withTranslate } from '#lib/core/schemas/policy';
 import { queryWithin } from '#lib/platform/data/query-within';
@@ -21,6 +28,8 @@ const statement = `
       LEFT JOIN member m ON m.workspace_id = k.workspace_id AND m.user_id = u.id
       WHERE s.id = k.session_id AND s.ends_at > now() AND (u.operator OR m.role = ANY ($2::text[]))
     ) AS "sessionEnded",
+    jsonb_build_object('mode', CASE k.content WHEN 'inherit' THEN w.content ELSE k.content END,
+      'share', w.content_share, 'days', w.content_days) AS content,
     jsonb_build_object('id', w.id, 'slug', w.slug, 'timeZone', w.time_zone, 'strict', w.strict,
       'suspended', w.suspended_at IS NOT NULL, 'limits', ${limitsOf('w')}) AS workspace,
     (SELECT coalesce(jsonb_object_agg(p.model_id, jsonb_build_array(p.policy, p.translate)), '{}') FROM (
@@ -42,6 +51,7 @@ type Row = Omit<KeyFacts, 'status' | 'models' | 'caps' | 'expiresAtMs'> &
     readonly current: boolean;
     readonly oldHashUntil: Date | null;
     readonly workspace: WorkspaceFacts;
+    readonly content: Omit<ContentRule, 'mode'> & { readonly mode: string };
     /** By model: the policy without `translate`, and that. */
     readonly policies: Readonly<Record<string, readonly [policy: unknown, translate: string | null]>>;
   };
@@ -83,6 +93,7 @@ function snapshotOf(row: Row): KeySnapshot {
     policies: new Map<string, Policy>(
       Object.entries(row.policies).map(([model, stored]) => [model, policyOf(withTranslate(...stored))]),
     ),
+    content: contentRuleOf(row.content),
     secretUntilMs: row.current ? null : (row.oldHashUntil?.getTime() ?? 0),
   };
 }
@@ -97,6 +108,11 @@ function policyOf(stored: unknown): Policy {
   } catch {
     return { only: ['(the stored policy cannot be read: set it again)'] };
   }
+}
+
+/** An unknown word keeps nothing. */
+function contentRuleOf({ mode, share, days }: Row['content']): ContentRule | null {
+  return mode === 'all' || mode === 'errors' ? { mode, share, days } : null;
 }
 
 function nano(text: string | null): bigint | null {

@@ -102,6 +102,8 @@ export function readEnv(source: Source) {
         }
       : null,
     sandbox: settings.SANDBOX ?? embedded,
+    /** Whether workspaces may have the content of their calls kept. */
+    content: settings.CONTENT ?? true,
     /** null: providers are reached directly. */
     proxies: proxiesOf(settings),
     /** Whether a stand-in for Stripe may take payments if Stripe is not set up. */

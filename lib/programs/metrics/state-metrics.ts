@@ -2,6 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { Gauge, type Registry } from 'prom-client';
 import type { LeaseTotals } from '#lib/gateway/admission/lease-book';
 import type { ProcessState } from '#lib/gateway/metrics/status';
+import { registerCounter } from '#lib/programs/metrics/counter';
 
 /** Connections to the database as `pg` counts them. */
 export interface PoolCounts {
@@ -43,6 +44,16 @@ export function registerState(registry: Registry, read: () => ProcessState, pool
   const granted = gauge('leases_granted_dollars', 'How much the leases allow to spend.', ['kind']);
   const held = gauge('leases_held_dollars', 'How much running calls hold of the leases.', ['kind']);
   const unposted = gauge('leases_unposted_dollars', 'Charges that are not in the ledger yet.', ['kind']);
+  registerCounter(registry, {
+    name: 'gateway_content_kept_total',
+    help: 'Calls whose content was kept.',
+    read: () => [[{}, read().content.kept]],
+  });
+  registerCounter(registry, {
+    name: 'gateway_content_lost_total',
+    help: 'Calls whose content was to be kept and was lost, for lack of room or because the process stopped.',
+    read: () => [[{}, read().content.lost]],
+  });
   const connections = gauge(
     'database_connections',
     'Open and idle connections, and callers waiting for one.',

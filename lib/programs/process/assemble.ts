@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { tellLowBalances } from '#lib/control/billing/low-balance';
 import { expirePromos } from '#lib/control/billing/promo/expire';
 import { keepPartitions } from '#lib/control/retention/partitions';
+import { ContentKeeper } from '#lib/gateway/content/keeper';
 import { createBodyBudget } from '#lib/gateway/flow/body-budget';
 import { RefusalPace } from '#lib/gateway/flow/refusal-pace';
 import { Drains } from '#lib/gateway/flow/relay/drains';
@@ -27,6 +28,7 @@ import { takeOwnDirectory } from '#lib/platform/data/directory/own-directory';
 import type { Env } from '#lib/platform/env/env';
 import { createIds } from '#lib/platform/ids';
 import { repeat } from '#lib/platform/repeat';
+import { sealingKeysOf } from '#lib/platform/sealing';
 import type { Books, BooksParts } from '#lib/programs/process/books/books';
 import { createFaultLog } from '#lib/programs/process/fault-log';
 import { openJobs } from '#lib/programs/process/jobs';
@@ -122,6 +124,7 @@ export async function assemble(
     setAside: books.setAside(),
     leases: coordinator.leaseTotals(),
     jobs: jobs.counts,
+    content: content?.counts() ?? { kept: 0, lost: 0 },
   });
   const answers: Answers = {
     health: () => JSON.stringify(health.list()),
@@ -130,6 +133,9 @@ export async function assemble(
   };
   const stopListening = await listenForPolls(env.dataDir, () => feed.poll(), answers);
 
+  const content = env.content
+    ? new ContentKeeper(db.pool, sealingKeysOf(env), (error) => report(error, null))
+    : null;
   const spool = takeOwnDirectory(join(env.dataDir, 'tmp'));
   const runtime: Runtime = {
     clock,
@@ -155,6 +161,7 @@ export async function assemble(
     origins: new Set(env.corsOrigins),
     uploads: openSpoolRoom(spool.path, MOST_UPLOADS * env.maxUploadBytes),
     bodies: createBodyBudget(env.bodyBudgetBytes),
+    content,
     drains: new Drains(),
     refusals: new RefusalPace(),
     tally: new Tally(),
@@ -196,6 +203,7 @@ export async function assemble(
       setRuntime(null);
       await stopListening();
       await openedJobs.stop();
+      await content?.stop();
       await memory.close();
       await books.close();
       await Promise.all([partitions.stop(), folding.stop(), funds.stop()]);

@@ -26,6 +26,7 @@ const key: ShownKey = {
   tpm: 200_000,
   concurrency: 10,
   maxOutputTokens: 4096,
+  content: 'errors',
   expiresAt: '2027-01-31T18:14:59.000Z',
 };
 const place = { workspace: 'acme', timeZone: 'Asia/Kathmandu', nowMs: Date.parse('2026-11-22T12:00:00Z') };

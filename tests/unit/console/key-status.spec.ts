@@ -27,6 +27,7 @@ const key: ShownKey = {
   tpm: null,
   concurrency: null,
   maxOutputTokens: null,
+  content: 'inherit',
   expiresAt: null,
 };
 const place = { timeZone: 'UTC', nowMs: Date.parse('2026-11-25T12:00:00Z') };

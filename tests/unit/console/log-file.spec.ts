@@ -34,6 +34,7 @@ function call(id: string, changed: Partial<CallDetail> = {}): CallDetail {
     flags: [],
     priceVersion: null,
     userAgent: null,
+    contentUntil: null,
     usage: { ...noUsage, input: 10 },
     lines: [],
     attempts: [],

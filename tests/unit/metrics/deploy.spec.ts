@@ -34,6 +34,7 @@ function registry(): Registry {
       journalOldestMs: 0,
       setAside: { damaged: 0, rejected: 0 },
       leases: [],
+      content: { kept: 0, lost: 0 },
       jobs: { opened: 0, charged: 0, released: 0, lost: 0 },
     }),
   });

@@ -70,6 +70,7 @@ export function snapshotOf(
     },
     workspace: { id: 'w', slug: 'w', timeZone: 'UTC', strict: false, suspended: false, limits },
     policies: new Map(Object.entries(policies)),
+    content: null,
     secretUntilMs: null,
   };
 }

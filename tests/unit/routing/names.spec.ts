@@ -39,6 +39,7 @@ function snapshotOf(policy: Policy = {}, scope: readonly string[] | null = null)
     },
     workspace: { id: 'w', slug: 'w', timeZone: 'UTC', strict: false, suspended: false, limits },
     policies: new Map([['', policy]]),
+    content: null,
     secretUntilMs: null,
   };
 }

@@ -24,6 +24,7 @@ function snapshot(keyId: string, change: Partial<KeySnapshot['key']> = {}): KeyS
     },
     workspace: { id: 'w', slug: 'w', timeZone: 'UTC', strict: false, suspended: false, limits: noLimits },
     policies: new Map(),
+    content: null,
     secretUntilMs: null,
   };
 }

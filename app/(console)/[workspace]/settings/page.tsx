@@ -29,7 +29,7 @@ import { deleteWorkspaceAction, renameWorkspaceAction, setWorkspaceAction } from
 
 export const metadata: Metadata = { title: 'Settings' };
 
-const { name, retentionDays, strict } = workspaceSettings;
+const { name, retentionDays, strict, content, contentShare, contentDays } = workspaceSettings;
 const ungrouped = ({ rpm, tpm, concurrency }: typeof workspaceSettings) =>
   formOf({ rpm, tpm, concurrency }).map(({ group: _, ...field }) => field);
 
@@ -49,7 +49,7 @@ export default async function SettingsPage({ params }: { params: Promise<{ works
   const locked = lockOf(member, 'workspace:write', 'change settings');
   const common = { workspace: slug, locked, send: setWorkspaceAction };
   const [slugField] = formOf(renameWorkspace.fields);
-  const { publicUrl } = getConsoleHost().env;
+  const { env } = getConsoleHost();
   return (
     <>
       <PageHead title="Settings">Settings for the whole workspace. Changes apply within 2 seconds.</PageHead>
@@ -75,8 +75,8 @@ export default async function SettingsPage({ params }: { params: Promise<{ works
         {slugField ? (
           <SlugForm workspace={slug} field={slugField} locked={locked} rename={renameWorkspaceAction}>
             <p className="text-muted text-xs leading-5 [overflow-wrap:anywhere]">
-              This workspace’s address is {publicUrl}/{slug}. Links and scripts that use an earlier slug keep
-              working.
+              This workspace’s address is {env.publicUrl}/{slug}. Links and scripts that use an earlier slug
+              keep working.
             </p>
           </SlugForm>
         ) : null}
@@ -114,6 +114,30 @@ export default async function SettingsPage({ params }: { params: Promise<{ works
           ) : (
             <p className="text-muted leading-5">No calls have been refused by a workspace limit recently.</p>
           )}
+        </SettingsForm>
+      </Section>
+      <Section title="Content of calls" note={settings.content === 'off' ? 'Not kept' : 'Kept'}>
+        <SettingsForm
+          key={`${settings.content} ${settings.contentShare} ${settings.contentDays}`}
+          {...common}
+          locked={
+            env.content !== false
+              ? locked
+              : 'The operator of this gateway has turned this off for all workspaces.'
+          }
+          fields={formOf({ content, contentShare, contentDays })}
+          initial={{
+            content: settings.content,
+            contentShare: textOf(settings.contentShare),
+            contentDays: textOf(settings.contentDays),
+          }}
+          saved="Saved"
+        >
+          <p className="max-w-3xl text-muted leading-6">
+            Keeps what calls were asked and answered, so that members can read it on the call’s page. It is
+            stored encrypted, without files and pictures, and each reading is in the audit log. A key may have
+            a setting of its own; the header <code>X-Gateway-Content: off</code> keeps a call out.
+          </p>
         </SettingsForm>
       </Section>
       <Section title="Strict budget" note={settings.strict ? 'On' : 'Off'}>

@@ -64,6 +64,9 @@ export const shownCall = z.object({
   flags: z.array(z.string()),
   priceVersion: z.string().nullable(),
   userAgent: z.string().nullable(),
+  contentUntil: moment
+    .nullable()
+    .describe('Until when what it was asked and answered can be read; null: that is not kept.'),
   usage: z.record(z.enum(usageClasses), z.number()),
   lines: z.array(chargeLine),
   attempts: z.array(shownAttempt),
@@ -84,6 +87,8 @@ export interface CallNames {
   readonly workspaceSlug: string | null;
   readonly keyName: string | null;
   readonly playground: boolean;
+  /** Until when its content can be read; null: it is not kept. */
+  readonly contentUntil: Date | null;
   /** Whether it is shown to an operator. */
   readonly toOperator: boolean;
 }
@@ -129,6 +134,7 @@ export function callDetail(
     flags: [...new Set([...call.flags, ...(job?.flags ?? []), ...(adjusted?.flags ?? [])])],
     priceVersion: call.priceVersionId ?? job?.priceVersionId ?? null,
     userAgent: call.userAgent,
+    contentUntil: names.contentUntil?.toISOString() ?? null,
     usage: storedUsage(adjusted ? adjusted.usage : used.usage),
     lines: adjusted ? storedLines(adjusted.lines) : charged,
     job: job ? jobDetail(job) : null,

@@ -1,5 +1,6 @@
 import type { Call } from '#generated/client';
 import { type Actor, isOperator } from '#lib/control/operations/actor';
+import { readContentTimes } from '#lib/control/operations/call/content-kept';
 import { type CallDetail, callDetail } from '#lib/control/operations/call/detail';
 import { findIds, type Ranked, rankIds, type Search } from '#lib/control/operations/call/search';
 import type { Context } from '#lib/control/operations/declare';
@@ -62,6 +63,7 @@ async function readCalls(
     store.prisma.adjustment.findMany({ where }),
   ]);
   const { keys, workspaces } = await readNames(store, calls);
+  const contentTimes = await readContentTimes(store, ids, nowMs);
   const byId = new Map(calls.map((call) => [call.id, call]));
   const jobOf = new Map(jobs.map((job) => [job.callId, job]));
   const adjustmentOf = new Map(adjustments.map((one) => [one.callId, one]));
@@ -75,6 +77,7 @@ async function readCalls(
       workspaceSlug: workspace?.slug ?? null,
       keyName: keys.get(call.keyId)?.name ?? null,
       toOperator: isOperator(actor),
+      contentUntil: contentTimes.get(id) ?? null,
       playground: (keys.get(call.keyId)?.sessionId ?? null) !== null,
     };
     const [job, adjustment] = [jobOf.get(id) ?? null, adjustmentOf.get(id) ?? null];

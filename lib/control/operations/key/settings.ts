@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ApiKey } from '#generated/client';
-import { cap, expiry, id, limit, models, name } from '#lib/control/operations/field/kinds';
+import { cap, choice, expiry, id, limit, models, name } from '#lib/control/operations/field/kinds';
 import { shapeOf, shownSettings } from '#lib/control/operations/field/settings';
 import { refusing } from '#lib/control/operations/key/refusing';
 
@@ -46,6 +46,14 @@ export const keySettings = {
     group: limits,
     example: 4096,
   }),
+  content: choice(
+    {
+      label: 'Keep content',
+      help: 'Whether requests and answers of its calls are kept; “inherit” is what the workspace has set.',
+      example: 'inherit',
+    },
+    ['inherit', 'off', 'errors', 'all'],
+  ),
   expiresAt: expiry({
     label: 'Expires',
     help: 'Calls are refused after this time. A date includes that day, in the workspace’s time zone.',

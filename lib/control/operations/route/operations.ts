@@ -163,6 +163,7 @@ async function anyKey(
       ...stored.map(([model, { policy }]) => [model, parsePolicy(policy)] as const),
       ...(draft ? [[draft.place, draft.policy] as const] : []),
     ]),
+    content: null,
     secretUntilMs: null,
   };
 }

@@ -67,7 +67,7 @@ export const deleteWorkspace = change({
     const { prisma } = store;
     await prisma.workspace.update({
       where: { id: workspaceId },
-      data: { deletedAt: now, suspendedAt: now },
+      data: { deletedAt: now, suspendedAt: now, contentDeletedAt: now },
     });
     await prisma.apiKey.updateMany({
       where: { workspaceId, status: { not: 'revoked' } },

@@ -1,9 +1,12 @@
 import { z } from 'zod';
 import type { Workspace } from '#generated/client';
-import { allowance, limit, line, name, toggle } from '#lib/control/operations/field/kinds';
+import { allowance, choice, count, limit, line, name, toggle } from '#lib/control/operations/field/kinds';
 import { timeZone } from '#lib/control/operations/field/people';
 import { shapeOf, shownSettings } from '#lib/control/operations/field/settings';
 import { workspaceRefusing } from '#lib/control/operations/workspace/refusing';
+
+/** Which calls have their content kept (contract: content/which). */
+export const contentModes = ['off', 'errors', 'all'] as const;
 
 const limits = { title: 'Rate limits', help: 'Limits of the workspace, in addition to those of its keys.' };
 
@@ -43,6 +46,32 @@ export const workspaceSettings = {
     empty: 'As long as the gateway keeps them',
     example: 30,
   }),
+  content: choice(
+    {
+      label: 'Keep content',
+      help: 'Keeps requests and answers of calls, sealed, for those who may read them: of no calls, of failed ones or of all.',
+      example: 'errors',
+    },
+    contentModes,
+  ),
+  contentShare: count(
+    {
+      label: 'Share of calls',
+      help: 'Of these calls, the percentage that is kept.',
+      unit: 'percent',
+      example: 100,
+    },
+    { min: 1, max: 100 },
+  ),
+  contentDays: count(
+    {
+      label: 'Days of content',
+      help: 'After this time it is deleted. The log of calls has its own setting.',
+      unit: 'days',
+      example: 7,
+    },
+    { min: 1, max: 90 },
+  ),
   strict: toggle({
     label: 'Strict budget',
     help: 'Reserves the maximum cost of each call, so that the balance never falls below 0.',

@@ -4,6 +4,7 @@ import type { Resource } from '#lib/core/facts/resource';
 import type { Catalogue, KeySnapshot } from '#lib/core/facts/snapshot';
 import type { Ask, Family, Operation } from '#lib/core/families/family';
 import type { Claim } from '#lib/gateway/admission/claim';
+import type { ContentCopy } from '#lib/gateway/content/copy';
 import { noOutcome, type Outcome } from '#lib/gateway/flow/call/outcome';
 import { corsHeaders } from '#lib/gateway/flow/cors';
 import type { Arrival, HeaderList } from '#lib/gateway/flow/lane';
@@ -55,6 +56,9 @@ export interface Call {
 
   /** Reads the request for targets of other protocols; null: it is not translated. */
   readonly clientRequest: ClientRequest | null;
+
+  /** Copies of what it is asked and answered; null: its content is not kept (contract: content/which). */
+  readonly content: ContentCopy | null;
 
   /** `ClaimedCall` */
   readonly claim: Claim | null;
@@ -126,6 +130,7 @@ export function openCall(runtime: Runtime, arrival: Arrival): Call & { readonly 
     plan: null,
     catalogue: null,
     clientRequest: null,
+    content: null,
     claim: null,
     jobBefore: null,
     target: null,

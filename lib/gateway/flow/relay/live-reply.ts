@@ -1,4 +1,5 @@
 import { endsEvent } from '#lib/core/relay/break-ending';
+import type { ContentCopy } from '#lib/gateway/content/copy';
 import type { HeaderList, Reply } from '#lib/gateway/flow/lane';
 import type { Exchange } from '#lib/gateway/upstream/exchange';
 import { headerText } from '#lib/gateway/upstream/headers';
@@ -39,6 +40,7 @@ export class LiveReply implements Reply, Due {
   #opened = false;
   #started = false;
   #blocked = false;
+  #copy: ContentCopy | null = null;
   /** The last bytes of the answer, which show whether its last event is finished. */
   #tail: Uint8Array = new Uint8Array();
 
@@ -64,6 +66,11 @@ export class LiveReply implements Reply, Due {
     this.#deadlines.watch(this);
   }
 
+  /** From now on, the answer is also copied; signs of life are not. */
+  copyTo(copy: ContentCopy): void {
+    this.#copy = copy;
+  }
+
   /** The attempt that is under way now. */
   underway(exchange: Exchange): void {
     this.#exchange = exchange;
@@ -86,6 +93,7 @@ export class LiveReply implements Reply, Due {
 
   start(status: number, headers: HeaderList, reason?: string): void {
     this.#started = true;
+    this.#copy?.started(headers);
     if (!this.#opened) this.#inner.start(status, headers, reason);
     if (!isEventStream(headers)) this.done();
   }
@@ -96,6 +104,7 @@ export class LiveReply implements Reply, Due {
   }
 
   write(chunk: Uint8Array): boolean {
+    this.#copy?.add(chunk);
     if (this.#signs !== null) {
       this.#dueMono = this.#deadlines.now() + this.#signs.afterMs;
       this.#tail =
@@ -115,6 +124,7 @@ export class LiveReply implements Reply, Due {
 
   end(last?: Uint8Array | string): void {
     this.done();
+    if (last !== undefined) this.#copy?.add(Buffer.from(last));
     this.#inner.end(last);
   }
 

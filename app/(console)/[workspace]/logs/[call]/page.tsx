@@ -2,6 +2,7 @@ import { ChevronLeft } from 'lucide-react';
 import type { Metadata } from 'next';
 import Link from 'next/link';
 import { AttemptTimeline } from '#components/logs/attempt-timeline';
+import { CallContent } from '#components/logs/call-content';
 import { CallFacts } from '#components/logs/call-facts';
 import { CallHead } from '#components/logs/call-head';
 import { CostLines } from '#components/logs/cost-lines';
@@ -11,6 +12,7 @@ import { QuantityList } from '#components/logs/quantity-list';
 import { RefusalNote } from '#components/logs/refusal-note';
 import { Section } from '#components/section';
 import { hasPage } from '#components/shell/navigation';
+import { lockOf } from '#lib/console/lock';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import {
@@ -24,9 +26,10 @@ import {
 import { usedClasses } from '#lib/console/show/cost-line';
 import { showForeign } from '#lib/console/show/foreign';
 import { findRefusalHelp, mendingPage } from '#lib/console/show/refusal-help';
-import { showZone } from '#lib/console/show/time';
+import { showMoment, showZone } from '#lib/console/show/time';
 import { showCall } from '#lib/control/operations/call/operations';
 import { showMoney } from '#lib/core/show-money';
+import { showContentAction } from '../actions';
 
 interface CallPageProps {
   params: Promise<{ workspace: string; call: string }>;
@@ -39,8 +42,10 @@ export async function generateMetadata({ params }: CallPageProps): Promise<Metad
 /** One call by its request id. An unknown id and one of another workspace are the same not-found page. */
 export default async function CallPage({ params }: CallPageProps) {
   const { workspace: slug, call: id } = await params;
-  const { workspace } = await requireMember(slug, 'logs:read');
+  const member = await requireMember(slug, 'logs:read');
+  const { workspace } = member;
   const call = await readForPage(showCall, slug, { id });
+  const unreadable = lockOf(member, 'content:read', 'read the content of calls');
   const nowMs = Date.now();
   const row = callRowOf(call, { workspace: workspace.slug, timeZone: workspace.timeZone, nowMs });
   const used = usedClasses(call.usage);
@@ -94,9 +99,25 @@ export default async function CallPage({ params }: CallPageProps) {
         call={{ ...call, userAgent: call.userAgent === null ? null : showForeign(call.userAgent) }}
         keyHref={call.playground ? null : `/${workspace.slug}/keys/${call.key}`}
       />
-      <p className="text-muted text-xs">
-        Prompts and answers are not stored. The gateway keeps figures, outcomes and providers’ error messages.
-      </p>
+      {call.contentUntil ? (
+        <Section
+          title="Content"
+          note={`Kept until ${showMoment(Date.parse(call.contentUntil), workspace.timeZone)}`}
+        >
+          {unreadable ? (
+            <p className="px-4 py-3 text-muted leading-5">{unreadable}</p>
+          ) : (
+            <CallContent workspace={workspace.slug} call={call.id} show={showContentAction} />
+          )}
+        </Section>
+      ) : (
+        <p className="text-muted text-xs leading-5">
+          What this call was asked and answered is not kept.{' '}
+          <Link href={`/${workspace.slug}/settings#content`} className="underline underline-offset-2">
+            Change this in Settings
+          </Link>
+        </p>
+      )}
     </>
   );
 }

@@ -1,0 +1,185 @@
+import { createParser } from 'eventsource-parser';
+import { items, members, parsed, textOf } from '#lib/console/playground/answers/piece';
+import { addPieces, emptyAnswer, piecesOfAnswer, piecesOfEvent } from '#lib/console/playground/answers/read';
+import { showForeign } from '#lib/console/show/foreign';
+import type { ShownContent } from '#lib/control/operations/content/operations';
+import type { JsonObject } from '#lib/core/families/reading/json';
+import { showCount } from '#lib/core/show-money';
+import { isUnreadable, type TextProtocol, textProtocols } from '#lib/core/translation/conversation';
+import { translations } from '#lib/core/translation/index';
+import { omittedData } from '#lib/gateway/content/pure/without-data';
+
+/** What a turn of a conversation says. */
+export interface ContentPart {
+  /** Its place in the turn. */
+  readonly id: number;
+  readonly kind: 'text' | 'thinking' | 'tool-call' | 'tool-result' | 'file' | 'error' | 'note';
+  /** Of a tool: its name. */
+  readonly name: string | null;
+  readonly text: string;
+}
+
+export interface ContentTurn {
+  /** Its place in the conversation. */
+  readonly id: number;
+  readonly who: 'System' | 'User' | 'Assistant' | 'Tool';
+  readonly parts: readonly ContentPart[];
+}
+
+type Said = Omit<ContentPart, 'id'>;
+type Turn = Pick<ContentTurn, 'who'> & { readonly parts: readonly Said[] };
+
+/** Kept content, ready to read. */
+export interface ContentRows {
+  /** Empty: it is no conversation that can be read, so only the bodies are shown. */
+  readonly turns: readonly ContentTurn[];
+  readonly request: ContentBody;
+  readonly answer: ContentBody;
+}
+
+interface ContentBody {
+  readonly text: string;
+  /** "1,204 bytes", "the first 1,048,576 bytes". */
+  readonly size: string;
+}
+
+/** Puts a conversation together from what was kept of a call (contract: content/what). Pure. */
+export function contentRowsOf(family: string, { request, answer }: ShownContent): ContentRows {
+  const protocol = textProtocols.find((one) => one === family);
+  const asked = protocol ? turnsOf(protocol, request.text ?? '') : [];
+  const answered = protocol ? answerOf(protocol, answer) : [];
+  const turns =
+    asked.length > 0 && answered.length > 0
+      ? [...asked, { who: 'Assistant' as const, parts: answered }]
+      : asked;
+  return { turns: turns.map(numbered), request: bodyOf(request), answer: bodyOf(answer) };
+}
+
+function numbered({ who, parts }: Turn, id: number): ContentTurn {
+  return { id, who, parts: parts.map((part, place) => ({ ...part, id: place })) };
+}
+
+function bodyOf({ text, bytes, cut }: ShownContent['request']): ContentBody {
+  const value = text === null || !/^\s*[[{]/.test(text) ? null : parsed(text);
+  const shown = value === null ? text : JSON.stringify(value, null, 2);
+  const size = `${showCount(bytes)} bytes`;
+  return { text: shown ?? 'Not text.', size: cut ? `the first ${size}` : size };
+}
+
+const speakers = { system: 'System', user: 'User', assistant: 'Assistant', tool: 'Tool' } as const;
+
+/** A request that cannot be read has no turns. */
+function turnsOf(protocol: TextProtocol, body: string): Turn[] {
+  const value = parsed(body);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
+  try {
+    const read = translations[protocol].read(value as JsonObject);
+    if (isUnreadable(read)) return [];
+    return read.conversation.prompt.map(({ role, content }) => ({
+      who: speakers[role],
+      parts: typeof content === 'string' ? [said('text', content)] : content.map((part) => partOf(part)),
+    }));
+  } catch {
+    // A reader may expect of a request what the provider refused.
+    return [];
+  }
+}
+
+const said = (kind: ContentPart['kind'], text: string, name: string | null = null): Said => ({
+  kind,
+  name,
+  text,
+});
+
+/** A part of a message in the AI SDK's prompt. */
+function partOf(part: unknown): Said {
+  const { type, text, toolName, input, output, mediaType, data } = members(part);
+  const name = showForeign(textOf(toolName));
+  if (type === 'text') return said('text', textOf(text));
+  if (type === 'reasoning') return said('thinking', textOf(text));
+  if (type === 'tool-call') return said('tool-call', jsonText(input), name);
+  if (type === 'tool-result') return said('tool-result', jsonText(members(output).value), name);
+  return said('file', fileText(textOf(mediaType), data));
+}
+
+function fileText(mediaType: string, data: unknown): string {
+  const { data: bytes, url } = members(data);
+  if (url !== undefined) return `${mediaType || 'File'} at ${showForeign(String(url))}`;
+  const omitted = omittedData(textOf(bytes));
+  if (omitted === null) return mediaType || 'File';
+  return `${mediaType || 'File'}, ${showCount(omitted.bytes)} bytes, SHA-256 ${omitted.sha256.slice(0, 12)}…`;
+}
+
+function jsonText(value: unknown): string {
+  if (typeof value !== 'string') return JSON.stringify(value ?? null, null, 2);
+  const inner = /^\s*[[{]/.test(value) ? parsed(value) : null;
+  return inner === null ? value : JSON.stringify(inner, null, 2);
+}
+
+/** What the model said, put together from a whole answer or the events of a stream. */
+function answerOf(protocol: TextProtocol, { text, contentType }: ShownContent['answer']): Said[] {
+  const body = text ?? '';
+  const streamed = contentType.startsWith('text/event-stream');
+  const values: unknown[] = [];
+  let answer = emptyAnswer;
+  if (streamed) {
+    const parser = createParser({
+      onEvent: ({ data }) => {
+        values.push(parsed(data));
+        answer = addPieces(answer, piecesOfEvent(protocol, data, 0));
+      },
+    });
+    parser.feed(body);
+  } else {
+    values.push(parsed(body));
+    answer = addPieces(answer, piecesOfAnswer(protocol, body));
+  }
+  return [
+    ...(answer.thought ? [said('thinking', answer.thought)] : []),
+    ...(answer.text ? [said('text', answer.text)] : []),
+    ...toolCallsIn(values).map((call) => said('tool-call', jsonText(call.input), showForeign(call.name))),
+    ...(answer.cut ? [said('note', 'The output budget ended the answer.')] : []),
+    ...(answer.fault ? [said('error', answer.fault.message)] : []),
+  ];
+}
+
+interface CalledTool {
+  name: string;
+  input: string;
+}
+
+/** The tools that an answer calls, from its events or its whole body, in any of the four protocols. */
+function toolCallsIn(values: readonly unknown[]): CalledTool[] {
+  const calls = new Map<string, CalledTool>();
+  const add = (key: string, name: unknown, input: string) => {
+    const known = calls.get(key) ?? { name: '', input: '' };
+    calls.set(key, { name: known.name || textOf(name), input: known.input + input });
+  };
+  for (const [at, value] of values.entries()) {
+    const event = members(value);
+    const choice = members(items(event.choices)[0]);
+    for (const [place, call] of items(members(choice.delta ?? choice.message).tool_calls).entries()) {
+      const { index, function: called } = members(call);
+      add(`${index ?? place}`, members(called).name, textOf(members(called).arguments));
+    }
+    const outputs = event.type === 'response.output_item.done' ? [event.item] : items(event.output);
+    for (const item of outputs) {
+      const { type, name, arguments: input, call_id: id } = members(item);
+      if (type === 'function_call') add(textOf(id), name, textOf(input));
+    }
+    for (const [place, block] of [...items(event.content), event.content_block].entries()) {
+      const { type, name, input } = members(block);
+      if (type !== 'tool_use') continue;
+      const whole = Object.keys(members(input)).length > 0 ? JSON.stringify(input) : '';
+      add(`${event.index ?? place}`, name, whole);
+    }
+    const { partial_json: part } = members(event.delta);
+    if (typeof part === 'string') add(`${event.index}`, null, part);
+    const parts = items(members(members(items(event.candidates)[0]).content).parts);
+    for (const [place, one] of parts.entries()) {
+      const { name, args } = members(members(one).functionCall);
+      if (typeof name === 'string') add(`${at} ${place}`, name, JSON.stringify(args ?? {}));
+    }
+  }
+  return [...calls.values()];
+}

@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import { readableContent } from '#lib/control/operations/call/content-kept';
+import { getCall } from '#lib/control/operations/call/find';
+import { type Context, change } from '#lib/control/operations/declare';
+import { optional } from '#lib/control/operations/field/field';
+import { id, isUuid } from '#lib/control/operations/field/kinds';
+import { keyId } from '#lib/control/operations/key/settings';
+import { badInput, conflict, notFound, quoted } from '#lib/control/operations/refusal';
+import { openContent } from '#lib/gateway/content/stored';
+
+const workspace = '/workspaces/{workspace}';
+
+const side = z.object({
+  contentType: z.string().describe('The Content-Type that was sent with it; empty: none.'),
+  text: z.string().nullable().describe('null: it is not text, or could not be decompressed.'),
+  bytes: z.int().describe('Bytes that were copied.'),
+  cut: z.boolean().describe('Whether there was more than was kept.'),
+});
+const shownContent = z.object({
+  id: z.uuid().describe('Request id of the call.'),
+  family: z.string().describe('The protocol in which both are.'),
+  request: side,
+  answer: side,
+  keepUntil: z.iso.datetime().describe('When it is deleted.'),
+});
+export type ShownContent = z.output<typeof shownContent>;
+
+const callId = id({
+  label: 'Call',
+  help: 'Request id: the X-Request-Id of the answer.',
+  placeholder: 'REQUEST_ID',
+});
+
+/** Not a read: each reading is in the audit log (contract: content/reading). */
+export const showContent = change({
+  name: 'content.show',
+  summary: 'Shows what a call was asked and answered, if that was kept; each reading is in the audit log.',
+  reach: 'workspace',
+  permission: 'content:read',
+  fields: { id: callId },
+  output: shownContent,
+  http: [{ method: 'POST', path: `${workspace}/calls/{id}/content` }],
+  line: { arguments: ['id'] },
+  text: ({ request, answer }) => `${sideText('Request', request)}\n\n${sideText('Answer', answer)}`,
+  run: async (context, input) => {
+    const { sealingKey, scope } = context;
+    const call = await getCall(context, input.id);
+    const row = await findContent(context, call.id);
+    if (row === null) {
+      throw notFound(`no content of the call ${quoted(call.id)} was kept, or it has been deleted`, 'id');
+    }
+    if (sealingKey === null) throw conflict('set ENCRYPTION_KEY where this runs, which opens kept content');
+    const owner = { workspaceId: scope.workspaceId, callId: call.id };
+    const content = await openContent(owner, row.sealed, sealingKey).catch(() => {
+      throw conflict('this content was sealed with another key; add that key to ENCRYPTION_KEY_OLD');
+    });
+    return {
+      result: { id: call.id, family: call.family, ...content, keepUntil: row.keepUntil.toISOString() },
+      subject: call.id,
+      before: null,
+      after: {},
+    };
+  },
+});
+
+interface ContentRow {
+  readonly sealed: Uint8Array;
+  readonly keepUntil: Date;
+}
+
+/** null: none was kept, its time is over, or it was deleted (contract: content/lifetime). */
+async function findContent(
+  { store, scope, nowMs }: Pick<Context<'workspace'>, 'store' | 'scope' | 'nowMs'>,
+  call: string,
+): Promise<ContentRow | null> {
+  const [row] = await store.query<ContentRow>(
+    `SELECT c.sealed, c.keep_until AS "keepUntil" ${readableContent}
+       AND c.call_id = $2::uuid AND c.workspace_id = $3::uuid`,
+    [new Date(nowMs).toISOString(), call, scope.workspaceId],
+  );
+  return row ?? null;
+}
+
+export const deleteContent = change({
+  name: 'content.delete',
+  summary: 'Deletes what was kept of a call, of all calls of a key, or of all calls of the workspace.',
+  reach: 'workspace',
+  permission: 'workspace:write',
+  fields: { call: optional(callId), key: optional(keyId) },
+  output: z.object({
+    deleted: z.literal(true),
+    gone: z.iso
+      .datetime()
+      .describe('By when its rows are gone from the database; nobody can read it any more.'),
+  }),
+  http: [{ method: 'DELETE', path: `${workspace}/content` }],
+  line: {},
+  text: ({ gone }) => `the content cannot be read any more, and is gone from the database by ${gone}`,
+  run: async (context, { call, key }) => {
+    const { store, scope, nowMs } = context;
+    const { workspaceId } = scope;
+    if (call !== undefined && key !== undefined) {
+      throw badInput('key', 'name a call or a key, not both');
+    }
+    const now = new Date(nowMs);
+    const done = (subject: string, hours: number) => ({
+      result: { deleted: true as const, gone: new Date(nowMs + hours * 3_600_000).toISOString() },
+      subject,
+      before: null,
+      after: { of: call === undefined ? (key === undefined ? 'workspace' : 'key') : 'call' },
+    });
+    if (call !== undefined) {
+      const found = await getCall(context, call);
+      await store.prisma.callContent.deleteMany({ where: { callId: found.id, workspaceId } });
+      return done(found.id, 0);
+    }
+    if (key === undefined) {
+      await store.prisma.workspace.update({ where: { id: workspaceId }, data: { contentDeletedAt: now } });
+      return done(workspaceId, 2);
+    }
+    const changed = isUuid(key)
+      ? await store.prisma.apiKey.updateMany({
+          where: { id: key, workspaceId },
+          data: { contentDeletedAt: now },
+        })
+      : { count: 0 };
+    if (changed.count === 0) throw notFound(`there is no key ${quoted(key)} in this workspace`, 'key');
+    return done(key, 2);
+  },
+});
+
+function sideText(name: string, { text, bytes, cut }: ShownContent['request']): string {
+  const note = cut ? `the first ${bytes} bytes` : `${bytes} bytes`;
+  return `${name} (${note}):\n${text ?? '(not text)'}`;
+}
+
+export const contentOperations = [showContent, deleteContent];
