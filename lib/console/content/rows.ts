@@ -131,8 +131,12 @@ function answerOf(protocol: TextProtocol, { text, contentType }: ShownContent['a
     });
     parser.feed(body);
   } else {
-    values.push(parsed(body));
-    answer = addPieces(answer, piecesOfAnswer(protocol, body));
+    const value = parsed(body);
+    // A stream of generate-content may also be one JSON array.
+    for (const one of Array.isArray(value) ? value : [value]) {
+      values.push(one);
+      answer = addPieces(answer, piecesOfAnswer(protocol, JSON.stringify(one ?? null)));
+    }
   }
   return [
     ...(answer.thought ? [said('thinking', answer.thought)] : []),

@@ -7,6 +7,7 @@ export const guidePages = [
   { slug: 'errors', group: 'Calls' },
   { slug: 'limits', group: 'Calls' },
   { slug: 'routing', group: 'Workspace' },
+  { slug: 'content', group: 'Workspace' },
   { slug: 'billing', group: 'Workspace' },
   { slug: 'webhooks', group: 'Workspace' },
   { slug: 'management-api', group: 'Operate' },
