@@ -82,7 +82,7 @@ export default async function LogsPage({ params, searchParams }: LogsPageProps) 
           </div>
         }
       >
-        Every call made with a known key, including refused calls. Prompts and answers are not stored.
+        Every call made with a known key, including refused calls.
       </PageHead>
       <LogFilterBar
         fields={formOf(logFields).filter(({ name }) => !linked.has(name) || filters.texts[name])}
