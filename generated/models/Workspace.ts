@@ -30,6 +30,7 @@ export type WorkspaceAvgAggregateOutputType = {
   balanceNano: number | null
   creditNano: number | null
   simulatedNano: number | null
+  budgetNano: number | null
   rpm: number | null
   tpm: number | null
   concurrency: number | null
@@ -41,6 +42,7 @@ export type WorkspaceSumAggregateOutputType = {
   balanceNano: bigint | null
   creditNano: bigint | null
   simulatedNano: bigint | null
+  budgetNano: bigint | null
   rpm: number | null
   tpm: number | null
   concurrency: number | null
@@ -57,6 +59,8 @@ export type WorkspaceMinAggregateOutputType = {
   creditNano: bigint | null
   simulatedNano: bigint | null
   strict: boolean | null
+  budgetNano: bigint | null
+  budgetMode: string | null
   rpm: number | null
   tpm: number | null
   concurrency: number | null
@@ -82,6 +86,8 @@ export type WorkspaceMaxAggregateOutputType = {
   creditNano: bigint | null
   simulatedNano: bigint | null
   strict: boolean | null
+  budgetNano: bigint | null
+  budgetMode: string | null
   rpm: number | null
   tpm: number | null
   concurrency: number | null
@@ -107,6 +113,8 @@ export type WorkspaceCountAggregateOutputType = {
   creditNano: number
   simulatedNano: number
   strict: number
+  budgetNano: number
+  budgetMode: number
   rpm: number
   tpm: number
   concurrency: number
@@ -130,6 +138,7 @@ export type WorkspaceAvgAggregateInputType = {
   balanceNano?: true | runtime.Types.Skip
   creditNano?: true | runtime.Types.Skip
   simulatedNano?: true | runtime.Types.Skip
+  budgetNano?: true | runtime.Types.Skip
   rpm?: true | runtime.Types.Skip
   tpm?: true | runtime.Types.Skip
   concurrency?: true | runtime.Types.Skip
@@ -141,6 +150,7 @@ export type WorkspaceSumAggregateInputType = {
   balanceNano?: true | runtime.Types.Skip
   creditNano?: true | runtime.Types.Skip
   simulatedNano?: true | runtime.Types.Skip
+  budgetNano?: true | runtime.Types.Skip
   rpm?: true | runtime.Types.Skip
   tpm?: true | runtime.Types.Skip
   concurrency?: true | runtime.Types.Skip
@@ -157,6 +167,8 @@ export type WorkspaceMinAggregateInputType = {
   creditNano?: true | runtime.Types.Skip
   simulatedNano?: true | runtime.Types.Skip
   strict?: true | runtime.Types.Skip
+  budgetNano?: true | runtime.Types.Skip
+  budgetMode?: true | runtime.Types.Skip
   rpm?: true | runtime.Types.Skip
   tpm?: true | runtime.Types.Skip
   concurrency?: true | runtime.Types.Skip
@@ -182,6 +194,8 @@ export type WorkspaceMaxAggregateInputType = {
   creditNano?: true | runtime.Types.Skip
   simulatedNano?: true | runtime.Types.Skip
   strict?: true | runtime.Types.Skip
+  budgetNano?: true | runtime.Types.Skip
+  budgetMode?: true | runtime.Types.Skip
   rpm?: true | runtime.Types.Skip
   tpm?: true | runtime.Types.Skip
   concurrency?: true | runtime.Types.Skip
@@ -207,6 +221,8 @@ export type WorkspaceCountAggregateInputType = {
   creditNano?: true | runtime.Types.Skip
   simulatedNano?: true | runtime.Types.Skip
   strict?: true | runtime.Types.Skip
+  budgetNano?: true | runtime.Types.Skip
+  budgetMode?: true | runtime.Types.Skip
   rpm?: true | runtime.Types.Skip
   tpm?: true | runtime.Types.Skip
   concurrency?: true | runtime.Types.Skip
@@ -320,6 +336,8 @@ export type WorkspaceGroupByOutputType = {
   creditNano: bigint
   simulatedNano: bigint
   strict: boolean
+  budgetNano: bigint | null
+  budgetMode: string
   rpm: number | null
   tpm: number | null
   concurrency: number | null
@@ -369,6 +387,8 @@ export type WorkspaceWhereInput = {
   creditNano?: Prisma.BigIntFilter<"Workspace"> | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFilter<"Workspace"> | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFilter<"Workspace"> | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.BigIntNullableFilter<"Workspace"> | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFilter<"Workspace"> | string | runtime.Types.Skip
   rpm?: Prisma.IntNullableFilter<"Workspace"> | number | null | runtime.Types.Skip
   tpm?: Prisma.IntNullableFilter<"Workspace"> | number | null | runtime.Types.Skip
   concurrency?: Prisma.IntNullableFilter<"Workspace"> | number | null | runtime.Types.Skip
@@ -412,6 +432,8 @@ export type WorkspaceOrderByWithRelationInput = {
   creditNano?: Prisma.SortOrder | runtime.Types.Skip
   simulatedNano?: Prisma.SortOrder | runtime.Types.Skip
   strict?: Prisma.SortOrder | runtime.Types.Skip
+  budgetNano?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  budgetMode?: Prisma.SortOrder | runtime.Types.Skip
   rpm?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   tpm?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   concurrency?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
@@ -458,6 +480,8 @@ export type WorkspaceWhereUniqueInput = Prisma.AtLeast<{
   creditNano?: Prisma.BigIntFilter<"Workspace"> | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFilter<"Workspace"> | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFilter<"Workspace"> | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.BigIntNullableFilter<"Workspace"> | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFilter<"Workspace"> | string | runtime.Types.Skip
   rpm?: Prisma.IntNullableFilter<"Workspace"> | number | null | runtime.Types.Skip
   tpm?: Prisma.IntNullableFilter<"Workspace"> | number | null | runtime.Types.Skip
   concurrency?: Prisma.IntNullableFilter<"Workspace"> | number | null | runtime.Types.Skip
@@ -501,6 +525,8 @@ export type WorkspaceOrderByWithAggregationInput = {
   creditNano?: Prisma.SortOrder | runtime.Types.Skip
   simulatedNano?: Prisma.SortOrder | runtime.Types.Skip
   strict?: Prisma.SortOrder | runtime.Types.Skip
+  budgetNano?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  budgetMode?: Prisma.SortOrder | runtime.Types.Skip
   rpm?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   tpm?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   concurrency?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
@@ -535,6 +561,8 @@ export type WorkspaceScalarWhereWithAggregatesInput = {
   creditNano?: Prisma.BigIntWithAggregatesFilter<"Workspace"> | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntWithAggregatesFilter<"Workspace"> | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolWithAggregatesFilter<"Workspace"> | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.BigIntNullableWithAggregatesFilter<"Workspace"> | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringWithAggregatesFilter<"Workspace"> | string | runtime.Types.Skip
   rpm?: Prisma.IntNullableWithAggregatesFilter<"Workspace"> | number | null | runtime.Types.Skip
   tpm?: Prisma.IntNullableWithAggregatesFilter<"Workspace"> | number | null | runtime.Types.Skip
   concurrency?: Prisma.IntNullableWithAggregatesFilter<"Workspace"> | number | null | runtime.Types.Skip
@@ -561,6 +589,8 @@ export type WorkspaceCreateInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
@@ -604,6 +634,8 @@ export type WorkspaceUncheckedCreateInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
@@ -647,6 +679,8 @@ export type WorkspaceUpdateInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
@@ -690,6 +724,8 @@ export type WorkspaceUncheckedUpdateInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
@@ -733,6 +769,8 @@ export type WorkspaceCreateManyInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
@@ -759,6 +797,8 @@ export type WorkspaceUpdateManyMutationInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
@@ -785,6 +825,8 @@ export type WorkspaceUncheckedUpdateManyInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
@@ -824,6 +866,8 @@ export type WorkspaceCountOrderByAggregateInput = {
   creditNano?: Prisma.SortOrder | runtime.Types.Skip
   simulatedNano?: Prisma.SortOrder | runtime.Types.Skip
   strict?: Prisma.SortOrder | runtime.Types.Skip
+  budgetNano?: Prisma.SortOrder | runtime.Types.Skip
+  budgetMode?: Prisma.SortOrder | runtime.Types.Skip
   rpm?: Prisma.SortOrder | runtime.Types.Skip
   tpm?: Prisma.SortOrder | runtime.Types.Skip
   concurrency?: Prisma.SortOrder | runtime.Types.Skip
@@ -845,6 +889,7 @@ export type WorkspaceAvgOrderByAggregateInput = {
   balanceNano?: Prisma.SortOrder | runtime.Types.Skip
   creditNano?: Prisma.SortOrder | runtime.Types.Skip
   simulatedNano?: Prisma.SortOrder | runtime.Types.Skip
+  budgetNano?: Prisma.SortOrder | runtime.Types.Skip
   rpm?: Prisma.SortOrder | runtime.Types.Skip
   tpm?: Prisma.SortOrder | runtime.Types.Skip
   concurrency?: Prisma.SortOrder | runtime.Types.Skip
@@ -861,6 +906,8 @@ export type WorkspaceMaxOrderByAggregateInput = {
   creditNano?: Prisma.SortOrder | runtime.Types.Skip
   simulatedNano?: Prisma.SortOrder | runtime.Types.Skip
   strict?: Prisma.SortOrder | runtime.Types.Skip
+  budgetNano?: Prisma.SortOrder | runtime.Types.Skip
+  budgetMode?: Prisma.SortOrder | runtime.Types.Skip
   rpm?: Prisma.SortOrder | runtime.Types.Skip
   tpm?: Prisma.SortOrder | runtime.Types.Skip
   concurrency?: Prisma.SortOrder | runtime.Types.Skip
@@ -886,6 +933,8 @@ export type WorkspaceMinOrderByAggregateInput = {
   creditNano?: Prisma.SortOrder | runtime.Types.Skip
   simulatedNano?: Prisma.SortOrder | runtime.Types.Skip
   strict?: Prisma.SortOrder | runtime.Types.Skip
+  budgetNano?: Prisma.SortOrder | runtime.Types.Skip
+  budgetMode?: Prisma.SortOrder | runtime.Types.Skip
   rpm?: Prisma.SortOrder | runtime.Types.Skip
   tpm?: Prisma.SortOrder | runtime.Types.Skip
   concurrency?: Prisma.SortOrder | runtime.Types.Skip
@@ -906,6 +955,7 @@ export type WorkspaceSumOrderByAggregateInput = {
   balanceNano?: Prisma.SortOrder | runtime.Types.Skip
   creditNano?: Prisma.SortOrder | runtime.Types.Skip
   simulatedNano?: Prisma.SortOrder | runtime.Types.Skip
+  budgetNano?: Prisma.SortOrder | runtime.Types.Skip
   rpm?: Prisma.SortOrder | runtime.Types.Skip
   tpm?: Prisma.SortOrder | runtime.Types.Skip
   concurrency?: Prisma.SortOrder | runtime.Types.Skip
@@ -946,20 +996,20 @@ export type BigIntFieldUpdateOperationsInput = {
   divide?: bigint | number | runtime.Types.Skip
 }
 
-export type NullableIntFieldUpdateOperationsInput = {
-  set?: number | null | runtime.Types.Skip
-  increment?: number | runtime.Types.Skip
-  decrement?: number | runtime.Types.Skip
-  multiply?: number | runtime.Types.Skip
-  divide?: number | runtime.Types.Skip
-}
-
 export type NullableBigIntFieldUpdateOperationsInput = {
   set?: bigint | number | null | runtime.Types.Skip
   increment?: bigint | number | runtime.Types.Skip
   decrement?: bigint | number | runtime.Types.Skip
   multiply?: bigint | number | runtime.Types.Skip
   divide?: bigint | number | runtime.Types.Skip
+}
+
+export type NullableIntFieldUpdateOperationsInput = {
+  set?: number | null | runtime.Types.Skip
+  increment?: number | runtime.Types.Skip
+  decrement?: number | runtime.Types.Skip
+  multiply?: number | runtime.Types.Skip
+  divide?: number | runtime.Types.Skip
 }
 
 export type WorkspaceUpdatemutedAlertsInput = {
@@ -1202,6 +1252,8 @@ export type WorkspaceCreateWithoutSignedUpInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
@@ -1244,6 +1296,8 @@ export type WorkspaceUncheckedCreateWithoutSignedUpInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
@@ -1302,6 +1356,8 @@ export type WorkspaceUpdateWithoutSignedUpInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
@@ -1344,6 +1400,8 @@ export type WorkspaceUncheckedUpdateWithoutSignedUpInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
@@ -1386,6 +1444,8 @@ export type WorkspaceCreateWithoutFormerSlugsInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
@@ -1428,6 +1488,8 @@ export type WorkspaceUncheckedCreateWithoutFormerSlugsInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
@@ -1486,6 +1548,8 @@ export type WorkspaceUpdateWithoutFormerSlugsInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
@@ -1528,6 +1592,8 @@ export type WorkspaceUncheckedUpdateWithoutFormerSlugsInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
@@ -1570,6 +1636,8 @@ export type WorkspaceCreateWithoutMembersInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
@@ -1612,6 +1680,8 @@ export type WorkspaceUncheckedCreateWithoutMembersInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
@@ -1670,6 +1740,8 @@ export type WorkspaceUpdateWithoutMembersInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
@@ -1712,6 +1784,8 @@ export type WorkspaceUncheckedUpdateWithoutMembersInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
@@ -1754,6 +1828,8 @@ export type WorkspaceCreateWithoutAlertsInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
@@ -1796,6 +1872,8 @@ export type WorkspaceUncheckedCreateWithoutAlertsInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
@@ -1854,6 +1932,8 @@ export type WorkspaceUpdateWithoutAlertsInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
@@ -1896,6 +1976,8 @@ export type WorkspaceUncheckedUpdateWithoutAlertsInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
@@ -1938,6 +2020,8 @@ export type WorkspaceCreateWithoutWebhooksInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
@@ -1980,6 +2064,8 @@ export type WorkspaceUncheckedCreateWithoutWebhooksInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
@@ -2038,6 +2124,8 @@ export type WorkspaceUpdateWithoutWebhooksInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
@@ -2080,6 +2168,8 @@ export type WorkspaceUncheckedUpdateWithoutWebhooksInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
@@ -2122,6 +2212,8 @@ export type WorkspaceCreateWithoutInvitationsInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
@@ -2164,6 +2256,8 @@ export type WorkspaceUncheckedCreateWithoutInvitationsInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
@@ -2222,6 +2316,8 @@ export type WorkspaceUpdateWithoutInvitationsInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
@@ -2264,6 +2360,8 @@ export type WorkspaceUncheckedUpdateWithoutInvitationsInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
@@ -2306,6 +2404,8 @@ export type WorkspaceCreateWithoutKeysInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
@@ -2348,6 +2448,8 @@ export type WorkspaceUncheckedCreateWithoutKeysInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
@@ -2406,6 +2508,8 @@ export type WorkspaceUpdateWithoutKeysInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
@@ -2448,6 +2552,8 @@ export type WorkspaceUncheckedUpdateWithoutKeysInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
@@ -2490,6 +2596,8 @@ export type WorkspaceCreateWithoutManagementKeysInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
@@ -2532,6 +2640,8 @@ export type WorkspaceUncheckedCreateWithoutManagementKeysInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
@@ -2590,6 +2700,8 @@ export type WorkspaceUpdateWithoutManagementKeysInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
@@ -2632,6 +2744,8 @@ export type WorkspaceUncheckedUpdateWithoutManagementKeysInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
@@ -2674,6 +2788,8 @@ export type WorkspaceCreateWithoutPoliciesInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
@@ -2716,6 +2832,8 @@ export type WorkspaceUncheckedCreateWithoutPoliciesInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
@@ -2774,6 +2892,8 @@ export type WorkspaceUpdateWithoutPoliciesInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
@@ -2816,6 +2936,8 @@ export type WorkspaceUncheckedUpdateWithoutPoliciesInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
@@ -2858,6 +2980,8 @@ export type WorkspaceCreateWithoutPolicyDraftsInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
@@ -2900,6 +3024,8 @@ export type WorkspaceUncheckedCreateWithoutPolicyDraftsInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
@@ -2958,6 +3084,8 @@ export type WorkspaceUpdateWithoutPolicyDraftsInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
@@ -3000,6 +3128,8 @@ export type WorkspaceUncheckedUpdateWithoutPolicyDraftsInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
@@ -3042,6 +3172,8 @@ export type WorkspaceCreateWithoutPromosInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
@@ -3084,6 +3216,8 @@ export type WorkspaceUncheckedCreateWithoutPromosInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
@@ -3142,6 +3276,8 @@ export type WorkspaceUpdateWithoutPromosInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
@@ -3184,6 +3320,8 @@ export type WorkspaceUncheckedUpdateWithoutPromosInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
@@ -3226,6 +3364,8 @@ export type WorkspaceCreateWithoutResourcesInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
@@ -3268,6 +3408,8 @@ export type WorkspaceUncheckedCreateWithoutResourcesInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
@@ -3326,6 +3468,8 @@ export type WorkspaceUpdateWithoutResourcesInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
@@ -3368,6 +3512,8 @@ export type WorkspaceUncheckedUpdateWithoutResourcesInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
@@ -3410,6 +3556,8 @@ export type WorkspaceCreateWithoutJobsInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
@@ -3452,6 +3600,8 @@ export type WorkspaceUncheckedCreateWithoutJobsInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
@@ -3510,6 +3660,8 @@ export type WorkspaceUpdateWithoutJobsInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
@@ -3552,6 +3704,8 @@ export type WorkspaceUncheckedUpdateWithoutJobsInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
@@ -3594,6 +3748,8 @@ export type WorkspaceCreateWithoutTopUpsInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
@@ -3636,6 +3792,8 @@ export type WorkspaceUncheckedCreateWithoutTopUpsInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
@@ -3694,6 +3852,8 @@ export type WorkspaceUpdateWithoutTopUpsInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
@@ -3736,6 +3896,8 @@ export type WorkspaceUncheckedUpdateWithoutTopUpsInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
@@ -3778,6 +3940,8 @@ export type WorkspaceCreateWithoutPayersInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
@@ -3820,6 +3984,8 @@ export type WorkspaceUncheckedCreateWithoutPayersInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
@@ -3878,6 +4044,8 @@ export type WorkspaceUpdateWithoutPayersInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
@@ -3920,6 +4088,8 @@ export type WorkspaceUncheckedUpdateWithoutPayersInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
@@ -3962,6 +4132,8 @@ export type WorkspaceCreateWithoutLostUsageInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
@@ -4004,6 +4176,8 @@ export type WorkspaceUncheckedCreateWithoutLostUsageInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
@@ -4062,6 +4236,8 @@ export type WorkspaceUpdateWithoutLostUsageInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
@@ -4104,6 +4280,8 @@ export type WorkspaceUncheckedUpdateWithoutLostUsageInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
@@ -4146,6 +4324,8 @@ export type WorkspaceCreateWithoutAutoTopUpInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
@@ -4188,6 +4368,8 @@ export type WorkspaceUncheckedCreateWithoutAutoTopUpInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
@@ -4246,6 +4428,8 @@ export type WorkspaceUpdateWithoutAutoTopUpInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
@@ -4288,6 +4472,8 @@ export type WorkspaceUncheckedUpdateWithoutAutoTopUpInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
@@ -4496,6 +4682,8 @@ export type WorkspaceSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   creditNano?: boolean | runtime.Types.Skip
   simulatedNano?: boolean | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: boolean | runtime.Types.Skip
+  budgetMode?: boolean | runtime.Types.Skip
   rpm?: boolean | runtime.Types.Skip
   tpm?: boolean | runtime.Types.Skip
   concurrency?: boolean | runtime.Types.Skip
@@ -4540,6 +4728,8 @@ export type WorkspaceSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   creditNano?: boolean | runtime.Types.Skip
   simulatedNano?: boolean | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: boolean | runtime.Types.Skip
+  budgetMode?: boolean | runtime.Types.Skip
   rpm?: boolean | runtime.Types.Skip
   tpm?: boolean | runtime.Types.Skip
   concurrency?: boolean | runtime.Types.Skip
@@ -4566,6 +4756,8 @@ export type WorkspaceSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   creditNano?: boolean | runtime.Types.Skip
   simulatedNano?: boolean | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: boolean | runtime.Types.Skip
+  budgetMode?: boolean | runtime.Types.Skip
   rpm?: boolean | runtime.Types.Skip
   tpm?: boolean | runtime.Types.Skip
   concurrency?: boolean | runtime.Types.Skip
@@ -4592,6 +4784,8 @@ export type WorkspaceSelectScalar = {
   creditNano?: boolean | runtime.Types.Skip
   simulatedNano?: boolean | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: boolean | runtime.Types.Skip
+  budgetMode?: boolean | runtime.Types.Skip
   rpm?: boolean | runtime.Types.Skip
   tpm?: boolean | runtime.Types.Skip
   concurrency?: boolean | runtime.Types.Skip
@@ -4609,7 +4803,7 @@ export type WorkspaceSelectScalar = {
   mutedAlerts?: boolean | runtime.Types.Skip
 }
 
-export type WorkspaceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "slug" | "name" | "timeZone" | "balanceNano" | "creditNano" | "simulatedNano" | "strict" | "rpm" | "tpm" | "concurrency" | "retentionDays" | "callsKeptFrom" | "suspendedAt" | "suspendedReason" | "suspendedContact" | "promoEndsAt" | "lowBalanceNano" | "lowBalanceSince" | "demo" | "createdAt" | "deletedAt" | "mutedAlerts", ExtArgs["result"]["workspace"], runtime.Types.Skip>
+export type WorkspaceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "slug" | "name" | "timeZone" | "balanceNano" | "creditNano" | "simulatedNano" | "strict" | "budgetNano" | "budgetMode" | "rpm" | "tpm" | "concurrency" | "retentionDays" | "callsKeptFrom" | "suspendedAt" | "suspendedReason" | "suspendedContact" | "promoEndsAt" | "lowBalanceNano" | "lowBalanceSince" | "demo" | "createdAt" | "deletedAt" | "mutedAlerts", ExtArgs["result"]["workspace"], runtime.Types.Skip>
 export type WorkspaceInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   members?: boolean | Prisma.Workspace$membersArgs<ExtArgs> | runtime.Types.Skip
   invitations?: boolean | Prisma.Workspace$invitationsArgs<ExtArgs> | runtime.Types.Skip
@@ -4666,6 +4860,14 @@ export type $WorkspacePayload<ExtArgs extends runtime.Types.Extensions.InternalA
      */
     simulatedNano: bigint
     strict: boolean
+    /**
+     * What it may spend in a calendar month; null: no budget.
+     */
+    budgetNano: bigint | null
+    /**
+     * "warning" refuses nothing; "hard" refuses calls when the budget is used up.
+     */
+    budgetMode: string
     rpm: number | null
     tpm: number | null
     concurrency: number | null
@@ -5156,6 +5358,8 @@ export interface WorkspaceFieldRefs {
   readonly creditNano: Prisma.FieldRef<"Workspace", 'BigInt'>
   readonly simulatedNano: Prisma.FieldRef<"Workspace", 'BigInt'>
   readonly strict: Prisma.FieldRef<"Workspace", 'Boolean'>
+  readonly budgetNano: Prisma.FieldRef<"Workspace", 'BigInt'>
+  readonly budgetMode: Prisma.FieldRef<"Workspace", 'String'>
   readonly rpm: Prisma.FieldRef<"Workspace", 'Int'>
   readonly tpm: Prisma.FieldRef<"Workspace", 'Int'>
   readonly concurrency: Prisma.FieldRef<"Workspace", 'Int'>
