@@ -1,6 +1,7 @@
 import { more } from '#lib/control/operations/call/figure-filters';
 import { choice, words } from '#lib/control/operations/field/kinds';
 import { filter } from '#lib/control/operations/field/paging';
+import { madeBy } from '#lib/control/operations/usage/sums';
 import { errorClasses, errorClassSql } from '#lib/gateway/settlement/pure/error-class';
 import { countedModelSql } from '#lib/gateway/settlement/usage/counted-model';
 
@@ -30,5 +31,15 @@ export const usageFilters = {
     }),
     parameter: (given) => (given === noneCounted ? '' : given),
     sql: (model) => `${countedModelSql('c.')} = ${model}`,
+  }),
+  member: filter({
+    field: words({
+      label: 'Member',
+      help: 'Id of the user who made the API key; "none": keys that operators made.',
+      group: more,
+      example: '01890000-0000-7000-8000-000000000000',
+    }),
+    parameter: (given) => (given === noneCounted ? '' : given.toLowerCase()),
+    sql: (member) => madeBy('c.key_id', member),
   }),
 };

@@ -3,6 +3,7 @@ import { type WorkspaceScope, within } from '#lib/control/operations/scope';
 import type { ReadStore } from '#lib/control/operations/store';
 import type { Range } from '#lib/control/operations/usage/range';
 import {
+  madeBy,
   readUsage,
   type SplitSums,
   type StoredSums,
@@ -138,6 +139,7 @@ async function readParts(
   narrow(countedModelSql('c.'), filters.model);
   narrow('c.key_id::text', filters.key);
   narrow("coalesce(c.provider, '')", filters.provider);
+  if (filters.member !== undefined) conditions.push(madeBy('c.key_id', `$${values.push(filters.member)}`));
   const starts = `$${values.push(startsMs.map((at) => new Date(at)))}::timestamptz[]`;
   const workspace = `$${values.push(scope.workspaceId)}::uuid`;
   const narrowed = { conditions: conditions.join(' AND '), starts, workspace };

@@ -9,7 +9,7 @@ import type { CallRecord } from '#lib/gateway/settlement/pure/entry';
 import { settle } from '#lib/gateway/settlement/settle';
 import { type Db, openDb } from '#lib/platform/data/db';
 import { idFloor } from '#lib/platform/ids';
-import { listCalls, operate, setWorkspace } from '#tests/support/control/operate';
+import { createUser, listCalls, operate, setWorkspace } from '#tests/support/control/operate';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 import { addKey, callOf, closeOf, createCustomer, newId } from '#tests/support/settlement';
 
@@ -92,6 +92,8 @@ beforeAll(async () => {
   await setWorkspace(db, { workspace: slug, timeZone: 'Asia/Kathmandu' });
   const second = newId();
   await addKey(db.pool, customer.workspaceId, second, null);
+  const { id } = await createUser(db, { email: 'maker@example.com', password: 'long enough' });
+  await db.pool.query('UPDATE api_key SET created_by = $1 WHERE id = $2', [id, second]);
   await call({ workspaceId: customer.workspaceId, keyIds: [customer.keyId, second] });
 });
 afterAll(async () => {
