@@ -4,6 +4,7 @@ import type { Range } from '#lib/control/operations/usage/range';
 import { Histogram } from '#lib/core/metering/histogram';
 import { noUsage, type Usage, usageClasses } from '#lib/core/metering/usage';
 import { type ErrorClass, errorClasses } from '#lib/gateway/settlement/pure/error-class';
+import { ownModel } from '#lib/gateway/settlement/pure/own-answer';
 import { errorColumns, sumNames, usageColumns } from '#lib/gateway/settlement/usage/columns';
 
 /** Splits of usage, besides time. */
@@ -54,6 +55,8 @@ export interface UsageQuery {
   /** Starts of the buckets, in order, the first not after the start of the range. */
   readonly startsMs?: readonly number[] | undefined;
   readonly filters?: UsageFilters | undefined;
+  /** Also what the gateway answers itself, which no figure counts (contract: call-log/own-answers); default: false. */
+  readonly own?: boolean | undefined;
   /** Whether latency and time to first byte are read too, which takes most of the time; default: true. */
   readonly durations?: boolean | undefined;
 }
@@ -100,12 +103,13 @@ async function readSplit(
     split,
     startsMs,
     filters = {},
+    own: withOwn = false,
     durations = true,
   }: Omit<UsageQuery, 'split'> & { readonly split: Split | undefined },
 ): Promise<SplitSums[]> {
   const values: unknown[] = [new Date(range.fromMs), new Date(range.toMs)];
   const own = within(scope, 'workspace_id', values);
-  const conditions = [own];
+  const conditions = [own, ...(withOwn ? [] : [`model <> '${ownModel}'`])];
   for (const name of splits) {
     const given = filters[name];
     if (given === undefined) continue;

@@ -28,6 +28,8 @@ let slug: string;
 const idAt = (atMs: number, n: number) =>
   `${idFloor(atMs).slice(0, 14)}7000-8000-${n.toString(16).padStart(12, '0')}`;
 
+/** What the gateway answers itself, which no figure counts (contract: call-log/own-answers). */
+const own = { answeringModel: null, provider: null, attempts: [], costNano: 0n } as const;
 const ends: readonly Partial<CallRecord>[] = [
   {},
   {},
@@ -50,14 +52,18 @@ const ends: readonly Partial<CallRecord>[] = [
   { status: 200, endReason: 'timeout' },
   { status: 499, endReason: 'client_gone' },
   { status: 200, endReason: 'interrupted' },
+  {},
+  { ...own, family: 'models', operation: 'models.list', requestedModel: null },
+  { ...own, family: 'models', operation: 'models.list', status: 429, endReason: 'refused' },
+  { ...own, operation: 'messages.count_tokens' },
 ];
 
 /** Calls of two days, of all models, providers, keys, ends and families; some were answered by another model. */
 async function call(slot: { workspaceId: string; keyIds: readonly string[] }): Promise<void> {
   const models = ['a/one', 'a/two', 'b/three'];
-  const calls = Array.from({ length: 600 }, (_, n) => {
+  const calls = Array.from({ length: 900 }, (_, n) => {
     // Every tenth at the very start of a quarter of an hour, and every tenth at its very end.
-    const roughMs = startMs - quarterMs + n * 300_007;
+    const roughMs = startMs - quarterMs + n * 200_007;
     const edgeMs = Math.floor(roughMs / quarterMs) * quarterMs;
     const atMs = n % 10 === 0 ? edgeMs : n % 10 === 1 ? edgeMs - 1 : roughMs;
     const end = ends[n % ends.length] ?? {};
@@ -131,6 +137,11 @@ describe('a bar of usage (contract: call-log/roll-up)', () => {
     expect(calls).toBeGreaterThan(500);
     const whole = await logged({ ...range, by: null, value: null, filters: {}, errors: false });
     expect(whole).toEqual({ calls, cost: found.cost, more: false });
+    const everything = (await listCalls(db, slug, { ...range, limit: 1, count: true })).count;
+    const uncounted = (await listCalls(db, slug, { ...range, usage: 'not-counted', limit: 1, count: true }))
+      .count;
+    expect(uncounted?.calls).toBeGreaterThan(100);
+    expect(everything).toEqual({ calls: calls + (uncounted?.calls ?? 0), cost: found.cost, more: false });
   });
 
   it('leads there through the filters of its page too', async () => {
