@@ -74,7 +74,9 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
   const path = `/${slug}/billing`;
   return (
     <>
-      <PageHead title="Billing">The workspace’s funds, and every change to its balance.</PageHead>
+      <PageHead help="billing" title="Billing">
+        The workspace’s funds, and every change to its balance.
+      </PageHead>
       {back ? (
         <TopUpReturn
           topUp={back}

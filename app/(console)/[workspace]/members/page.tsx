@@ -83,7 +83,7 @@ export default async function MembersPage({ params, searchParams }: MembersPageP
       changesOwners={changesOwners}
       roles={roles.filter((one) => one !== 'owner' || changesOwners)}
     >
-      <PageHead title="Members" action={<InviteButton />}>
+      <PageHead help="members" title="Members" action={<InviteButton />}>
         Who has access to this workspace, and what they can do. Changes apply immediately.
       </PageHead>
       <section aria-label="Members" className="grid min-w-0 gap-3">
