@@ -25,7 +25,7 @@ const config: NextConfig = {
   typescript: { ignoreBuildErrors: true },
   // The guide is read while pages are served; a host that copies traced files alone must have it too.
   outputFileTracingIncludes: {
-    '/**': ['./docs/guide/*.md', './docs/contract/operations.md', './catalogue/*.yaml'],
+    '/**': ['./docs/guide/*.md', './CHANGELOG.md', './docs/contract/operations.md', './catalogue/*.yaml'],
   },
   serverExternalPackages: [
     '@electric-sql/pglite',

@@ -11,8 +11,15 @@ import { Button } from '#components/ui/button';
 import { Field } from '#components/ui/field';
 
 interface SignUpFormProps {
-  signUp(input: { email: string; password: string; timeZone: string }): Promise<FormAnswer<{ slug: string }>>;
+  signUp(input: {
+    name?: string;
+    email: string;
+    password: string;
+    timeZone: string;
+  }): Promise<FormAnswer<{ slug: string }>>;
 }
+
+const boxes = ['name', 'email', 'password'] as const;
 
 interface Fault {
   readonly field: string | null;
@@ -25,12 +32,15 @@ export function SignUpForm({ signUp }: SignUpFormProps) {
   const [pending, setPending] = useState(false);
 
   async function send(data: FormData, form: HTMLFormElement) {
+    const name = String(data.get('name') ?? '').trim();
     const email = String(data.get('email') ?? '').trim();
     const password = String(data.get('password') ?? '');
     const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
     setPending(true);
     setFault(null);
-    const answer = await signUp({ email, password, timeZone }).catch(() => null);
+    const answer = await signUp({ ...(name === '' ? {} : { name }), email, password, timeZone }).catch(
+      () => null,
+    );
     if (answer?.ok) {
       const entered = await signIn('credentials', { email, password, redirect: false }).catch(
         () => undefined,
@@ -41,15 +51,23 @@ export function SignUpForm({ signUp }: SignUpFormProps) {
     }
     setPending(false);
     setFault(answer ?? { field: null, message: 'The gateway did not answer. Try again in a moment.' });
-    const box = answer?.field === 'password' ? '[name=password]' : '[name=email]';
-    form.querySelector<HTMLInputElement>(box)?.focus();
+    const box = boxes.find((one) => one === answer?.field) ?? 'email';
+    form.querySelector<HTMLInputElement>(`[name=${box}]`)?.focus();
   }
 
   const errorOf = (name: string) => (fault?.field === name ? fault.message : undefined);
   const taken = fault?.field === 'email' && fault.message.includes('already');
   return (
     <Form onSend={send} className="grid gap-4" noValidate>
-      {fault && !errorOf('email') && !errorOf('password') ? <Alert tone="bad">{fault.message}</Alert> : null}
+      {fault && !boxes.some(errorOf) ? <Alert tone="bad">{fault.message}</Alert> : null}
+      <Field
+        label="Name"
+        name="name"
+        autoComplete="name"
+        maxLength={100}
+        hint="Optional. Other members see it."
+        error={errorOf('name')}
+      />
       <Field
         label="Email"
         name="email"

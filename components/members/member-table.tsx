@@ -1,7 +1,8 @@
+import Link from 'next/link';
 import { MemberMenu } from '#components/members/member-menu';
 import { Badge } from '#components/ui/badge';
 import { SortHead } from '#components/ui/sort-head';
-import { ActionsHeadCell, Cell, Row, Table } from '#components/ui/table';
+import { ActionsHeadCell, Cell, HeadCell, Row, Table } from '#components/ui/table';
 import type { MemberRow } from '#lib/console/team/member-rows';
 
 export function MemberTable({ members }: { members: readonly MemberRow[] }) {
@@ -13,6 +14,7 @@ export function MemberTable({ members }: { members: readonly MemberRow[] }) {
             Member
           </SortHead>
           <SortHead by="role">Role</SortHead>
+          <HeadCell className="text-right">Spend this month</HeadCell>
           <SortHead by="since" descendingFirst>
             Since
           </SortHead>
@@ -35,6 +37,11 @@ export function MemberTable({ members }: { members: readonly MemberRow[] }) {
               <Badge tone={row.role === 'owner' ? 'accent' : 'neutral'} className="capitalize">
                 {row.role}
               </Badge>
+            </Cell>
+            <Cell label="Spend this month" className="text-right tabular-nums" title={row.spend.exact}>
+              <Link href={row.spend.href} prefetch={false} className="hover:underline">
+                {row.spend.text}
+              </Link>
             </Cell>
             <Cell label="Since" className="whitespace-nowrap" title={row.since.exact}>
               {row.since.text}

@@ -49,6 +49,7 @@ export function Playground(props: PlaygroundProps) {
   return (
     <>
       <PageHead
+        help="playground"
         title="Playground"
         action={
           beside ? null : (

@@ -5582,6 +5582,8 @@ export const WorkspaceScalarFieldEnum = {
   creditNano: 'creditNano',
   simulatedNano: 'simulatedNano',
   strict: 'strict',
+  budgetNano: 'budgetNano',
+  budgetMode: 'budgetMode',
   rpm: 'rpm',
   tpm: 'tpm',
   concurrency: 'concurrency',

@@ -30,12 +30,11 @@ export type WorkspaceAvgAggregateOutputType = {
   balanceNano: number | null
   creditNano: number | null
   simulatedNano: number | null
+  budgetNano: number | null
   rpm: number | null
   tpm: number | null
   concurrency: number | null
   retentionDays: number | null
-  contentShare: number | null
-  contentDays: number | null
   lowBalanceNano: number | null
 }
 
@@ -43,12 +42,11 @@ export type WorkspaceSumAggregateOutputType = {
   balanceNano: bigint | null
   creditNano: bigint | null
   simulatedNano: bigint | null
+  budgetNano: bigint | null
   rpm: number | null
   tpm: number | null
   concurrency: number | null
   retentionDays: number | null
-  contentShare: number | null
-  contentDays: number | null
   lowBalanceNano: bigint | null
 }
 
@@ -61,14 +59,12 @@ export type WorkspaceMinAggregateOutputType = {
   creditNano: bigint | null
   simulatedNano: bigint | null
   strict: boolean | null
+  budgetNano: bigint | null
+  budgetMode: string | null
   rpm: number | null
   tpm: number | null
   concurrency: number | null
   retentionDays: number | null
-  content: string | null
-  contentShare: number | null
-  contentDays: number | null
-  contentDeletedAt: Date | null
   callsKeptFrom: string | null
   suspendedAt: Date | null
   suspendedReason: string | null
@@ -90,14 +86,12 @@ export type WorkspaceMaxAggregateOutputType = {
   creditNano: bigint | null
   simulatedNano: bigint | null
   strict: boolean | null
+  budgetNano: bigint | null
+  budgetMode: string | null
   rpm: number | null
   tpm: number | null
   concurrency: number | null
   retentionDays: number | null
-  content: string | null
-  contentShare: number | null
-  contentDays: number | null
-  contentDeletedAt: Date | null
   callsKeptFrom: string | null
   suspendedAt: Date | null
   suspendedReason: string | null
@@ -119,14 +113,12 @@ export type WorkspaceCountAggregateOutputType = {
   creditNano: number
   simulatedNano: number
   strict: number
+  budgetNano: number
+  budgetMode: number
   rpm: number
   tpm: number
   concurrency: number
   retentionDays: number
-  content: number
-  contentShare: number
-  contentDays: number
-  contentDeletedAt: number
   callsKeptFrom: number
   suspendedAt: number
   suspendedReason: number
@@ -146,12 +138,11 @@ export type WorkspaceAvgAggregateInputType = {
   balanceNano?: true | runtime.Types.Skip
   creditNano?: true | runtime.Types.Skip
   simulatedNano?: true | runtime.Types.Skip
+  budgetNano?: true | runtime.Types.Skip
   rpm?: true | runtime.Types.Skip
   tpm?: true | runtime.Types.Skip
   concurrency?: true | runtime.Types.Skip
   retentionDays?: true | runtime.Types.Skip
-  contentShare?: true | runtime.Types.Skip
-  contentDays?: true | runtime.Types.Skip
   lowBalanceNano?: true | runtime.Types.Skip
 }
 
@@ -159,12 +150,11 @@ export type WorkspaceSumAggregateInputType = {
   balanceNano?: true | runtime.Types.Skip
   creditNano?: true | runtime.Types.Skip
   simulatedNano?: true | runtime.Types.Skip
+  budgetNano?: true | runtime.Types.Skip
   rpm?: true | runtime.Types.Skip
   tpm?: true | runtime.Types.Skip
   concurrency?: true | runtime.Types.Skip
   retentionDays?: true | runtime.Types.Skip
-  contentShare?: true | runtime.Types.Skip
-  contentDays?: true | runtime.Types.Skip
   lowBalanceNano?: true | runtime.Types.Skip
 }
 
@@ -177,14 +167,12 @@ export type WorkspaceMinAggregateInputType = {
   creditNano?: true | runtime.Types.Skip
   simulatedNano?: true | runtime.Types.Skip
   strict?: true | runtime.Types.Skip
+  budgetNano?: true | runtime.Types.Skip
+  budgetMode?: true | runtime.Types.Skip
   rpm?: true | runtime.Types.Skip
   tpm?: true | runtime.Types.Skip
   concurrency?: true | runtime.Types.Skip
   retentionDays?: true | runtime.Types.Skip
-  content?: true | runtime.Types.Skip
-  contentShare?: true | runtime.Types.Skip
-  contentDays?: true | runtime.Types.Skip
-  contentDeletedAt?: true | runtime.Types.Skip
   callsKeptFrom?: true | runtime.Types.Skip
   suspendedAt?: true | runtime.Types.Skip
   suspendedReason?: true | runtime.Types.Skip
@@ -206,14 +194,12 @@ export type WorkspaceMaxAggregateInputType = {
   creditNano?: true | runtime.Types.Skip
   simulatedNano?: true | runtime.Types.Skip
   strict?: true | runtime.Types.Skip
+  budgetNano?: true | runtime.Types.Skip
+  budgetMode?: true | runtime.Types.Skip
   rpm?: true | runtime.Types.Skip
   tpm?: true | runtime.Types.Skip
   concurrency?: true | runtime.Types.Skip
   retentionDays?: true | runtime.Types.Skip
-  content?: true | runtime.Types.Skip
-  contentShare?: true | runtime.Types.Skip
-  contentDays?: true | runtime.Types.Skip
-  contentDeletedAt?: true | runtime.Types.Skip
   callsKeptFrom?: true | runtime.Types.Skip
   suspendedAt?: true | runtime.Types.Skip
   suspendedReason?: true | runtime.Types.Skip
@@ -235,14 +221,12 @@ export type WorkspaceCountAggregateInputType = {
   creditNano?: true | runtime.Types.Skip
   simulatedNano?: true | runtime.Types.Skip
   strict?: true | runtime.Types.Skip
+  budgetNano?: true | runtime.Types.Skip
+  budgetMode?: true | runtime.Types.Skip
   rpm?: true | runtime.Types.Skip
   tpm?: true | runtime.Types.Skip
   concurrency?: true | runtime.Types.Skip
   retentionDays?: true | runtime.Types.Skip
-  content?: true | runtime.Types.Skip
-  contentShare?: true | runtime.Types.Skip
-  contentDays?: true | runtime.Types.Skip
-  contentDeletedAt?: true | runtime.Types.Skip
   callsKeptFrom?: true | runtime.Types.Skip
   suspendedAt?: true | runtime.Types.Skip
   suspendedReason?: true | runtime.Types.Skip
@@ -352,14 +336,12 @@ export type WorkspaceGroupByOutputType = {
   creditNano: bigint
   simulatedNano: bigint
   strict: boolean
+  budgetNano: bigint | null
+  budgetMode: string
   rpm: number | null
   tpm: number | null
   concurrency: number | null
   retentionDays: number | null
-  content: string
-  contentShare: number
-  contentDays: number
-  contentDeletedAt: Date | null
   callsKeptFrom: string | null
   suspendedAt: Date | null
   suspendedReason: string | null
@@ -405,14 +387,12 @@ export type WorkspaceWhereInput = {
   creditNano?: Prisma.BigIntFilter<"Workspace"> | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFilter<"Workspace"> | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFilter<"Workspace"> | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.BigIntNullableFilter<"Workspace"> | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFilter<"Workspace"> | string | runtime.Types.Skip
   rpm?: Prisma.IntNullableFilter<"Workspace"> | number | null | runtime.Types.Skip
   tpm?: Prisma.IntNullableFilter<"Workspace"> | number | null | runtime.Types.Skip
   concurrency?: Prisma.IntNullableFilter<"Workspace"> | number | null | runtime.Types.Skip
   retentionDays?: Prisma.IntNullableFilter<"Workspace"> | number | null | runtime.Types.Skip
-  content?: Prisma.StringFilter<"Workspace"> | string | runtime.Types.Skip
-  contentShare?: Prisma.IntFilter<"Workspace"> | number | runtime.Types.Skip
-  contentDays?: Prisma.IntFilter<"Workspace"> | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.DateTimeNullableFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.UuidNullableFilter<"Workspace"> | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.DateTimeNullableFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.StringNullableFilter<"Workspace"> | string | null | runtime.Types.Skip
@@ -452,14 +432,12 @@ export type WorkspaceOrderByWithRelationInput = {
   creditNano?: Prisma.SortOrder | runtime.Types.Skip
   simulatedNano?: Prisma.SortOrder | runtime.Types.Skip
   strict?: Prisma.SortOrder | runtime.Types.Skip
+  budgetNano?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  budgetMode?: Prisma.SortOrder | runtime.Types.Skip
   rpm?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   tpm?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   concurrency?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   retentionDays?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
-  content?: Prisma.SortOrder | runtime.Types.Skip
-  contentShare?: Prisma.SortOrder | runtime.Types.Skip
-  contentDays?: Prisma.SortOrder | runtime.Types.Skip
-  contentDeletedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   callsKeptFrom?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   suspendedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   suspendedReason?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
@@ -502,14 +480,12 @@ export type WorkspaceWhereUniqueInput = Prisma.AtLeast<{
   creditNano?: Prisma.BigIntFilter<"Workspace"> | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFilter<"Workspace"> | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFilter<"Workspace"> | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.BigIntNullableFilter<"Workspace"> | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFilter<"Workspace"> | string | runtime.Types.Skip
   rpm?: Prisma.IntNullableFilter<"Workspace"> | number | null | runtime.Types.Skip
   tpm?: Prisma.IntNullableFilter<"Workspace"> | number | null | runtime.Types.Skip
   concurrency?: Prisma.IntNullableFilter<"Workspace"> | number | null | runtime.Types.Skip
   retentionDays?: Prisma.IntNullableFilter<"Workspace"> | number | null | runtime.Types.Skip
-  content?: Prisma.StringFilter<"Workspace"> | string | runtime.Types.Skip
-  contentShare?: Prisma.IntFilter<"Workspace"> | number | runtime.Types.Skip
-  contentDays?: Prisma.IntFilter<"Workspace"> | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.DateTimeNullableFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.UuidNullableFilter<"Workspace"> | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.DateTimeNullableFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.StringNullableFilter<"Workspace"> | string | null | runtime.Types.Skip
@@ -549,14 +525,12 @@ export type WorkspaceOrderByWithAggregationInput = {
   creditNano?: Prisma.SortOrder | runtime.Types.Skip
   simulatedNano?: Prisma.SortOrder | runtime.Types.Skip
   strict?: Prisma.SortOrder | runtime.Types.Skip
+  budgetNano?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  budgetMode?: Prisma.SortOrder | runtime.Types.Skip
   rpm?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   tpm?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   concurrency?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   retentionDays?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
-  content?: Prisma.SortOrder | runtime.Types.Skip
-  contentShare?: Prisma.SortOrder | runtime.Types.Skip
-  contentDays?: Prisma.SortOrder | runtime.Types.Skip
-  contentDeletedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   callsKeptFrom?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   suspendedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   suspendedReason?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
@@ -587,14 +561,12 @@ export type WorkspaceScalarWhereWithAggregatesInput = {
   creditNano?: Prisma.BigIntWithAggregatesFilter<"Workspace"> | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntWithAggregatesFilter<"Workspace"> | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolWithAggregatesFilter<"Workspace"> | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.BigIntNullableWithAggregatesFilter<"Workspace"> | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringWithAggregatesFilter<"Workspace"> | string | runtime.Types.Skip
   rpm?: Prisma.IntNullableWithAggregatesFilter<"Workspace"> | number | null | runtime.Types.Skip
   tpm?: Prisma.IntNullableWithAggregatesFilter<"Workspace"> | number | null | runtime.Types.Skip
   concurrency?: Prisma.IntNullableWithAggregatesFilter<"Workspace"> | number | null | runtime.Types.Skip
   retentionDays?: Prisma.IntNullableWithAggregatesFilter<"Workspace"> | number | null | runtime.Types.Skip
-  content?: Prisma.StringWithAggregatesFilter<"Workspace"> | string | runtime.Types.Skip
-  contentShare?: Prisma.IntWithAggregatesFilter<"Workspace"> | number | runtime.Types.Skip
-  contentDays?: Prisma.IntWithAggregatesFilter<"Workspace"> | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.UuidNullableWithAggregatesFilter<"Workspace"> | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.StringNullableWithAggregatesFilter<"Workspace"> | string | null | runtime.Types.Skip
@@ -617,14 +589,12 @@ export type WorkspaceCreateInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
-  content?: string | runtime.Types.Skip
-  contentShare?: number | runtime.Types.Skip
-  contentDays?: number | runtime.Types.Skip
-  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -664,14 +634,12 @@ export type WorkspaceUncheckedCreateInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
-  content?: string | runtime.Types.Skip
-  contentShare?: number | runtime.Types.Skip
-  contentDays?: number | runtime.Types.Skip
-  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -711,14 +679,12 @@ export type WorkspaceUpdateInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
-  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -758,14 +724,12 @@ export type WorkspaceUncheckedUpdateInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
-  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -805,14 +769,12 @@ export type WorkspaceCreateManyInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
-  content?: string | runtime.Types.Skip
-  contentShare?: number | runtime.Types.Skip
-  contentDays?: number | runtime.Types.Skip
-  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -835,14 +797,12 @@ export type WorkspaceUpdateManyMutationInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
-  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -865,14 +825,12 @@ export type WorkspaceUncheckedUpdateManyInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
-  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -908,14 +866,12 @@ export type WorkspaceCountOrderByAggregateInput = {
   creditNano?: Prisma.SortOrder | runtime.Types.Skip
   simulatedNano?: Prisma.SortOrder | runtime.Types.Skip
   strict?: Prisma.SortOrder | runtime.Types.Skip
+  budgetNano?: Prisma.SortOrder | runtime.Types.Skip
+  budgetMode?: Prisma.SortOrder | runtime.Types.Skip
   rpm?: Prisma.SortOrder | runtime.Types.Skip
   tpm?: Prisma.SortOrder | runtime.Types.Skip
   concurrency?: Prisma.SortOrder | runtime.Types.Skip
   retentionDays?: Prisma.SortOrder | runtime.Types.Skip
-  content?: Prisma.SortOrder | runtime.Types.Skip
-  contentShare?: Prisma.SortOrder | runtime.Types.Skip
-  contentDays?: Prisma.SortOrder | runtime.Types.Skip
-  contentDeletedAt?: Prisma.SortOrder | runtime.Types.Skip
   callsKeptFrom?: Prisma.SortOrder | runtime.Types.Skip
   suspendedAt?: Prisma.SortOrder | runtime.Types.Skip
   suspendedReason?: Prisma.SortOrder | runtime.Types.Skip
@@ -933,12 +889,11 @@ export type WorkspaceAvgOrderByAggregateInput = {
   balanceNano?: Prisma.SortOrder | runtime.Types.Skip
   creditNano?: Prisma.SortOrder | runtime.Types.Skip
   simulatedNano?: Prisma.SortOrder | runtime.Types.Skip
+  budgetNano?: Prisma.SortOrder | runtime.Types.Skip
   rpm?: Prisma.SortOrder | runtime.Types.Skip
   tpm?: Prisma.SortOrder | runtime.Types.Skip
   concurrency?: Prisma.SortOrder | runtime.Types.Skip
   retentionDays?: Prisma.SortOrder | runtime.Types.Skip
-  contentShare?: Prisma.SortOrder | runtime.Types.Skip
-  contentDays?: Prisma.SortOrder | runtime.Types.Skip
   lowBalanceNano?: Prisma.SortOrder | runtime.Types.Skip
 }
 
@@ -951,14 +906,12 @@ export type WorkspaceMaxOrderByAggregateInput = {
   creditNano?: Prisma.SortOrder | runtime.Types.Skip
   simulatedNano?: Prisma.SortOrder | runtime.Types.Skip
   strict?: Prisma.SortOrder | runtime.Types.Skip
+  budgetNano?: Prisma.SortOrder | runtime.Types.Skip
+  budgetMode?: Prisma.SortOrder | runtime.Types.Skip
   rpm?: Prisma.SortOrder | runtime.Types.Skip
   tpm?: Prisma.SortOrder | runtime.Types.Skip
   concurrency?: Prisma.SortOrder | runtime.Types.Skip
   retentionDays?: Prisma.SortOrder | runtime.Types.Skip
-  content?: Prisma.SortOrder | runtime.Types.Skip
-  contentShare?: Prisma.SortOrder | runtime.Types.Skip
-  contentDays?: Prisma.SortOrder | runtime.Types.Skip
-  contentDeletedAt?: Prisma.SortOrder | runtime.Types.Skip
   callsKeptFrom?: Prisma.SortOrder | runtime.Types.Skip
   suspendedAt?: Prisma.SortOrder | runtime.Types.Skip
   suspendedReason?: Prisma.SortOrder | runtime.Types.Skip
@@ -980,14 +933,12 @@ export type WorkspaceMinOrderByAggregateInput = {
   creditNano?: Prisma.SortOrder | runtime.Types.Skip
   simulatedNano?: Prisma.SortOrder | runtime.Types.Skip
   strict?: Prisma.SortOrder | runtime.Types.Skip
+  budgetNano?: Prisma.SortOrder | runtime.Types.Skip
+  budgetMode?: Prisma.SortOrder | runtime.Types.Skip
   rpm?: Prisma.SortOrder | runtime.Types.Skip
   tpm?: Prisma.SortOrder | runtime.Types.Skip
   concurrency?: Prisma.SortOrder | runtime.Types.Skip
   retentionDays?: Prisma.SortOrder | runtime.Types.Skip
-  content?: Prisma.SortOrder | runtime.Types.Skip
-  contentShare?: Prisma.SortOrder | runtime.Types.Skip
-  contentDays?: Prisma.SortOrder | runtime.Types.Skip
-  contentDeletedAt?: Prisma.SortOrder | runtime.Types.Skip
   callsKeptFrom?: Prisma.SortOrder | runtime.Types.Skip
   suspendedAt?: Prisma.SortOrder | runtime.Types.Skip
   suspendedReason?: Prisma.SortOrder | runtime.Types.Skip
@@ -1004,12 +955,11 @@ export type WorkspaceSumOrderByAggregateInput = {
   balanceNano?: Prisma.SortOrder | runtime.Types.Skip
   creditNano?: Prisma.SortOrder | runtime.Types.Skip
   simulatedNano?: Prisma.SortOrder | runtime.Types.Skip
+  budgetNano?: Prisma.SortOrder | runtime.Types.Skip
   rpm?: Prisma.SortOrder | runtime.Types.Skip
   tpm?: Prisma.SortOrder | runtime.Types.Skip
   concurrency?: Prisma.SortOrder | runtime.Types.Skip
   retentionDays?: Prisma.SortOrder | runtime.Types.Skip
-  contentShare?: Prisma.SortOrder | runtime.Types.Skip
-  contentDays?: Prisma.SortOrder | runtime.Types.Skip
   lowBalanceNano?: Prisma.SortOrder | runtime.Types.Skip
 }
 
@@ -1046,20 +996,20 @@ export type BigIntFieldUpdateOperationsInput = {
   divide?: bigint | number | runtime.Types.Skip
 }
 
-export type NullableIntFieldUpdateOperationsInput = {
-  set?: number | null | runtime.Types.Skip
-  increment?: number | runtime.Types.Skip
-  decrement?: number | runtime.Types.Skip
-  multiply?: number | runtime.Types.Skip
-  divide?: number | runtime.Types.Skip
-}
-
 export type NullableBigIntFieldUpdateOperationsInput = {
   set?: bigint | number | null | runtime.Types.Skip
   increment?: bigint | number | runtime.Types.Skip
   decrement?: bigint | number | runtime.Types.Skip
   multiply?: bigint | number | runtime.Types.Skip
   divide?: bigint | number | runtime.Types.Skip
+}
+
+export type NullableIntFieldUpdateOperationsInput = {
+  set?: number | null | runtime.Types.Skip
+  increment?: number | runtime.Types.Skip
+  decrement?: number | runtime.Types.Skip
+  multiply?: number | runtime.Types.Skip
+  divide?: number | runtime.Types.Skip
 }
 
 export type WorkspaceUpdatemutedAlertsInput = {
@@ -1302,14 +1252,12 @@ export type WorkspaceCreateWithoutSignedUpInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
-  content?: string | runtime.Types.Skip
-  contentShare?: number | runtime.Types.Skip
-  contentDays?: number | runtime.Types.Skip
-  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -1348,14 +1296,12 @@ export type WorkspaceUncheckedCreateWithoutSignedUpInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
-  content?: string | runtime.Types.Skip
-  contentShare?: number | runtime.Types.Skip
-  contentDays?: number | runtime.Types.Skip
-  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -1410,14 +1356,12 @@ export type WorkspaceUpdateWithoutSignedUpInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
-  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1456,14 +1400,12 @@ export type WorkspaceUncheckedUpdateWithoutSignedUpInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
-  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1502,14 +1444,12 @@ export type WorkspaceCreateWithoutFormerSlugsInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
-  content?: string | runtime.Types.Skip
-  contentShare?: number | runtime.Types.Skip
-  contentDays?: number | runtime.Types.Skip
-  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -1548,14 +1488,12 @@ export type WorkspaceUncheckedCreateWithoutFormerSlugsInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
-  content?: string | runtime.Types.Skip
-  contentShare?: number | runtime.Types.Skip
-  contentDays?: number | runtime.Types.Skip
-  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -1610,14 +1548,12 @@ export type WorkspaceUpdateWithoutFormerSlugsInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
-  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1656,14 +1592,12 @@ export type WorkspaceUncheckedUpdateWithoutFormerSlugsInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
-  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1702,14 +1636,12 @@ export type WorkspaceCreateWithoutMembersInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
-  content?: string | runtime.Types.Skip
-  contentShare?: number | runtime.Types.Skip
-  contentDays?: number | runtime.Types.Skip
-  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -1748,14 +1680,12 @@ export type WorkspaceUncheckedCreateWithoutMembersInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
-  content?: string | runtime.Types.Skip
-  contentShare?: number | runtime.Types.Skip
-  contentDays?: number | runtime.Types.Skip
-  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -1810,14 +1740,12 @@ export type WorkspaceUpdateWithoutMembersInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
-  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1856,14 +1784,12 @@ export type WorkspaceUncheckedUpdateWithoutMembersInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
-  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1902,14 +1828,12 @@ export type WorkspaceCreateWithoutAlertsInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
-  content?: string | runtime.Types.Skip
-  contentShare?: number | runtime.Types.Skip
-  contentDays?: number | runtime.Types.Skip
-  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -1948,14 +1872,12 @@ export type WorkspaceUncheckedCreateWithoutAlertsInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
-  content?: string | runtime.Types.Skip
-  contentShare?: number | runtime.Types.Skip
-  contentDays?: number | runtime.Types.Skip
-  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -2010,14 +1932,12 @@ export type WorkspaceUpdateWithoutAlertsInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
-  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2056,14 +1976,12 @@ export type WorkspaceUncheckedUpdateWithoutAlertsInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
-  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2102,14 +2020,12 @@ export type WorkspaceCreateWithoutWebhooksInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
-  content?: string | runtime.Types.Skip
-  contentShare?: number | runtime.Types.Skip
-  contentDays?: number | runtime.Types.Skip
-  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -2148,14 +2064,12 @@ export type WorkspaceUncheckedCreateWithoutWebhooksInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
-  content?: string | runtime.Types.Skip
-  contentShare?: number | runtime.Types.Skip
-  contentDays?: number | runtime.Types.Skip
-  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -2210,14 +2124,12 @@ export type WorkspaceUpdateWithoutWebhooksInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
-  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2256,14 +2168,12 @@ export type WorkspaceUncheckedUpdateWithoutWebhooksInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
-  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2302,14 +2212,12 @@ export type WorkspaceCreateWithoutInvitationsInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
-  content?: string | runtime.Types.Skip
-  contentShare?: number | runtime.Types.Skip
-  contentDays?: number | runtime.Types.Skip
-  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -2348,14 +2256,12 @@ export type WorkspaceUncheckedCreateWithoutInvitationsInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
-  content?: string | runtime.Types.Skip
-  contentShare?: number | runtime.Types.Skip
-  contentDays?: number | runtime.Types.Skip
-  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -2410,14 +2316,12 @@ export type WorkspaceUpdateWithoutInvitationsInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
-  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2456,14 +2360,12 @@ export type WorkspaceUncheckedUpdateWithoutInvitationsInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
-  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2502,14 +2404,12 @@ export type WorkspaceCreateWithoutKeysInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
-  content?: string | runtime.Types.Skip
-  contentShare?: number | runtime.Types.Skip
-  contentDays?: number | runtime.Types.Skip
-  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -2548,14 +2448,12 @@ export type WorkspaceUncheckedCreateWithoutKeysInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
-  content?: string | runtime.Types.Skip
-  contentShare?: number | runtime.Types.Skip
-  contentDays?: number | runtime.Types.Skip
-  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -2610,14 +2508,12 @@ export type WorkspaceUpdateWithoutKeysInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
-  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2656,14 +2552,12 @@ export type WorkspaceUncheckedUpdateWithoutKeysInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
-  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2702,14 +2596,12 @@ export type WorkspaceCreateWithoutManagementKeysInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
-  content?: string | runtime.Types.Skip
-  contentShare?: number | runtime.Types.Skip
-  contentDays?: number | runtime.Types.Skip
-  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -2748,14 +2640,12 @@ export type WorkspaceUncheckedCreateWithoutManagementKeysInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
-  content?: string | runtime.Types.Skip
-  contentShare?: number | runtime.Types.Skip
-  contentDays?: number | runtime.Types.Skip
-  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -2810,14 +2700,12 @@ export type WorkspaceUpdateWithoutManagementKeysInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
-  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2856,14 +2744,12 @@ export type WorkspaceUncheckedUpdateWithoutManagementKeysInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
-  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2902,14 +2788,12 @@ export type WorkspaceCreateWithoutPoliciesInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
-  content?: string | runtime.Types.Skip
-  contentShare?: number | runtime.Types.Skip
-  contentDays?: number | runtime.Types.Skip
-  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -2948,14 +2832,12 @@ export type WorkspaceUncheckedCreateWithoutPoliciesInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
-  content?: string | runtime.Types.Skip
-  contentShare?: number | runtime.Types.Skip
-  contentDays?: number | runtime.Types.Skip
-  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -3010,14 +2892,12 @@ export type WorkspaceUpdateWithoutPoliciesInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
-  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3056,14 +2936,12 @@ export type WorkspaceUncheckedUpdateWithoutPoliciesInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
-  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3102,14 +2980,12 @@ export type WorkspaceCreateWithoutPolicyDraftsInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
-  content?: string | runtime.Types.Skip
-  contentShare?: number | runtime.Types.Skip
-  contentDays?: number | runtime.Types.Skip
-  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -3148,14 +3024,12 @@ export type WorkspaceUncheckedCreateWithoutPolicyDraftsInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
-  content?: string | runtime.Types.Skip
-  contentShare?: number | runtime.Types.Skip
-  contentDays?: number | runtime.Types.Skip
-  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -3210,14 +3084,12 @@ export type WorkspaceUpdateWithoutPolicyDraftsInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
-  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3256,14 +3128,12 @@ export type WorkspaceUncheckedUpdateWithoutPolicyDraftsInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
-  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3302,14 +3172,12 @@ export type WorkspaceCreateWithoutPromosInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
-  content?: string | runtime.Types.Skip
-  contentShare?: number | runtime.Types.Skip
-  contentDays?: number | runtime.Types.Skip
-  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -3348,14 +3216,12 @@ export type WorkspaceUncheckedCreateWithoutPromosInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
-  content?: string | runtime.Types.Skip
-  contentShare?: number | runtime.Types.Skip
-  contentDays?: number | runtime.Types.Skip
-  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -3410,14 +3276,12 @@ export type WorkspaceUpdateWithoutPromosInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
-  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3456,14 +3320,12 @@ export type WorkspaceUncheckedUpdateWithoutPromosInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
-  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3502,14 +3364,12 @@ export type WorkspaceCreateWithoutResourcesInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
-  content?: string | runtime.Types.Skip
-  contentShare?: number | runtime.Types.Skip
-  contentDays?: number | runtime.Types.Skip
-  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -3548,14 +3408,12 @@ export type WorkspaceUncheckedCreateWithoutResourcesInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
-  content?: string | runtime.Types.Skip
-  contentShare?: number | runtime.Types.Skip
-  contentDays?: number | runtime.Types.Skip
-  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -3610,14 +3468,12 @@ export type WorkspaceUpdateWithoutResourcesInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
-  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3656,14 +3512,12 @@ export type WorkspaceUncheckedUpdateWithoutResourcesInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
-  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3702,14 +3556,12 @@ export type WorkspaceCreateWithoutJobsInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
-  content?: string | runtime.Types.Skip
-  contentShare?: number | runtime.Types.Skip
-  contentDays?: number | runtime.Types.Skip
-  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -3748,14 +3600,12 @@ export type WorkspaceUncheckedCreateWithoutJobsInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
-  content?: string | runtime.Types.Skip
-  contentShare?: number | runtime.Types.Skip
-  contentDays?: number | runtime.Types.Skip
-  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -3810,14 +3660,12 @@ export type WorkspaceUpdateWithoutJobsInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
-  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3856,14 +3704,12 @@ export type WorkspaceUncheckedUpdateWithoutJobsInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
-  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3902,14 +3748,12 @@ export type WorkspaceCreateWithoutTopUpsInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
-  content?: string | runtime.Types.Skip
-  contentShare?: number | runtime.Types.Skip
-  contentDays?: number | runtime.Types.Skip
-  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -3948,14 +3792,12 @@ export type WorkspaceUncheckedCreateWithoutTopUpsInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
-  content?: string | runtime.Types.Skip
-  contentShare?: number | runtime.Types.Skip
-  contentDays?: number | runtime.Types.Skip
-  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -4010,14 +3852,12 @@ export type WorkspaceUpdateWithoutTopUpsInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
-  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4056,14 +3896,12 @@ export type WorkspaceUncheckedUpdateWithoutTopUpsInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
-  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4102,14 +3940,12 @@ export type WorkspaceCreateWithoutPayersInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
-  content?: string | runtime.Types.Skip
-  contentShare?: number | runtime.Types.Skip
-  contentDays?: number | runtime.Types.Skip
-  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -4148,14 +3984,12 @@ export type WorkspaceUncheckedCreateWithoutPayersInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
-  content?: string | runtime.Types.Skip
-  contentShare?: number | runtime.Types.Skip
-  contentDays?: number | runtime.Types.Skip
-  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -4210,14 +4044,12 @@ export type WorkspaceUpdateWithoutPayersInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
-  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4256,14 +4088,12 @@ export type WorkspaceUncheckedUpdateWithoutPayersInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
-  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4302,14 +4132,12 @@ export type WorkspaceCreateWithoutLostUsageInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
-  content?: string | runtime.Types.Skip
-  contentShare?: number | runtime.Types.Skip
-  contentDays?: number | runtime.Types.Skip
-  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -4348,14 +4176,12 @@ export type WorkspaceUncheckedCreateWithoutLostUsageInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
-  content?: string | runtime.Types.Skip
-  contentShare?: number | runtime.Types.Skip
-  contentDays?: number | runtime.Types.Skip
-  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -4410,14 +4236,12 @@ export type WorkspaceUpdateWithoutLostUsageInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
-  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4456,14 +4280,12 @@ export type WorkspaceUncheckedUpdateWithoutLostUsageInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
-  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4502,14 +4324,12 @@ export type WorkspaceCreateWithoutAutoTopUpInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
-  content?: string | runtime.Types.Skip
-  contentShare?: number | runtime.Types.Skip
-  contentDays?: number | runtime.Types.Skip
-  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -4548,14 +4368,12 @@ export type WorkspaceUncheckedCreateWithoutAutoTopUpInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
-  content?: string | runtime.Types.Skip
-  contentShare?: number | runtime.Types.Skip
-  contentDays?: number | runtime.Types.Skip
-  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -4610,14 +4428,12 @@ export type WorkspaceUpdateWithoutAutoTopUpInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
-  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4656,14 +4472,12 @@ export type WorkspaceUncheckedUpdateWithoutAutoTopUpInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
-  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4868,14 +4682,12 @@ export type WorkspaceSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   creditNano?: boolean | runtime.Types.Skip
   simulatedNano?: boolean | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: boolean | runtime.Types.Skip
+  budgetMode?: boolean | runtime.Types.Skip
   rpm?: boolean | runtime.Types.Skip
   tpm?: boolean | runtime.Types.Skip
   concurrency?: boolean | runtime.Types.Skip
   retentionDays?: boolean | runtime.Types.Skip
-  content?: boolean | runtime.Types.Skip
-  contentShare?: boolean | runtime.Types.Skip
-  contentDays?: boolean | runtime.Types.Skip
-  contentDeletedAt?: boolean | runtime.Types.Skip
   callsKeptFrom?: boolean | runtime.Types.Skip
   suspendedAt?: boolean | runtime.Types.Skip
   suspendedReason?: boolean | runtime.Types.Skip
@@ -4916,14 +4728,12 @@ export type WorkspaceSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   creditNano?: boolean | runtime.Types.Skip
   simulatedNano?: boolean | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: boolean | runtime.Types.Skip
+  budgetMode?: boolean | runtime.Types.Skip
   rpm?: boolean | runtime.Types.Skip
   tpm?: boolean | runtime.Types.Skip
   concurrency?: boolean | runtime.Types.Skip
   retentionDays?: boolean | runtime.Types.Skip
-  content?: boolean | runtime.Types.Skip
-  contentShare?: boolean | runtime.Types.Skip
-  contentDays?: boolean | runtime.Types.Skip
-  contentDeletedAt?: boolean | runtime.Types.Skip
   callsKeptFrom?: boolean | runtime.Types.Skip
   suspendedAt?: boolean | runtime.Types.Skip
   suspendedReason?: boolean | runtime.Types.Skip
@@ -4946,14 +4756,12 @@ export type WorkspaceSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   creditNano?: boolean | runtime.Types.Skip
   simulatedNano?: boolean | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: boolean | runtime.Types.Skip
+  budgetMode?: boolean | runtime.Types.Skip
   rpm?: boolean | runtime.Types.Skip
   tpm?: boolean | runtime.Types.Skip
   concurrency?: boolean | runtime.Types.Skip
   retentionDays?: boolean | runtime.Types.Skip
-  content?: boolean | runtime.Types.Skip
-  contentShare?: boolean | runtime.Types.Skip
-  contentDays?: boolean | runtime.Types.Skip
-  contentDeletedAt?: boolean | runtime.Types.Skip
   callsKeptFrom?: boolean | runtime.Types.Skip
   suspendedAt?: boolean | runtime.Types.Skip
   suspendedReason?: boolean | runtime.Types.Skip
@@ -4976,14 +4784,12 @@ export type WorkspaceSelectScalar = {
   creditNano?: boolean | runtime.Types.Skip
   simulatedNano?: boolean | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: boolean | runtime.Types.Skip
+  budgetMode?: boolean | runtime.Types.Skip
   rpm?: boolean | runtime.Types.Skip
   tpm?: boolean | runtime.Types.Skip
   concurrency?: boolean | runtime.Types.Skip
   retentionDays?: boolean | runtime.Types.Skip
-  content?: boolean | runtime.Types.Skip
-  contentShare?: boolean | runtime.Types.Skip
-  contentDays?: boolean | runtime.Types.Skip
-  contentDeletedAt?: boolean | runtime.Types.Skip
   callsKeptFrom?: boolean | runtime.Types.Skip
   suspendedAt?: boolean | runtime.Types.Skip
   suspendedReason?: boolean | runtime.Types.Skip
@@ -4997,7 +4803,7 @@ export type WorkspaceSelectScalar = {
   mutedAlerts?: boolean | runtime.Types.Skip
 }
 
-export type WorkspaceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "slug" | "name" | "timeZone" | "balanceNano" | "creditNano" | "simulatedNano" | "strict" | "rpm" | "tpm" | "concurrency" | "retentionDays" | "content" | "contentShare" | "contentDays" | "contentDeletedAt" | "callsKeptFrom" | "suspendedAt" | "suspendedReason" | "suspendedContact" | "promoEndsAt" | "lowBalanceNano" | "lowBalanceSince" | "demo" | "createdAt" | "deletedAt" | "mutedAlerts", ExtArgs["result"]["workspace"], runtime.Types.Skip>
+export type WorkspaceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "slug" | "name" | "timeZone" | "balanceNano" | "creditNano" | "simulatedNano" | "strict" | "budgetNano" | "budgetMode" | "rpm" | "tpm" | "concurrency" | "retentionDays" | "callsKeptFrom" | "suspendedAt" | "suspendedReason" | "suspendedContact" | "promoEndsAt" | "lowBalanceNano" | "lowBalanceSince" | "demo" | "createdAt" | "deletedAt" | "mutedAlerts", ExtArgs["result"]["workspace"], runtime.Types.Skip>
 export type WorkspaceInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   members?: boolean | Prisma.Workspace$membersArgs<ExtArgs> | runtime.Types.Skip
   invitations?: boolean | Prisma.Workspace$invitationsArgs<ExtArgs> | runtime.Types.Skip
@@ -5054,6 +4860,14 @@ export type $WorkspacePayload<ExtArgs extends runtime.Types.Extensions.InternalA
      */
     simulatedNano: bigint
     strict: boolean
+    /**
+     * What it may spend in a calendar month; null: no budget.
+     */
+    budgetNano: bigint | null
+    /**
+     * "warning" refuses nothing; "hard" refuses calls when the budget is used up.
+     */
+    budgetMode: string
     rpm: number | null
     tpm: number | null
     concurrency: number | null
@@ -5061,22 +4875,6 @@ export type $WorkspacePayload<ExtArgs extends runtime.Types.Extensions.InternalA
      * How long its calls are kept, days; null: as long as the gateway keeps the log.
      */
     retentionDays: number | null
-    /**
-     * Which calls have their content kept: "off", "errors" or "all" (contract: content/which).
-     */
-    content: string
-    /**
-     * The share of these calls, percent.
-     */
-    contentShare: number
-    /**
-     * How long it is kept, days.
-     */
-    contentDays: number
-    /**
-     * Content of calls that began before was deleted by someone; rows follow within the hour.
-     */
-    contentDeletedAt: Date | null
     /**
      * The first call id that its own retention cannot have deleted.
      */
@@ -5560,14 +5358,12 @@ export interface WorkspaceFieldRefs {
   readonly creditNano: Prisma.FieldRef<"Workspace", 'BigInt'>
   readonly simulatedNano: Prisma.FieldRef<"Workspace", 'BigInt'>
   readonly strict: Prisma.FieldRef<"Workspace", 'Boolean'>
+  readonly budgetNano: Prisma.FieldRef<"Workspace", 'BigInt'>
+  readonly budgetMode: Prisma.FieldRef<"Workspace", 'String'>
   readonly rpm: Prisma.FieldRef<"Workspace", 'Int'>
   readonly tpm: Prisma.FieldRef<"Workspace", 'Int'>
   readonly concurrency: Prisma.FieldRef<"Workspace", 'Int'>
   readonly retentionDays: Prisma.FieldRef<"Workspace", 'Int'>
-  readonly content: Prisma.FieldRef<"Workspace", 'String'>
-  readonly contentShare: Prisma.FieldRef<"Workspace", 'Int'>
-  readonly contentDays: Prisma.FieldRef<"Workspace", 'Int'>
-  readonly contentDeletedAt: Prisma.FieldRef<"Workspace", 'DateTime'>
   readonly callsKeptFrom: Prisma.FieldRef<"Workspace", 'String'>
   readonly suspendedAt: Prisma.FieldRef<"Workspace", 'DateTime'>
   readonly suspendedReason: Prisma.FieldRef<"Workspace", 'String'>

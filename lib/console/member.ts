@@ -23,6 +23,8 @@ export interface Membership {
     readonly available: string;
     /** By running calls and jobs, in dollars. */
     readonly held: string;
+    /** A hard monthly budget refuses calls. */
+    readonly budgetUsedUp: boolean;
     /** The funds are below the threshold that the workspace has set. */
     readonly low: boolean;
     /** Automatic top-ups are on but paused until a member resumes them. */

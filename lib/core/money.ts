@@ -17,6 +17,17 @@ export function parseUsd(text: string): bigint {
   return sign === '-' ? -nano : nano;
 }
 
+/**
+ * An amount as people type it, as a plain decimal: "$1,000" → "1000", "-$25.50" → "-25.50". Anything else is returned
+ * as it is, for `parseUsd` to refuse; "1,5" and "1.000,50" are not guessed at.
+ */
+export function plainUsd(typed: string): string {
+  const match = /^([+-]?)\s*\$?\s*(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?$/.exec(typed.trim().replace('−', '-'));
+  if (!match) return typed;
+  const [, sign = '', whole = '', fraction = ''] = match;
+  return `${sign}${whole.replaceAll(',', '')}${fraction}`;
+}
+
 /** The exact decimal of an amount, without trailing zeros: 1500000000n → "1.5". */
 export function formatUsd(nano: bigint): string {
   const sign = nano < 0n ? '-' : '';

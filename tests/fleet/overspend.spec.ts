@@ -152,6 +152,15 @@ describe('two gateways on one database', () => {
     expectCrossedOnce(charged, '0.405');
   });
 
+  it('spend a hard monthly budget together, and one call crosses (contract: money/budget-mode)', async () => {
+    const { slug } = await stack.workspace({ ...wide, budget: '0.405', budgetMode: 'hard' });
+    const { key } = await stack.key(slug);
+    const { told, rounds } = await spendAll([key], 150, [client, other]);
+    const charged = await chargedFor(told, 'insufficient_balance');
+    say('two gateways, budget for 100', told, rounds, charged);
+    expectCrossedOnce(charged, '0.405');
+  });
+
   it('spend a quota together, and one call crosses', async () => {
     const { slug } = await stack.workspace(wide);
     const { key } = await stack.key(slug, { quota: '0.405' });

@@ -55,13 +55,15 @@ export async function makeWorkspace(
     balanceNano?: bigint;
     creditNano?: bigint;
     simulatedNano?: bigint;
+    budgetNano?: bigint;
+    budgetMode?: 'warning' | 'hard';
   },
 ): Promise<KeySnapshot> {
   const snapshot = snapshotOf(parts);
   const { workspace } = snapshot;
   await db.pool.query(
-    `INSERT INTO workspace (id, slug, name, time_zone, balance_nano, credit_nano, simulated_nano)
-     VALUES ($1, $2, 'test', $3, $4, $5, $6)`,
+    `INSERT INTO workspace (id, slug, name, time_zone, balance_nano, credit_nano, simulated_nano, budget_nano, budget_mode)
+     VALUES ($1, $2, 'test', $3, $4, $5, $6, $7, $8)`,
     [
       workspace.id,
       `w-${workspace.id}`,
@@ -69,6 +71,8 @@ export async function makeWorkspace(
       `${parts.balanceNano ?? 0n}`,
       `${parts.creditNano ?? 0n}`,
       `${parts.simulatedNano ?? 0n}`,
+      parts.budgetNano === undefined ? null : `${parts.budgetNano}`,
+      parts.budgetMode ?? 'hard',
     ],
   );
   await makeKey(db, snapshot);

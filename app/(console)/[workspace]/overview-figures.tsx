@@ -9,6 +9,7 @@ import type { Membership } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { callRowOf } from '#lib/console/show/call-rows';
 import { deltaOf } from '#lib/console/show/delta';
+import { monthWords } from '#lib/console/show/month';
 import { noticesOf, showDaysLeft } from '#lib/console/show/notices';
 import { showZone } from '#lib/console/show/time';
 import { namedQuestion } from '#lib/console/usage/address';
@@ -60,6 +61,7 @@ export async function OverviewFigures({ workspace, found, range, nowMs }: Overvi
     ...(figure.metric === 'errors' ? asRate(figure, series) : figure),
     href: usageAddress(usage, { range, metric: figure.metric }),
   }));
+  const words = monthWords(found.month, timeZone);
   const chart = chartOf(series, { metric: 'spend', by: 'model', filters: {}, workspace: slug }, {});
   const limitedHref = logHref(`/${slug}/logs`, { outcome: 'limit' }, lastDay);
   const notices = noticesOf(found, slug, { limited: lastDay.total.errorsBy.limit, limitedHref });
@@ -95,6 +97,20 @@ export async function OverviewFigures({ workspace, found, range, nowMs }: Overvi
                 ]),
             ...spent(today, 'Spend today', 'today'),
             ...spent(month, 'Spend this month', 'month'),
+            ...(words.forecast
+              ? [{ name: 'Forecast for the month', ...words.forecast, href: `/${slug}/billing` }]
+              : []),
+            ...(words.budget
+              ? [
+                  {
+                    name: 'Budget left',
+                    value: words.budget.left,
+                    exact: words.budget.exact,
+                    note: words.budget.note,
+                    href: `/${slug}/billing`,
+                  },
+                ]
+              : []),
           ]}
         />
         <Cards label={rangeNotes[range] ?? range} figures={figures} />

@@ -24,7 +24,7 @@ export default async function OverviewPage({ params, searchParams }: OverviewPag
   ]);
   return (
     <>
-      <PageHead title="Overview" action={found.called ? <RangeChoice /> : null} />
+      <PageHead help="overview" title="Overview" action={found.called ? <RangeChoice /> : null} />
       <FirstRun workspace={workspace.slug} />
       {found.called ? (
         <OverviewFigures workspace={workspace} found={found} range={range} nowMs={Date.now()} />

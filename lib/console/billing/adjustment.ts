@@ -1,4 +1,4 @@
-import { formatUsd, parseUsd } from '#lib/core/money';
+import { formatUsd, parseUsd, plainUsd } from '#lib/core/money';
 import { exactMoney } from '#lib/core/show-money';
 
 /**
@@ -8,7 +8,7 @@ import { exactMoney } from '#lib/core/show-money';
  */
 export function adjustmentQuestion(balance: string, amount: string): string | null {
   try {
-    const nano = parseUsd(amount);
+    const nano = parseUsd(plainUsd(amount));
     if (nano === 0n) return null;
     const much = exactMoney(formatUsd(nano < 0n ? -nano : nano));
     const then = exactMoney(formatUsd(parseUsd(balance) + nano));

@@ -1,5 +1,5 @@
 import type { ShownAutoTopUp } from '#lib/control/operations/auto-top-up/find';
-import { formatUsd, parseUsd } from '#lib/core/money';
+import { formatUsd, parseUsd, plainUsd } from '#lib/core/money';
 import { showMoney } from '#lib/core/show-money';
 
 /** Limits as typed into the form, valid or not. */
@@ -29,7 +29,7 @@ export function chargesNow(
 
 function nanoOf(text: string): bigint | null {
   try {
-    return parseUsd(text);
+    return parseUsd(plainUsd(text));
   } catch {
     return null;
   }

@@ -39,7 +39,7 @@ export function anchorOf(heading: string): string {
  * nowhere.
  */
 export function guideHref(href: string): string | null {
-  const page = /^(?:\.\.\/guide\/)?([a-z-]+)\.md(#.*)?$/.exec(href);
+  const page = /^(?:\.\.\/guide\/|docs\/guide\/)?([a-z-]+)\.md(#.*)?$/.exec(href);
   if (page)
     return guidePages.some(({ slug }) => slug === page[1]) ? `/docs/${page[1]}${page[2] ?? ''}` : null;
   return /^(?:\/(?!\/)|#|https?:\/\/)/.test(href) ? href : null;

@@ -31,14 +31,25 @@ export function readGuide(baseUrl: string): Promise<GuidePage[]> {
   return Promise.all(guidePages.map(({ slug }) => readGuidePage(slug, baseUrl)));
 }
 
+/** The pages in the list beside each of them, with the changelog at the end. */
+export function navigationOf(pages: readonly GuidePage[]): { slug: string; title: string; group: string }[] {
+  return [
+    ...pages.map(({ slug, title }, at) => ({ slug, title, group: guidePages[at]?.group ?? '' })),
+    { slug: 'changelog', title: 'Changelog', group: 'Operate' },
+  ];
+}
+
 function readSource(slug: GuideSlug): Promise<string> {
   return readFile(join(process.cwd(), 'docs', 'guide', `${slug}.md`), 'utf8');
 }
 
 /** Pure. @throws Error if the text does not begin with a title. */
-function pageOf(slug: GuideSlug, text: string): GuidePage {
+function pageOf<Slug extends string>(
+  slug: Slug,
+  text: string,
+): Omit<GuidePage, 'slug'> & { readonly slug: Slug } {
   const [title, ...tokens] = lexer(text);
-  if (title?.type !== 'heading' || title.depth !== 1) throw new Error(`docs/guide/${slug}.md has no title`);
+  if (title?.type !== 'heading' || title.depth !== 1) throw new Error(`the page ${slug} has no title`);
   const first = tokens.find(({ type }) => type === 'paragraph');
   return {
     slug,
@@ -51,6 +62,24 @@ function pageOf(slug: GuideSlug, text: string): GuidePage {
         : [],
     ),
   };
+}
+
+/** What is new in each version, from CHANGELOG.md at the root. */
+export interface Changelog extends Omit<GuidePage, 'slug'> {
+  readonly slug: 'changelog';
+}
+
+let changelog: Promise<Changelog> | null = null;
+
+/** Read once: a new version is a new process. */
+export function readChangelog(): Promise<Changelog> {
+  changelog ??= readFile(join(process.cwd(), 'CHANGELOG.md'), 'utf8').then((text) =>
+    pageOf('changelog', text),
+  );
+  changelog.catch(() => {
+    changelog = null;
+  });
+  return changelog;
 }
 
 /** A line of Markdown without its markup. */

@@ -15,6 +15,8 @@ interface Funds {
   /** What may be spent, and what running calls hold; dollars. */
   readonly available: string;
   readonly held: string;
+  /** A hard monthly budget refuses calls. */
+  readonly budgetUsedUp: boolean;
   readonly low: boolean;
   /** Automatic top-ups were paused by a payment that failed, or the like. */
   readonly topUpsPaused: boolean;
@@ -25,7 +27,7 @@ export function showBalance(funds: Funds): ShownBalance {
 }
 
 /** What stops calls comes before what will. */
-function wordOf({ available, held, low, topUpsPaused }: Funds): ShownBalance['word'] {
+function wordOf({ available, held, low, topUpsPaused, budgetUsedUp }: Funds): ShownBalance['word'] {
   const freeNano = parseUsd(available);
   // What running calls hold comes back when they end.
   if (freeNano <= 0n && freeNano + parseUsd(held) > 0n)
@@ -37,6 +39,7 @@ function wordOf({ available, held, low, topUpsPaused }: Funds): ShownBalance['wo
         ? 'Calls are refused: automatic top-ups are paused.'
         : 'Calls are refused until funds are added.',
     };
+  if (budgetUsedUp) return { tone: 'bad', text: 'Calls are refused: the monthly budget is used up.' };
   if (topUpsPaused) return { tone: 'bad', text: 'Automatic top-ups are paused.' };
   return low ? { tone: 'warn', text: 'The balance is low.' } : null;
 }

@@ -23,12 +23,21 @@ function showSpeed({ streamed, latencyMs, firstByteMs, usage }: CallDetail): str
   return perSecond >= 1 ? showCount(perSecond) : null;
 }
 
-const isModelList = ({ operation }: CallDetail) => operation.startsWith('models.');
+const modelsPath = 'GET /v1/models';
 
-/** The requested model; a list of models has none and asks no provider. */
-function requestedOf(call: CallDetail): string | null {
-  if (call.requestedModel !== null) return showForeign(call.requestedModel);
-  return isModelList(call) ? 'List of models' : null;
+/** The requested model; of a list or an entry of models, the request itself. */
+function requestedOf({ operation, requestedModel }: CallDetail): string | null {
+  const model = requestedModel === null ? null : showForeign(requestedModel);
+  if (operation === 'models.list') return modelsPath;
+  if (operation === 'models.read') return `${modelsPath}/${model ?? '…'}`;
+  return model;
+}
+
+/** Whether the gateway answered without asking a provider. */
+function isOwn({ operation, attempts, status, endReason }: CallDetail): boolean {
+  return (
+    operation.startsWith('models.') || (attempts.length === 0 && status < 400 && endReason === 'completed')
+  );
 }
 
 /** A call as the list shows it: everything ready to read. */
@@ -45,7 +54,7 @@ export function callRowOf(call: CallDetail, { workspace, timeZone, nowMs }: Call
     endReason: call.endReason,
     requested: requestedOf(call),
     answering: call.answeringModel,
-    provider: call.provider ?? (isModelList(call) ? 'answered by the gateway' : null),
+    provider: call.provider ?? (isOwn(call) ? 'answered by the gateway' : null),
     attempts: call.attempts.length,
     operation: call.operation,
     streamed: call.streamed,

@@ -1,3 +1,4 @@
+import { nearBudget } from '#lib/console/show/month';
 import { pauseText } from '#lib/control/billing/auto/pause-text';
 import type { Overview } from '#lib/control/operations/overview/operations';
 import { parseUsd } from '#lib/core/money';
@@ -68,6 +69,18 @@ export function noticesOf(found: Overview, workspace: string, { limited, limited
       tone: 'warn',
       text: `${showMoneyDown(found.available)} lasts ${showDaysLeft(found.daysLeft)} at the rate of the last 7 days. Without funds, calls are refused with 402.`,
       link: funds,
+    });
+  }
+  const { budget } = found.month;
+  if (budget && budget.used >= nearBudget) {
+    const refuses = budget.mode === 'hard' && budget.used >= 1;
+    notices.push({
+      id: 'budget',
+      tone: refuses ? 'bad' : 'warn',
+      text: refuses
+        ? `The monthly budget of ${showMoney(budget.amount)} is used up: calls are refused with 402 until the month ends, or until the budget is raised.`
+        : `${showMoney(found.month.spent)} of the monthly budget of ${showMoney(budget.amount)} is spent.`,
+      link: { href: `/${workspace}/billing`, label: 'Billing' },
     });
   }
   for (const cap of found.caps) {

@@ -1,18 +1,26 @@
 import type { CallStatus, Place } from '#lib/console/show/call-status';
-import { showAgo } from '#lib/console/show/time';
+import { showAgo, showMinute } from '#lib/console/show/time';
 import type { ListedWorkspace } from '#lib/control/operations/workspace/settings';
-import { showCount, showMoneyDown } from '#lib/core/show-money';
+import { showCount, showMoney, showMoneyDown } from '#lib/core/show-money';
 
 type Shown = Pick<
   ListedWorkspace,
-  'refusing' | 'balance' | 'credit' | 'suspendedReason' | 'rpm' | 'tpm' | 'concurrency'
+  | 'refusing'
+  | 'balance'
+  | 'credit'
+  | 'budget'
+  | 'timeZone'
+  | 'suspendedReason'
+  | 'rpm'
+  | 'tpm'
+  | 'concurrency'
 >;
 
 /** What the calls of a workspace come to now, whatever their key; for the pages of operators. Pure. */
 export function workspaceStatusOf(workspace: Shown, { nowMs }: Pick<Place, 'nowMs'>): CallStatus {
   const { refusing } = workspace;
   if (refusing === null) return { tone: 'good', text: 'Active', note: null, why: 'Its calls are served.' };
-  const { cause, latest, code } = refusing;
+  const { cause, latest, code, until } = refusing;
   if (cause === 'suspended') {
     const reason = workspace.suspendedReason;
     return {
@@ -29,6 +37,15 @@ export function workspaceStatusOf(workspace: Shown, { nowMs }: Pick<Place, 'nowM
       text: 'No funds',
       note: 'until funds are added',
       why: `The balance is ${showMoneyDown(workspace.balance)}${credit}: every call is refused with 402 until funds are added.`,
+    };
+  }
+  if (cause === 'budget') {
+    const when = until === null ? 'the month ends' : showMinute(Date.parse(until), workspace.timeZone);
+    return {
+      tone: 'bad',
+      text: 'Budget used up',
+      note: `resets ${when}`,
+      why: `The monthly budget of ${showMoney(workspace.budget ?? '0')} is used up: every call is refused with 402 until ${when} (${workspace.timeZone}), or until the budget is raised.`,
     };
   }
   const refused = showCount(latest?.refused ?? 0);

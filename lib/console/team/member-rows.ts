@@ -2,6 +2,7 @@ import { showAgo, showDay, showMoment, showZone } from '#lib/console/show/time';
 import type { ShownInvitation } from '#lib/control/operations/invitation/settings';
 import type { ShownMember } from '#lib/control/operations/member/settings';
 import type { Role } from '#lib/core/role';
+import { showMoney } from '#lib/core/show-money';
 
 interface Place {
   readonly timeZone: string;
@@ -15,13 +16,21 @@ export interface MemberRow {
   readonly name: string | null;
   readonly role: Role;
   readonly since: { readonly text: string; readonly exact: string };
+  /** Cost of the calls of this month with the keys that the member made. */
+  readonly spend: { readonly text: string; readonly exact: string; readonly href: string };
   /** Whether this is the viewer. */
   readonly you: boolean;
 }
 
-export function memberRowOf(member: ShownMember, userId: string, place: Place): MemberRow {
+/** @param spent in dollars; undefined: nothing. @param href the usage of the member. */
+export function memberRowOf(
+  member: ShownMember,
+  userId: string,
+  { spent = '0', href, ...place }: Place & { readonly spent?: string | undefined; readonly href: string },
+): MemberRow {
   const { id, email, name, role } = member;
-  return { id, email, name, role, since: dayOf(member.since, place), you: id === userId };
+  const spend = { text: showMoney(spent), exact: `$${spent}`, href };
+  return { id, email, name, role, spend, since: dayOf(member.since, place), you: id === userId };
 }
 
 /** An open invitation, formatted. */

@@ -12,7 +12,7 @@ const deeds: Readonly<Record<Permission, string>> = {
   'policies:read': 'View routing',
   'policies:write': 'Change routing',
   'billing:read': 'View payments and receipts',
-  'billing:write': 'Add funds',
+  'billing:write': 'Add funds and set the budget',
   'members:read': 'View members and invitations',
   'members:write': 'Invite, change and remove members',
   'management-keys:read': 'View management keys',

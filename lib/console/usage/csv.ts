@@ -29,17 +29,21 @@ const columns: readonly (readonly [name: string, cell: (row: UsageRow) => CsvCel
   ['cost_usd', (row) => row.cost],
 ];
 
+function named(by: UsageRows['by']): boolean {
+  return by === 'key' || by === 'member';
+}
+
 /** A usage file, line by line: times in the workspace's zone (with offset) and in UTC. */
 export function* usageCsv({ rows, timeZone, by }: UsageRows): Generator<string> {
   const group: Grouping = by ?? 'none';
   yield csvLine([
     ...['start', 'start_utc', 'end', 'end_utc'],
-    ...(by === null ? [] : by === 'key' ? ['key', 'key_name'] : [by]),
+    ...(by === null ? [] : named(by) ? [by, `${by}_name`] : [by]),
     ...columns.map(([name]) => name),
   ]);
   for (const row of rows) {
     const times = [row.start, row.end].flatMap((at) => [isoInZone(Date.parse(at), timeZone), at]);
-    const names = by === 'key' ? [row.value, labelOf(group, row.value, row.name)] : [row.value];
+    const names = named(by) ? [row.value, labelOf(group, row.value, row.name)] : [row.value];
     yield csvLine([...times, ...(by === null ? [] : names), ...columns.map(([, cell]) => cell(row))]);
   }
 }

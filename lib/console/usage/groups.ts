@@ -115,6 +115,7 @@ export function labelOf(by: Grouping, value: string | null, name: string | null)
   if (by === 'none') return 'All calls';
   if (value === null) return 'Others';
   if (by === 'key') return name ?? 'Deleted key';
+  if (by === 'member') return name ?? (value === '' ? 'Keys without a member' : 'Former user');
   if (by === 'outcome') return outcomeNames[value] ?? value;
   if (value === '') return by === 'provider' ? 'No provider' : 'No model';
   return value;

@@ -19,7 +19,7 @@ export interface Counted {
 export function logFiltersOf({ by, value, filters, errors }: Counted): Record<string, string> | null {
   if (by !== null && value === null) return null;
   if (errors && by === 'outcome' && value === 'ok') return null;
-  const asked: Record<string, string> = {};
+  const asked: Record<string, string> = { usage: 'counted' };
   for (const [name, given] of [...Object.entries(filters), [by, value] as const]) {
     if (name === null || given === undefined || given === null) continue;
     asked[name === 'model' ? 'countedModel' : name] = given === '' ? noneCounted : given;

@@ -8,6 +8,7 @@ export const groupings = {
   model: 'Model',
   provider: 'Provider',
   key: 'API key',
+  member: 'Member',
   outcome: 'Status',
   family: 'Family',
   class: 'Token class',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { pauseReasons } from '#lib/control/billing/auto/pause';
+import { budgetModes } from '#lib/control/billing/month';
 
 /** An event of webhooks: its `data`, and what the guide says about it. */
 interface EventKind {
@@ -85,6 +86,25 @@ export const alertEvents = {
       retires: z.string().meta({ description: 'The day from which it is no longer served there.' }),
     }),
     example: { model: 'openai/gpt-4.1', provider: 'openai', retires: '2026-12-31' },
+  },
+  budget: {
+    summary: 'The workspace has used 80% or 100% of its monthly budget.',
+    data: z.object({
+      level: z
+        .union([z.literal(80), z.literal(100)])
+        .meta({ description: 'Percent. At 100, calls are refused if the budget is hard.' }),
+      mode: z.enum(budgetModes).meta({ description: 'Whether the budget only warns or refuses calls.' }),
+      spent: dollars('The amount spent this month'),
+      budget: dollars('The budget'),
+      resetsAt: z.iso.datetime().meta({ description: 'The start of the next month.' }),
+    }),
+    example: {
+      level: 80,
+      mode: 'hard',
+      spent: '80.41',
+      budget: '100',
+      resetsAt: '2026-12-01T00:00:00.000Z',
+    },
   },
   low_balance: {
     summary: 'The funds of the workspace fall below the threshold set on its billing page.',

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type { Found } from '#lib/control/alerts/kinds';
 import type { PauseReason } from '#lib/control/billing/auto/pause';
+import { readAllBudgets } from '#lib/control/billing/month';
 import { formatUsd } from '#lib/core/money';
 
 /** Days before its expiry on which a key raises an alert: the first and the last. */
@@ -116,6 +117,17 @@ export async function findConditions(pool: Pool, nowMs: number): Promise<Found[]
   for (const { workspace: workspaceId, ...facts } of await ask<Retiring>(retiring)) {
     const subject = `${facts.model} ${facts.provider} ${facts.retires}`;
     found.push({ workspaceId, kind: 'model_retiring', subject, facts });
+  }
+  const query = async <Row>(text: string, values: readonly unknown[]) =>
+    (await pool.query(text, [...values])).rows as Row[];
+  for (const [workspaceId, month] of await readAllBudgets({ query }, nowMs)) {
+    const { budgetNano, spentNano, fromMs, toMs, mode } = month;
+    if (budgetNano === null || spentNano * 10n < budgetNano * 8n) continue;
+    for (const level of spentNano >= budgetNano ? ([80, 100] as const) : ([80] as const)) {
+      const [spent, budget] = [formatUsd(spentNano), formatUsd(budgetNano)];
+      const facts = { level, mode, spent, budget, resetsAt: new Date(toMs).toISOString() };
+      found.push({ workspaceId, kind: 'budget', subject: `${fromMs} ${level}`, facts });
+    }
   }
   for (const { workspace: workspaceId, threshold } of await ask<{ workspace: string; threshold: string }>(
     low,

@@ -6,12 +6,16 @@ export const alertKinds = [
   'key_expiring',
   'offer_trouble',
   'model_retiring',
+  'budget',
   'low_balance',
   'auto_top_up_paused',
 ] as const satisfies readonly AlertKind[];
 
 /** Kinds with a mail of their own, to the members who may pay. */
 export const ownMail: ReadonlySet<AlertKind> = new Set(['low_balance', 'auto_top_up_paused']);
+
+/** Kinds that also go to the members who manage billing. */
+export const forBilling: ReadonlySet<AlertKind> = new Set(['budget']);
 
 /** A condition that is true now. */
 export type Found = {
@@ -31,6 +35,7 @@ export const quietHours: Readonly<Record<AlertKind, number>> = {
   key_expiring: 24 * 7,
   offer_trouble: 1,
   model_retiring: 24 * 7,
+  budget: 6,
   low_balance: 6,
   auto_top_up_paused: 0,
 };

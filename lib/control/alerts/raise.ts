@@ -1,9 +1,10 @@
 import type { Pool, PoolClient } from 'pg';
 import { eventBody } from '#lib/control/alerts/events';
 import { findConditions } from '#lib/control/alerts/find';
-import { type Found, ownMail, quietHours } from '#lib/control/alerts/kinds';
+import { type Found, forBilling, ownMail, quietHours } from '#lib/control/alerts/kinds';
 import { rateSubject } from '#lib/control/alerts/rates';
 import { mailMembers } from '#lib/control/outbox/queue-mail';
+import type { Role } from '#lib/core/role';
 import { newRowId } from '#lib/platform/data/row-id';
 import { transact } from '#lib/platform/data/transaction/transaction';
 
@@ -68,7 +69,8 @@ async function tell(client: PoolClient, { workspaceId, kind, subject, facts }: F
   const { slug = '', name = '' } = found.rows[0] ?? {};
   if (!ownMail.has(kind)) {
     const mail = { workspace: name, kind, facts: JSON.stringify(facts) };
-    await mailMembers(client, workspaceId, ['owner', 'admin'], {
+    const readers: Role[] = forBilling.has(kind) ? ['owner', 'admin', 'billing'] : ['owner', 'admin'];
+    await mailMembers(client, workspaceId, readers, {
       kind: 'alert',
       facts: mail,
       lifeSeconds: mailSeconds,

@@ -45,6 +45,21 @@ const words: Readonly<Record<AlertKind, (facts: Facts) => AlertWords>> = {
     text: pauseText({ reason: String(reason), detail: typeof detail === 'string' ? detail : null }),
     page: 'billing',
   }),
+  budget: ({ level, mode, spent, budget, resetsAt }) => {
+    const used = `The workspace has spent $${String(spent)} of its monthly budget of $${String(budget)}.`;
+    const resets = `The budget resets at ${String(resetsAt)}.`;
+    const refuses = level === 100 ? 'Calls are refused until then, or until the budget is raised.' : '';
+    return {
+      title:
+        level === 100 ? 'The monthly budget is used up' : `${String(level)}% of the monthly budget is used`,
+      text: [
+        used,
+        resets,
+        mode === 'hard' ? refuses || 'When it is used up, calls are refused.' : 'Calls are not refused.',
+      ].join(' '),
+      page: 'billing',
+    };
+  },
   low_balance: ({ threshold }) => ({
     title: 'Low balance',
     text: `The funds of the workspace are below $${String(threshold)}.`,

@@ -3,6 +3,7 @@ import { kept, timeOf } from '#lib/control/billing/kept';
 import { callsInSlice } from '#lib/control/billing/slices';
 import { usageClasses } from '#lib/core/metering/usage';
 import { errorClasses, errorClassSql } from '#lib/gateway/settlement/pure/error-class';
+import { ownModel } from '#lib/gateway/settlement/pure/own-answer';
 import { lineSql } from '#lib/gateway/settlement/record/stored-lines';
 import { errorColumns, sumNames, usageColumns } from '#lib/gateway/settlement/usage/columns';
 import { countedModelSql } from '#lib/gateway/settlement/usage/counted-model';
@@ -31,9 +32,12 @@ const record = (of: string) => `${of} (${eachFigure((name) => `"${name}" numeric
 
 const inSlice = (at: string) => `${at} >= $1::timestamptz AND ${at} < $2::timestamptz`;
 
+/** Versions before 0.2.0 counted what the gateway answers itself under no model, so both count as one here. */
+const withoutOwn = (model: string) => `coalesce(nullif(${model}, '${ownModel}'), '')`;
+
 /** What calls, settled jobs and settled adjustments add to the sums; columns as in `call` where they mean the same. */
 const parts = `
-  ${callsInSlice(`workspace_id, at, key_id, ${countedModelSql()} AS model, coalesce(provider, '') AS provider, 1 AS calls,
+  ${callsInSlice(`workspace_id, at, key_id, ${withoutOwn(countedModelSql())} AS model, coalesce(provider, '') AS provider, 1 AS calls,
     status, end_reason, json_array_length(attempts) AS tried, usage, NULL::json AS more, lines,
     coalesce('usage_anomaly' = ANY (flags), false) AS bounded, cost_nano,
     CASE WHEN end_reason NOT IN ('refused', 'interrupted') THEN latency_ms END AS latency_ms,
@@ -81,9 +85,9 @@ const quartersIn = (table: string) => `
     WHERE workspace_id = w.id AND ${inSlice('quarter')}) AS q`;
 /** All quarters, whether a day counts them or none; also those of workspaces that are gone. */
 const quarters = `
-  SELECT ${place}, ${added} FROM (
+  SELECT workspace_id, quarter, key_id, ${withoutOwn('model')} AS model, provider, ${added} FROM (
     ${quartersIn('usage_quarter')} UNION ALL ${quartersIn('usage_quarter_counted')}
-  ) AS part GROUP BY ${place}`;
+  ) AS part GROUP BY 1, 2, 3, 4, 5`;
 const ofDay = 'workspace_id, day, key_id, model, provider';
 
 /** The sums of usage against what they are the sums of. */

@@ -73,6 +73,11 @@ function monthStart(atMs: number, zone: string, monthsBefore: number): number {
   return startOfDate(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - monthsBefore, 1), zone);
 }
 
+/** The calendar month of a moment by the wall clock of a zone: [from, to), ms since the epoch. */
+export function monthOf(atMs: number, zone: string): { readonly fromMs: number; readonly toMs: number } {
+  return { fromMs: monthStart(atMs, zone, 0), toMs: monthStart(atMs, zone, -1) };
+}
+
 /** How long a step lasts at least, and the lengths of a range between which a chart in such steps can be read. */
 const readable: Readonly<Record<Step, { readonly leastMs: number; readonly mostMs: number }>> = {
   quarter: { leastMs: 0, mostMs: 2 * dayMs },

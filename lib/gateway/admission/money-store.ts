@@ -87,7 +87,7 @@ export interface HoldRequest {
 
 export interface FundRequest {
   readonly workspaceId: string;
-  /** IANA zone of the daily caps. */
+  /** IANA zone of the daily caps and the monthly budget. */
   readonly timeZone: string;
   readonly atMs: number;
   readonly holds: readonly HoldRequest[];
@@ -109,11 +109,13 @@ export interface Shortage {
   readonly runningOnly: boolean;
   /** Leases of other owners that are in the way. */
   readonly leases: readonly LeaseRef[];
-  /** The cap, or the settled funds of the workspace, nano-dollars. */
+  /** The cap, the budget, or the settled funds of the workspace, nano-dollars. */
   readonly boundNano: bigint;
   /** Simulated money, which the bound leaves out: the call goes to a real provider, and there is some. */
   readonly besideSimulated: boolean;
-  /** End of the day in the workspace's zone; null unless the daily cap is short. */
+  /** The bound is the monthly budget of the workspace (contract: money/budget-mode). */
+  readonly ofBudget: boolean;
+  /** End of the day or month in the workspace's zone; null unless the daily cap or the budget is short. */
   readonly freesAtMs: number | null;
 }
 

@@ -7,7 +7,8 @@ export const freeTexts = [
   ...['policy.set.policy', 'policy.publish.policy', 'policy.save.policy'],
   ...['workspace.create.name', 'workspace.open.name', 'workspace.set.name'],
   ...['workspace.set.suspendedReason', 'workspace.set.suspendedContact'],
-  ...['user.create.name', 'user.rename.name', 'user.enter.name', 'invitation.join.name'],
+  ...['user.create.name', 'user.rename.name', 'user.enter.name', 'user.sign-up.name'],
+  'invitation.join.name',
   ...['session.start.userAgent', 'webhook.create.url', 'credit.add.reason', 'credit.promo.reason'],
   ...['incident.create.title', 'incident.create.text', 'incident.update.text', 'incident.resolve.text'],
 ] as const;

@@ -13,6 +13,7 @@ const funds = (freeNano: bigint, part: Partial<LockedFunds> = {}): LockedFunds =
   endingNano: 0n,
   simulated: noneSimulated,
   caps: [],
+  budget: null,
   ...part,
 });
 const state = (part: Partial<LeaseState> = {}): LeaseState => ({
@@ -102,6 +103,35 @@ describe('what is free, shared out among those who wait (contract: money/lease-s
       { kind: 'row' },
       { kind: 'short', shortage: { code: 'day_limit_reached', runningOnly: true, freesAtMs: 5, leases: [] } },
     ]);
+  });
+
+  it('admits nothing beyond a hard budget, whoever pays, and leases nothing above it', () => {
+    const budget = { budgetNano: 1_000n, settledNano: 990n, endsAtMs: 7 };
+    const { answers } = apportion(
+      ask([hold(6n), hold(6n), hold(1n)]),
+      funds(100_000n, { budget }),
+      new Map(),
+      1,
+    );
+    expect(answers).toMatchObject([
+      { kind: 'row' },
+      { kind: 'row' },
+      {
+        kind: 'short',
+        shortage: { code: 'insufficient_balance', ofBudget: true, boundNano: 1_000n, freesAtMs: 7 },
+      },
+    ]);
+    const simulated = { ...noneSimulated, settledNano: 100_000n };
+    const workspace = funds(100_000n, {
+      simulated,
+      rowsNano: 10n,
+      othersNano: 90n,
+      budget: { ...budget, settledNano: 500n },
+    });
+    const leased = apportion(ask([hold(1n, { simulated: true })]), workspace, new Map(), 1);
+    expect(leased.grants.get(workspace)?.grantedNano).toBe((1_000n - 500n - 100n) / 2n);
+    const empty = apportion(ask([hold(1n)]), funds(0n, { budget }), new Map(), 1);
+    expect(empty.answers[0]).toMatchObject({ shortage: { ofBudget: false, boundNano: 0n } });
   });
 
   it("names another owner's lease only if its return would help", () => {

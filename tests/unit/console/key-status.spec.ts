@@ -69,6 +69,10 @@ describe('the status of a key', () => {
     );
     expect(statusFor({ cause: 'models' }, { models: ['a/b'] }).why).toContain('may call (a/b)');
     expect(statusFor({ cause: 'funds' }).why).toContain('Billing');
+    expect(statusFor({ cause: 'budget', until: '2026-12-01T00:00:00.000Z' })).toMatchObject({
+      text: 'Budget used up',
+      note: 'resets 1 Dec, 00:00',
+    });
   });
 });
 

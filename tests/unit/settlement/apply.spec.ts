@@ -190,3 +190,16 @@ describe('a figure of the sums', () => {
     ]);
   });
 });
+
+it('keeps what the gateway answers itself apart from the models (contract: call-log/own-answers)', () => {
+  const own = { answeringModel: null, provider: null, attempts: [], costNano: 0n } as const;
+  const modelOf = (given: Partial<CallRecord>) =>
+    apply([closeOf(call({ ...own, ...given }), 'none')]).quarters.map(({ model }) => model);
+  expect(modelOf({ family: 'models', requestedModel: null })).toEqual(['(gateway)']);
+  expect(modelOf({ family: 'models', status: 429, endReason: 'refused' })).toEqual(['(gateway)']);
+  expect(modelOf({ operation: 'messages.count_tokens' })).toEqual(['(gateway)']);
+  expect(modelOf({ status: 402, endReason: 'refused' })).toEqual(['openai/gpt-4.1']);
+  expect(modelOf({ status: 499, endReason: 'client_gone' })).toEqual(['openai/gpt-4.1']);
+  expect(modelOf({ endReason: 'interrupted' })).toEqual(['openai/gpt-4.1']);
+  expect(modelOf({ attempts: call().attempts })).toEqual(['openai/gpt-4.1']);
+});

@@ -55,7 +55,7 @@ export default async function AlertsPage({ params, searchParams }: AlertsPagePro
   const here = `/${slug}/alerts`;
   return (
     <>
-      <PageHead title="Alerts">
+      <PageHead help="alerts" title="Alerts">
         Owners and admins get an email, and your servers a webhook, once when an alert starts.
       </PageHead>
       <Section title="Recent alerts" note={`Times in ${showZone(timeZone, nowMs)}`}>

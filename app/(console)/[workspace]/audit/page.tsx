@@ -47,6 +47,7 @@ export default async function AuditPage({ params, searchParams }: AuditPageProps
   return (
     <>
       <PageHead
+        help="audit"
         title="Audit log"
         action={
           <a href={listAddress(`${here}/csv`, texts)} className={buttonStyle()} download>

@@ -5,10 +5,13 @@ import { resumeAutoTopUp, setAutoTopUp } from '#lib/control/operations/auto-top-
 import { setLowBalance } from '#lib/control/operations/low-balance/operations';
 import { cancelTopUp, createTopUp } from '#lib/control/operations/top-up/operations';
 import { openPortal } from '#lib/control/operations/top-up/portal';
+import { setWorkspace } from '#lib/control/operations/workspace/operations';
 
 export const cancelTopUpAction = operationAction(cancelTopUp);
 export const createTopUpAction = operationAction(createTopUp);
 export const setAutoTopUpAction = operationAction(setAutoTopUp);
 export const resumeAutoTopUpAction = operationAction(resumeAutoTopUp);
 export const openPortalAction = operationAction(openPortal);
+/** The budget, which is the part of the settings that members who manage billing may change. */
+export const setBudgetAction = operationAction(setWorkspace);
 export const setLowBalanceAction = operationAction(setLowBalance);

@@ -1,8 +1,10 @@
 import type { Metadata } from 'next';
 import { AutoTopUp } from '#components/billing/auto-top-up';
 import { BalanceFacts } from '#components/billing/balance-facts';
+import { BudgetForm } from '#components/billing/budget-form';
 import { LatestLines } from '#components/billing/latest-lines';
 import { LowBalanceForm } from '#components/billing/low-balance-form';
+import { MonthFacts } from '#components/billing/month-facts';
 import { TopUpForm } from '#components/billing/top-up-form';
 import { TopUpReturn } from '#components/billing/top-up-return';
 import { TopUpTable } from '#components/billing/top-up-table';
@@ -13,13 +15,17 @@ import { getConsoleHost } from '#lib/console/db';
 import { lockOf } from '#lib/console/lock';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
+import { monthWords } from '#lib/console/show/month';
+import { showMonth as nameOfMonth } from '#lib/console/show/time';
 import { pauseText } from '#lib/control/billing/auto/pause-text';
 import { showAutoTopUp } from '#lib/control/operations/auto-top-up/operations';
 import { listPromos } from '#lib/control/operations/credit/promo';
 import { listLedger } from '#lib/control/operations/ledger/operations';
 import { showLowBalance } from '#lib/control/operations/low-balance/operations';
 import { listTopUps, showTopUp } from '#lib/control/operations/top-up/operations';
+import { showMonth } from '#lib/control/operations/workspace/month';
 import { showWorkspace } from '#lib/control/operations/workspace/operations';
+import { dayName, knownZone } from '#lib/core/charts/zone';
 import { may } from '#lib/core/role';
 import {
   cancelTopUpAction,
@@ -27,6 +33,7 @@ import {
   openPortalAction,
   resumeAutoTopUpAction,
   setAutoTopUpAction,
+  setBudgetAction,
   setLowBalanceAction,
 } from './actions';
 
@@ -55,8 +62,9 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
   const configured = Boolean(payments);
   // Read first, so that the balance and the ledger include a credit that it reports.
   const back = pays && returned ? await readForPage(showTopUp, slug, { id: returned }) : null;
-  const [funds, ledger, low, promos, topUps, automatic] = await Promise.all([
+  const [funds, month, ledger, low, promos, topUps, automatic] = await Promise.all([
     readForPage(showWorkspace, slug, {}),
+    readForPage(showMonth, slug, {}),
     readForPage(listLedger, slug, { order: 'newest', limit: latestLines }),
     readForPage(showLowBalance, slug, {}),
     readForPage(listPromos, slug, { limit: mostPromos }),
@@ -66,7 +74,9 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
   const path = `/${slug}/billing`;
   return (
     <>
-      <PageHead title="Billing">The workspace’s funds, and every change to its balance.</PageHead>
+      <PageHead help="billing" title="Billing">
+        The workspace’s funds, and every change to its balance.
+      </PageHead>
       {back ? (
         <TopUpReturn
           topUp={back}
@@ -106,6 +116,20 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
           </div>
         </Section>
       </div>
+      <MonthFacts
+        month={nameOfMonth(dayName(Date.parse(month.from), knownZone(timeZone)).slice(0, 7))}
+        words={monthWords(month, timeZone)}
+      >
+        {locked === null ? (
+          <BudgetForm
+            key={`${funds.budget} ${funds.budgetMode}`}
+            workspace={slug}
+            budget={funds.budget}
+            mode={funds.budgetMode}
+            send={setBudgetAction}
+          />
+        ) : null}
+      </MonthFacts>
       {automatic ? (
         <AutoTopUp
           shown={automatic}

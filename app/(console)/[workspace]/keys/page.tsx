@@ -56,7 +56,7 @@ export default async function KeysPage({ params, searchParams }: KeysPageProps) 
   return (
     <KeyPage member={member} {...snippets}>
       <KeyCreation>
-        <PageHead title="API keys" action={none ? null : <CreateKeyButton />}>
+        <PageHead help="keys" title="API keys" action={none ? null : <CreateKeyButton />}>
           Your servers use these keys to call the gateway. Changes apply within 2 seconds.
         </PageHead>
         {none ? (

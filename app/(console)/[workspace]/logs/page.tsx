@@ -61,6 +61,7 @@ export default async function LogsPage({ params, searchParams }: LogsPageProps) 
   return (
     <ChosenColumns remembered={remembered} remember={chooseColumnsAction}>
       <PageHead
+        help="logs"
         title="Logs"
         action={
           <div className="flex gap-2">

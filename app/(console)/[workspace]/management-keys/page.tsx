@@ -34,7 +34,9 @@ export default async function ManagementKeysPage({ params, searchParams }: Manag
   if (!may(role, 'management-keys:read')) {
     return (
       <>
-        <PageHead title="Management keys">{lead}</PageHead>
+        <PageHead help="management-keys" title="Management keys">
+          {lead}
+        </PageHead>
         <EmptyState icon={<Terminal />} title="Your role cannot use management keys">
           Your role is {role}. Ask an {rolesThatMay('management-keys:write')} to create one.
         </EmptyState>
@@ -50,6 +52,7 @@ export default async function ManagementKeysPage({ params, searchParams }: Manag
   return (
     <>
       <PageHead
+        help="management-keys"
         title="Management keys"
         action={
           <CreateManagementKey

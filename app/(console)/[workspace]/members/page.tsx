@@ -15,9 +15,13 @@ import { showZone } from '#lib/console/show/time';
 import { readSort, sortRows } from '#lib/console/sort';
 import { invitationRowOf, memberRowOf } from '#lib/console/team/member-rows';
 import { roleMatrix } from '#lib/console/team/role-matrix';
+import { usageAddress } from '#lib/console/usage/parameters';
 import { listInvitations } from '#lib/control/operations/invitation/operations';
 import { listMembers } from '#lib/control/operations/member/operations';
 import { operations } from '#lib/control/operations/operations';
+import { showUsage } from '#lib/control/operations/usage/operations';
+import { rangeNamed } from '#lib/core/charts/ranges';
+import { knownZone } from '#lib/core/charts/zone';
 import { may, roles } from '#lib/core/role';
 import {
   cancelAction,
@@ -57,12 +61,17 @@ export default async function MembersPage({ params, searchParams }: MembersPageP
   const { slug, timeZone } = workspace;
   const query = await searchParams;
   const [after, sort] = [[query.after].flat()[0], [query.sort].flat()[0]];
-  const [members, invitations] = await Promise.all([
+  const { fromMs, toMs } = rangeNamed('month', Date.now(), knownZone(timeZone));
+  const month = { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() };
+  const [members, invitations, spend] = await Promise.all([
     readForPage(listMembers, slug, { sort: sort ?? 'name', after, limit: 100 }),
     readForPage(listInvitations, slug, { limit: 200 }),
+    readForPage(showUsage, slug, { by: 'member', ...month }),
   ]);
   const nowMs = Date.now();
   const place = { timeZone, nowMs };
+  const spent = new Map(spend.rows.map(({ member: id = '', cost }) => [id, cost]));
+  const usage = usageAddress(`/${slug}/usage`, { by: 'member', range: 'month' });
   const changesOwners = may(role, 'owners:write');
   const locked = lockOf(member, 'members:write', 'change members');
   const here = `/${slug}/members`;
@@ -74,11 +83,15 @@ export default async function MembersPage({ params, searchParams }: MembersPageP
       changesOwners={changesOwners}
       roles={roles.filter((one) => one !== 'owner' || changesOwners)}
     >
-      <PageHead title="Members" action={<InviteButton />}>
+      <PageHead help="members" title="Members" action={<InviteButton />}>
         Who has access to this workspace, and what they can do. Changes apply immediately.
       </PageHead>
       <section aria-label="Members" className="grid min-w-0 gap-3">
-        <MemberTable members={members.data.map((one) => memberRowOf(one, user.id, place))} />
+        <MemberTable
+          members={members.data.map((one) =>
+            memberRowOf(one, user.id, { ...place, spent: spent.get(one.id), href: usage }),
+          )}
+        />
         <PagesNav
           label="Members pages"
           first={after ? listAddress(here, { sort: sort ?? null }) : null}

@@ -36,7 +36,7 @@ export default async function ModelsPage({ params, searchParams }: ModelsPagePro
   const status = key && keyStatusOf(key, { timeZone, nowMs: Date.now() });
   return (
     <>
-      <PageHead title="Models">
+      <PageHead help="models" title="Models">
         The models on this gateway and what they cost. Calls refer to a model by its slug.
       </PageHead>
       {key && status && (status.tone === 'bad' || status.tone === 'neutral') ? (

@@ -38,7 +38,9 @@ export default async function PlaygroundPage({ params }: PlaygroundPageProps) {
   if (models.length === 0) {
     return (
       <>
-        <PageHead title="Playground">{purpose}</PageHead>
+        <PageHead help="playground" title="Playground">
+          {purpose}
+        </PageHead>
         <EmptyState
           icon={<FlaskConical />}
           title="No callable models yet"

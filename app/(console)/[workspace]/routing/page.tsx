@@ -53,7 +53,7 @@ export default async function RoutingPage({ params, searchParams }: RoutingPageP
   const locked = lockOf(member, 'policies:write', 'change it');
   return (
     <>
-      <PageHead title="Routing">
+      <PageHead help="routing" title="Routing">
         Which providers a call tries, and in which order. Each setting of a model’s policy overrides the
         default.
       </PageHead>

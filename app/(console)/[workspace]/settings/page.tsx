@@ -52,7 +52,9 @@ export default async function SettingsPage({ params }: { params: Promise<{ works
   const { env } = getConsoleHost();
   return (
     <>
-      <PageHead title="Settings">Settings for the whole workspace. Changes apply within 2 seconds.</PageHead>
+      <PageHead help="settings" title="Settings">
+        Settings for the whole workspace. Changes apply within 2 seconds.
+      </PageHead>
       <Section title="General" note={`Id ${workspace.id}`}>
         <SettingsForm
           key={`${settings.name} ${settings.retentionDays}`}

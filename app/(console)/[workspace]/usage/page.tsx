@@ -36,7 +36,7 @@ export default async function UsagePage({ params, searchParams }: UsagePageProps
   const choices = (values: readonly string[]) => values.map((value) => ({ value, label: value }));
   return (
     <>
-      <PageHead title="Usage">
+      <PageHead help="usage" title="Usage">
         Cost and results of calls, by the time they were admitted. Every figure links to the calls that it
         counts.
       </PageHead>

@@ -11,6 +11,7 @@ import { readForPage, tryForPage } from '#lib/console/operation';
 import { clockWithSeconds } from '#lib/console/show/bucket-labels';
 import { deltaOf } from '#lib/console/show/delta';
 import { showFigure } from '#lib/console/show/figure';
+import { monthSentence } from '#lib/console/show/month';
 import { showRange } from '#lib/console/show/range';
 import { showZoneOver } from '#lib/console/show/time';
 import type { UsageAddress, UsageQuestion } from '#lib/console/usage/address';
@@ -20,6 +21,7 @@ import type { MetricName } from '#lib/console/usage/metrics';
 import { groupings, inSentence, usageAddress } from '#lib/console/usage/parameters';
 import { totalsOf } from '#lib/console/usage/totals';
 import { ledgerOfUsage, seriesOfUsage } from '#lib/control/operations/usage/operations';
+import { showMonth } from '#lib/control/operations/workspace/month';
 import { dayCeiling, dayStart } from '#lib/core/charts/zone';
 import { showMoney } from '#lib/core/show-money';
 
@@ -48,9 +50,10 @@ export async function UsageFigures({ workspace, address, question, nowMs, query 
   const here = `/${workspace.slug}/usage`;
   if (question.fault) return <Refused text={question.fault} href={here} />;
   const narrowed = Boolean(address.model || address.provider || address.key);
-  const [found, ledger] = await Promise.all([
+  const [found, ledger, month] = await Promise.all([
     tryForPage(seriesOfUsage, workspace.slug, { ...question.timed, ...question.compared }),
     narrowed ? null : readForPage(ledgerOfUsage, workspace.slug, question.span),
+    narrowed ? null : readForPage(showMonth, workspace.slug, {}),
   ]);
   if (!found.ok)
     return <Refused text={found.message} href={usageAddress(here, { ...address, by: 'model' })} />;
@@ -133,6 +136,9 @@ export async function UsageFigures({ workspace, address, question, nowMs, query 
           }
         />
       )}
+      {month ? (
+        <p className="text-muted text-xs leading-5">{monthSentence(month, workspace.timeZone)}</p>
+      ) : null}
       {ledger ? (
         <LedgerNote
           usage={showMoney(ledger.usage)}

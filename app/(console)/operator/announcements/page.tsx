@@ -22,7 +22,7 @@ export default async function AnnouncementsPage() {
   const nowMs = Date.now();
   return (
     <>
-      <PageHead title="Announcements">
+      <PageHead help="operator-announcements" title="Announcements">
         Announcements appear at the top of every console page until each user dismisses them.
       </PageHead>
       <Section title="New announcement">

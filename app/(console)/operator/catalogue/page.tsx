@@ -17,7 +17,7 @@ export default async function OperatorCataloguePage() {
   const shipped = files && (await tryForPage(compareCatalogueOperation, '', { files }));
   return (
     <>
-      <PageHead title="Catalogue files">
+      <PageHead help="operator-catalogue" title="Catalogue files">
         Compare catalogue files with the gateway. Files are applied completely or not at all; past calls keep
         their prices.
       </PageHead>

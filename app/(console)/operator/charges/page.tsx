@@ -41,7 +41,7 @@ export default async function ChargesPage({ searchParams }: ChargesPageProps) {
   const texts = flag === undefined ? {} : { flag };
   return (
     <>
-      <PageHead title="Flagged charges">
+      <PageHead help="operator-charges" title="Flagged charges">
         Usage reported by providers that does not match the catalogue. A usage anomaly is charged up to the
         model’s limits, an unpriced tier at the base price. Either the catalogue or the provider is wrong.
       </PageHead>

@@ -52,7 +52,7 @@ export default async function FleetPage() {
   );
   return (
     <>
-      <PageHead title="Processes">
+      <PageHead help="operator-fleet" title="Processes">
         The gateway processes on all machines, what each may spend on its own, and what is waiting in their
         journals.
       </PageHead>

@@ -43,7 +43,7 @@ export default async function HealthPage({ searchParams }: HealthPageProps) {
   });
   return (
     <>
-      <PageHead title="Health of offers">
+      <PageHead help="operator-health" title="Health of offers">
         Offers that were tried or failed recently, failing ones first. The breaker sets an offer aside after 5
         failures in a row and retries it automatically.
       </PageHead>

@@ -30,6 +30,7 @@ export default async function IncidentsPage() {
   return (
     <>
       <PageHead
+        help="operator-incidents"
         title="Incidents"
         action={
           shown ? (

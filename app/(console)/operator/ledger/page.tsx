@@ -24,6 +24,7 @@ export default async function LedgerPage() {
   return (
     <>
       <PageHead
+        help="operator-ledger"
         title="Ledger"
         action={
           <SureButton

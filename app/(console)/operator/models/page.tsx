@@ -20,7 +20,7 @@ export default async function OperatorModelsPage({ searchParams }: OperatorModel
   const models = await readModels();
   return (
     <>
-      <PageHead title="Models and prices">
+      <PageHead help="operator-models" title="Models and prices">
         Models, their providers and prices. Open a model to see past prices and try new ones.
       </PageHead>
       <Catalogue

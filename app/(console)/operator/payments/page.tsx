@@ -23,6 +23,7 @@ export default async function PaymentsPage() {
   return (
     <>
       <PageHead
+        help="operator-payments"
         title="Payments"
         action={
           configured ? (

@@ -32,7 +32,7 @@ export default async function ProvidersPage({ searchParams }: ProvidersPageProps
   const nowMs = Date.now();
   return (
     <>
-      <PageHead title="Providers">
+      <PageHead help="operator-providers" title="Providers">
         Providers that calls are sent to. A provider without a credential gets no calls: set its variable in
         the gateway’s environment, or store a credential here. A stored credential is never shown again. Calls
         are spread over several credentials by priority and weight.

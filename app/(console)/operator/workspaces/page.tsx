@@ -46,7 +46,9 @@ export default async function WorkspacesPage({ searchParams }: WorkspacesPagePro
   const limit = (value: number | null) => (value === null ? 'None' : showCount(value));
   return (
     <>
-      <PageHead title="Workspaces">All workspaces on this gateway, with their funds and limits.</PageHead>
+      <PageHead help="operator-workspaces" title="Workspaces">
+        All workspaces on this gateway, with their funds and limits.
+      </PageHead>
       <search>
         <form action={here} className="flex max-w-md gap-2">
           <Input

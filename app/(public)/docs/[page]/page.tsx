@@ -8,8 +8,8 @@ import { Markdown } from '#components/docs/markdown';
 import { getConsoleHost } from '#lib/console/db';
 import { describedApi } from '#lib/console/guide/api';
 import { listControlErrors, listErrors } from '#lib/console/guide/errors';
-import { findGuidePage, guidePages } from '#lib/console/guide/pages';
-import { readGuide } from '#lib/console/guide/read';
+import { findGuidePage } from '#lib/console/guide/pages';
+import { navigationOf, readGuide } from '#lib/console/guide/read';
 import { readSettings } from '#lib/console/guide/settings';
 import { withCallableModels } from '#lib/console/guide/snippets';
 import { callableByFamily, readModels } from '#lib/console/models/list';
@@ -24,10 +24,7 @@ async function read(slug: string) {
   const pages = await readGuide(getConsoleHost().env.publicUrl);
   const page = pages.find((one) => one.slug === place.slug);
   if (!page) notFound();
-  return {
-    page,
-    pages: pages.map(({ slug, title }, at) => ({ slug, title, group: guidePages[at]?.group ?? '' })),
-  };
+  return { page, pages: navigationOf(pages) };
 }
 
 export async function generateMetadata({ params }: DocsPageProps): Promise<Metadata> {

@@ -46,6 +46,15 @@ const statuses: Readonly<Record<Cause, Words>> = {
     note: 'until funds are added',
     why: `The workspace “${key.workspace}” has no funds left: calls with all of its keys are refused with 402 until some are added on the Billing page.`,
   }),
+  budget: (key, { until }, { timeZone, nowMs }) => {
+    const when = until && `${showMinute(Date.parse(until), timeZone)} (${showAgo(Date.parse(until), nowMs)})`;
+    return {
+      tone: 'bad',
+      text: 'Budget used up',
+      note: until && `resets ${showMinute(Date.parse(until), timeZone)}`,
+      why: `The workspace “${key.workspace}” has used up its monthly budget: calls with all of its keys are refused with 402 until ${when ?? 'the month ends'}, or until the budget is raised on the Billing page.`,
+    };
+  },
   quota: ({ quota, spent }) => ({
     tone: 'bad',
     text: 'Quota used up',

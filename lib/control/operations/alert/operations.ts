@@ -28,6 +28,11 @@ const switches = {
     help: '30 days before a model that you use retires.',
     example: false,
   }),
+  budget: toggle({
+    label: 'Monthly budget',
+    help: 'At 80% and 100%. Members who manage billing get the mail too.',
+    example: false,
+  }),
   low_balance: toggle({
     label: 'Low balance, to webhooks',
     help: 'The mail has its own threshold on the billing page.',
@@ -45,6 +50,7 @@ const shownSwitches = z.object({
   key_expiring: z.boolean(),
   offer_trouble: z.boolean(),
   model_retiring: z.boolean(),
+  budget: z.boolean(),
   low_balance: z.boolean(),
   auto_top_up_paused: z.boolean(),
 } satisfies Record<AlertKind, z.ZodType>);
@@ -146,5 +152,6 @@ async function readSwitches({ prisma }: Store, { workspaceId: id }: WorkspaceSco
     model_retiring: on('model_retiring'),
     low_balance: on('low_balance'),
     auto_top_up_paused: on('auto_top_up_paused'),
+    budget: on('budget'),
   };
 }

@@ -8,11 +8,11 @@ const dayMs = 24 * 3_600_000;
 /** Every log has the calls of at least this many days, unless its workspace chose fewer. */
 const leastKeptDays = 35;
 /** Filters by which usage keeps its sums. */
-const summedBy = new Set(['from', 'to', 'key', 'provider', 'countedModel']);
+const summedBy = new Set(['from', 'to', 'key', 'provider', 'countedModel', 'member', 'usage']);
 
 /**
  * The sums of all calls that a search finds, if usage keeps sums of exactly these: whole quarters of an hour that are
- * still in the log, filtered at most by key, provider and counted model; otherwise null.
+ * still in the log, filtered at most by key, provider, counted model, member and whether usage counts them; otherwise null.
  * @param nowMs ms since the epoch.
  */
 export async function summedCalls(
@@ -28,9 +28,12 @@ export async function summedCalls(
   if (fromMs === null || toMs === null || fromMs >= toMs || fromMs < keptMs) return null;
   const counted = (name: string) => (input[name] === noneCounted ? '' : textOf(input[name]));
   const [key, provider, model] = [textOf(input.key), counted('provider'), counted('countedModel')];
+  const member = counted('member')?.toLowerCase();
+  if (input.usage === 'not-counted') return null;
   const parts = await readUsage(store, scope, {
     range: { fromMs, toMs },
-    filters: { key, provider, model },
+    own: input.usage !== 'counted',
+    filters: { key, provider, model, member },
   });
   const { calls, costNano } = totalOf(parts);
   return { calls, costNano, more: false };

@@ -1,7 +1,9 @@
 import { more } from '#lib/control/operations/call/figure-filters';
 import { choice, words } from '#lib/control/operations/field/kinds';
 import { filter } from '#lib/control/operations/field/paging';
+import { madeBy } from '#lib/control/operations/usage/sums';
 import { errorClasses, errorClassSql } from '#lib/gateway/settlement/pure/error-class';
+import { ownAnswerSql } from '#lib/gateway/settlement/pure/own-answer';
 import { countedModelSql } from '#lib/gateway/settlement/usage/counted-model';
 
 /** The outcome of a call: `ok` or the class of its error; `error` is any of those classes. */
@@ -30,5 +32,27 @@ export const usageFilters = {
     }),
     parameter: (given) => (given === noneCounted ? '' : given),
     sql: (model) => `${countedModelSql('c.')} = ${model}`,
+  }),
+  usage: filter({
+    field: choice(
+      {
+        label: 'Usage',
+        help: 'Whether usage counts it. Lists of models and estimates of tokens, which the gateway answers itself, are not counted.',
+        group: more,
+        example: 'counted',
+      },
+      ['counted', 'not-counted'],
+    ),
+    sql: (usage) => `${ownAnswerSql('c.')} = (${usage} = 'not-counted')`,
+  }),
+  member: filter({
+    field: words({
+      label: 'Member',
+      help: 'Id of the user who made the API key; "none": keys that operators made.',
+      group: more,
+      example: '01890000-0000-7000-8000-000000000000',
+    }),
+    parameter: (given) => (given === noneCounted ? '' : given.toLowerCase()),
+    sql: (member) => madeBy('c.key_id', member),
   }),
 };

@@ -82,6 +82,12 @@ export function allOptional<F extends Fields>(fields: F): { [N in keyof F]: Fiel
   return Object.fromEntries(entries) as { [N in keyof F]: Field<ValueOf<F[N]>, false> };
 }
 
+/** Those that need no permission of their own need this one. */
+export function withPermission<F extends Fields>(fields: F, permission: Permission): F {
+  const entries = Object.entries(fields).map(([name, field]) => [name, { permission, ...field }]);
+  return Object.fromEntries(entries) as F;
+}
+
 /** The schema of a whole input; undeclared fields are refused. */
 function schemaOf(fields: Fields): z.ZodObject {
   return z.strictObject(

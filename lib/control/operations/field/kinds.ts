@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Field, FieldFacts, FieldKind } from '#lib/control/operations/field/field';
-import { formatUsd, parseUsd } from '#lib/core/money';
+import { formatUsd, parseUsd, plainUsd } from '#lib/core/money';
 
 const largestInt = 2_147_483_647;
 /** One billion dollars, which fits in a BIGINT of nano-dollars with room to add. */
@@ -104,7 +104,7 @@ const dollars = z.string('must be dollars as a decimal string, such as "0.25"').
 export function cap(facts: FieldFacts): Field<bigint | null, true> {
   const schema = dollars.refine((nano) => nano > 0n, 'a cap must be more than 0 dollars').nullable();
   const shown = { placeholder: 'USD', unit: 'USD', empty: 'No cap', ...facts };
-  return makeClearable('money', shown, schema, String);
+  return makeClearable('money', shown, schema, plainUsd);
 }
 
 /** An allowance in nano-dollars: 0 or more; `none` means 0. */
@@ -113,14 +113,14 @@ export function allowance(facts: FieldFacts): Field<bigint, true> {
     (nano) => nano >= 0n,
     'must be 0 dollars or more; to subtract from a balance, post a ledger line',
   );
-  const read = (text: string) => (text === 'none' ? '0' : text);
+  const read = (text: string) => (text === 'none' ? '0' : plainUsd(text));
   return make('money', { placeholder: 'USD', unit: 'USD', ...facts }, schema, read);
 }
 
 /** Dollars in nano-dollars, positive or negative. */
 export function amount(facts: FieldFacts): Field<bigint, true> {
   const schema = dollars.refine((nano) => nano !== 0n, 'an amount of 0 changes nothing');
-  return make('money', { placeholder: 'USD', unit: 'USD', ...facts }, schema);
+  return make('money', { placeholder: 'USD', unit: 'USD', ...facts }, schema, plainUsd);
 }
 
 const timeMessage = 'must be a date such as 2027-01-31 or a time such as 2027-01-31T12:00:00Z';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ApiKey } from '#generated/client';
+import { budgetEnds, readBudgets } from '#lib/control/billing/month';
 import type { ReadContext } from '#lib/control/operations/declare';
 import { isUuid } from '#lib/control/operations/field/kinds';
 import {
@@ -63,7 +64,9 @@ async function readKeys(context: KeyReader, ids: readonly string[]): Promise<Sho
     readLatestCalls(store, ids, nowMs),
     context.catalogue(),
   ]);
-  const funds = await readFunds(store, [...new Set(rows.map(({ workspaceId }) => workspaceId))]);
+  const workspaceIds = [...new Set(rows.map(({ workspaceId }) => workspaceId))];
+  const funds = await readFunds(store, workspaceIds);
+  const budgets = await readBudgets(store, workspaceIds, nowMs);
   const factsById = new Map(facts.map((one) => [one.id, one]));
   const shown = await Promise.all(
     rows.map(async (row) => {
@@ -89,6 +92,7 @@ async function readKeys(context: KeyReader, ids: readonly string[]): Promise<Sho
             timeZone,
             suspended: suspendedAt !== null,
             fundsNano: funds.get(row.workspaceId) ?? 0n,
+            budgetEnds: budgetEnds(budgets.get(row.workspaceId)),
           },
         },
         nowMs,

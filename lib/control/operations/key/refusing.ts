@@ -11,8 +11,8 @@ import type { Catalogue } from '#lib/core/facts/snapshot';
 import { idFloor } from '#lib/platform/ids';
 
 const causes = [
-  ...['revoked', 'disabled', 'expired', 'maker', 'suspended', 'quota', 'models', 'funds', 'day', 'd7', 'd30'],
-  ...['model', 'rate'],
+  ...['revoked', 'disabled', 'expired', 'maker', 'suspended', 'quota', 'models', 'funds', 'budget'],
+  ...['day', 'd7', 'd30', 'model', 'rate'],
 ] as const;
 type Cause = (typeof causes)[number];
 
@@ -58,7 +58,13 @@ export interface LatestCalls {
 export interface KeyFacts {
   readonly spend: KeySpend;
   readonly ownerRemoved: boolean;
-  readonly workspace: { readonly suspended: boolean; readonly fundsNano: bigint; readonly timeZone: string };
+  readonly workspace: {
+    readonly suspended: boolean;
+    readonly fundsNano: bigint;
+    /** When its hard budget, which is used up, admits calls again; null: it refuses none. */
+    readonly budgetEnds: Date | null;
+    readonly timeZone: string;
+  };
   /** When the sliding caps that are used up admit calls again. */
   readonly freesAt: { readonly d7: Date | null; readonly d30: Date | null };
   readonly latest: LatestCalls | null;
@@ -98,6 +104,7 @@ export function refusingOf(row: Row, facts: KeyFacts, nowMs: number): Refusing |
   if (row.quotaExhausted) return by('quota', 'quota_exceeded');
   if (facts.unserved) return by('models', facts.unserved);
   if (workspace.fundsNano <= 0n) return by('funds', 'insufficient_balance');
+  if (workspace.budgetEnds !== null) return by('budget', 'insufficient_balance', workspace.budgetEnds);
   const midnight = new Date(daysLater(nowMs, knownZone(workspace.timeZone), 1));
   if (isReached(spend.dayNano, row.dailyCapNano)) return by('day', 'day_limit_reached', midnight);
   if (isReached(spend.d7Nano, row.d7CapNano)) return by('d7', 'd7_limit_reached', freesAt.d7);

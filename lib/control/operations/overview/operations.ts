@@ -5,6 +5,7 @@ import { findNearCaps, usedOf } from '#lib/control/operations/overview/caps';
 import { dollars } from '#lib/control/operations/usage/figures';
 import { readUsage, totalOf } from '#lib/control/operations/usage/sums';
 import { availableNano, heldNano } from '#lib/control/operations/workspace/find';
+import { getMonth, shownMonth } from '#lib/control/operations/workspace/month';
 import { isRetired } from '#lib/core/facts/retired';
 import { formatUsd } from '#lib/core/money';
 import { offerState } from '#lib/gateway/routing/health';
@@ -26,6 +27,7 @@ const shownOverview = z.object({
   simulated: dollars.describe(
     'The part of the balance that is simulated money, which pays only the simulated provider.',
   ),
+  month: shownMonth,
   lowBalance: dollars
     .nullable()
     .describe('The low-balance threshold, if the funds are below it; otherwise null.'),
@@ -72,7 +74,8 @@ export const showOverview = read({
   run: async (context) => {
     const { store, scope, nowMs } = context;
     const toMs = Math.floor(nowMs / quarterMs + 1) * quarterMs;
-    const [[money], [paused], parts, caps, catalogue, health] = await Promise.all([
+    const [month, [money], [paused], parts, caps, catalogue, health] = await Promise.all([
+      getMonth(store, scope.workspaceId, nowMs),
       store.query<Money>(
         `SELECT (${availableNano})::text AS available, (${heldNano})::text AS held, w.simulated_nano::text AS simulated,
            CASE WHEN ${fundsNano} < w.low_balance_nano THEN w.low_balance_nano END::text AS low,
@@ -111,6 +114,7 @@ export const showOverview = read({
       held: formatUsd(BigInt(money?.held ?? 0)),
       topUpsPaused: paused ? { ...paused, at: paused.at.toISOString() } : null,
       simulated: formatUsd(BigInt(money?.simulated ?? 0)),
+      month,
       lowBalance: money?.low == null ? null : formatUsd(BigInt(money.low)),
       perDay: formatUsd(perDayNano),
       daysLeft: perDayNano > 0n && freeNano > 0n ? Number(freeNano) / Number(perDayNano) : null,

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Pool } from 'pg';
+import { ownModel } from '#lib/gateway/settlement/pure/own-answer';
 import { type Query, queryWithin } from '#lib/platform/data/query-within';
 import { idFloor } from '#lib/platform/ids';
 
@@ -30,13 +31,15 @@ const end = `
   UPDATE fleet_duty SET taken_until = NULL, done_at = now(), result = jsonb_build_object('lastHour', $1::jsonb)
   WHERE name = 'status'`;
 
-/** Without made-up calls. A quarter is in one of the two tables; a single statement sees it once. */
+/** Without made-up calls, and without what the gateway answers itself (contract: call-log/own-answers). A quarter is in one of the two tables; a single statement sees it once. */
 const quarters = `
   SELECT q.* FROM (
     SELECT workspace_id, quarter, provider, calls, refused, provider_errors, timeout_errors, broken_errors,
-      gateway_errors, first_byte FROM usage_quarter WHERE quarter >= $1::timestamptz AND quarter < $2::timestamptz
+      gateway_errors, first_byte FROM usage_quarter WHERE model <> '${ownModel}'
+        AND quarter >= $1::timestamptz AND quarter < $2::timestamptz
     UNION ALL SELECT workspace_id, quarter, provider, calls, refused, provider_errors, timeout_errors, broken_errors,
-      gateway_errors, first_byte FROM usage_quarter_counted WHERE quarter >= $1::timestamptz AND quarter < $2::timestamptz
+      gateway_errors, first_byte FROM usage_quarter_counted WHERE model <> '${ownModel}'
+        AND quarter >= $1::timestamptz AND quarter < $2::timestamptz
   ) AS q JOIN workspace w ON w.id = q.workspace_id AND NOT w.demo`;
 
 /** Failures of a provider are its own errors; of the gateway, calls that it could not serve or lost before any attempt. */

@@ -3,6 +3,7 @@ import { type WorkspaceScope, within } from '#lib/control/operations/scope';
 import type { ReadStore } from '#lib/control/operations/store';
 import type { Range } from '#lib/control/operations/usage/range';
 import {
+  madeBy,
   readUsage,
   type SplitSums,
   type StoredSums,
@@ -12,6 +13,7 @@ import {
 } from '#lib/control/operations/usage/sums';
 import { usageClasses } from '#lib/core/metering/usage';
 import { errorClasses, errorClassSql } from '#lib/gateway/settlement/pure/error-class';
+import { ownAnswerSql, ownModel } from '#lib/gateway/settlement/pure/own-answer';
 import { errorColumns, usageColumns } from '#lib/gateway/settlement/usage/columns';
 import { countedModelSql } from '#lib/gateway/settlement/usage/counted-model';
 import { histogramPartSql, histogramSql } from '#lib/gateway/settlement/usage/histogram-sql';
@@ -60,12 +62,12 @@ const timed = (name: string) =>
 
 /** Calls, and what their jobs and corrections added later, which are not counted as calls. $1, $2: bounds of ids. */
 const figuresSql = ({ conditions, starts, workspace }: Narrowed) => `
-  SELECT true AS counted, width_bucket(c.at, ${starts}) AS bucket, c.family, ${errorClassSql('c.')} AS error, c.end_reason,
+  SELECT true AS counted, ${ownAnswerSql('c.')} AS own, width_bucket(c.at, ${starts}) AS bucket, c.family, ${errorClassSql('c.')} AS error, c.end_reason,
     json_array_length(c.attempts) AS tried, ${figures((name) => figure('u', name))}, c.cost_nano,
     ${timed('latency_ms')} AS latency, ${timed('first_byte_ms')} AS first_byte
   FROM call c CROSS JOIN LATERAL json_to_record(c.usage) AS ${record('u')} WHERE ${conditions}
   UNION ALL
-  SELECT false, width_bucket(c.at, ${starts}), c.family, ${errorClassSql('c.')}, c.end_reason, 0,
+  SELECT false, false, width_bucket(c.at, ${starts}), c.family, ${errorClassSql('c.')}, c.end_reason, 0,
     ${figures((name) => `${figure('j', name)} + coalesce(m."${name}", 0)`)},
     coalesce(job.cost_nano, 0) + coalesce(adjustment.amount_nano, 0), NULL, NULL
   FROM (
@@ -89,7 +91,9 @@ export async function readCallUsage(
 ): Promise<SplitSums[]> {
   return store.snapshot(async (query) => {
     const { range, filters, split } = asked;
-    const { calls } = totalOf(await readUsage({ query }, scope, { range, filters, durations: false }));
+    const { calls } = totalOf(
+      await readUsage({ query }, scope, { range, filters, own: true, durations: false }),
+    );
     if (calls > mostRead) {
       const most = mostRead.toLocaleString('en-US');
       throw badInput(
@@ -104,7 +108,7 @@ export async function readCallUsage(
         `usage by ${split} is calculated from the log, which no longer has all calls of this range; choose a later start`,
       );
     }
-    return parts;
+    return parts.filter(({ value }) => value !== ownModel);
   });
 }
 
@@ -138,6 +142,7 @@ async function readParts(
   narrow(countedModelSql('c.'), filters.model);
   narrow('c.key_id::text', filters.key);
   narrow("coalesce(c.provider, '')", filters.provider);
+  if (filters.member !== undefined) conditions.push(madeBy('c.key_id', `$${values.push(filters.member)}`));
   const starts = `$${values.push(startsMs.map((at) => new Date(at)))}::timestamptz[]`;
   const workspace = `$${values.push(scope.workspaceId)}::uuid`;
   const narrowed = { conditions: conditions.join(' AND '), starts, workspace };
@@ -145,7 +150,7 @@ async function readParts(
   const count = (condition: string) => `(count(*) FILTER (WHERE counted AND ${condition}))::text`;
   const rows = await query<StoredSums>(
     `WITH figures AS MATERIALIZED (
-       SELECT f.*, ${splitSql[split]} AS value FROM (${figuresSql(narrowed)}) AS f
+       SELECT f.*, CASE WHEN own THEN '${ownModel}' ELSE ${splitSql[split]} END AS value FROM (${figuresSql(narrowed)}) AS f
      ), counts AS (
        SELECT bucket, value, ${count('true')} AS calls, ${count("end_reason = 'refused'")} AS refused,
          ${errorClasses.map((name) => `${count(`error = '${name}'`)} AS ${errorColumns[name]}`).join(', ')},

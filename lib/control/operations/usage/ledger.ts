@@ -6,6 +6,7 @@ import { type Range, wholeDays } from '#lib/control/operations/usage/range';
 import { iso } from '#lib/control/operations/usage/series';
 import { readUsage, totalOf } from '#lib/control/operations/usage/sums';
 import { formatUsd } from '#lib/core/money';
+import { postedOfCalls } from '#lib/gateway/ledger/posted';
 
 /** Usage of a range compared with what the ledger posted in it. */
 export const usageLedger = z.object({
@@ -19,10 +20,7 @@ export const usageLedger = z.object({
 });
 
 /** Lines of calls: charges, and corrections with a key. */
-const postedSql = `
-  SELECT coalesce(-sum(amount_nano), 0)::text AS nano FROM ledger_line
-  WHERE workspace_id = $1::uuid AND at >= $2::timestamptz AND at < $3::timestamptz
-    AND (kind = 'usage' OR kind = 'adjustment' AND key_id IS NOT NULL)`;
+const postedSql = `SELECT ${postedOfCalls('$1::uuid', '$2::timestamptz', '$3::timestamptz')}::text AS nano`;
 
 /**
  * The difference between usage and ledger in a range: usage counts a call at its admission, the ledger at settlement.

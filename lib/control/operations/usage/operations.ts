@@ -28,6 +28,7 @@ const filterFields = allOptional({
   model: words({ label: 'Model', help: 'Only this model.', example: 'openai/gpt-4.1' }),
   key: id({ label: 'Key', help: 'Only the API key with this id.' }),
   provider: words({ label: 'Provider', help: 'Only this provider.', example: 'openai' }),
+  member: id({ label: 'Member', help: 'Only keys that the user with this id made.' }),
 });
 
 const workspaceUsage = '/workspaces/{workspace}/usage';
@@ -51,6 +52,7 @@ export const showUsage = read({
       'key',
       'name',
       'provider',
+      'member',
       'day',
       'calls',
       'errors',
@@ -63,9 +65,9 @@ export const showUsage = read({
       'cost',
     ],
   },
-  run: ({ store, scope, nowMs }, { from, to, by = 'model', model, key, provider }) => {
+  run: ({ store, scope, nowMs }, { from, to, by = 'model', model, key, provider, member }) => {
     const range = widened(askedRange({ from, to }, nowMs), scope.timeZone, nowMs);
-    return reportUsage(store, scope, { range, by, filters: { model, key, provider } });
+    return reportUsage(store, scope, { range, by, filters: { model, key, provider, member } });
   },
 });
 

@@ -14,13 +14,21 @@ import {
 import { bucketStarts } from '#lib/core/charts/buckets';
 import { dayName, knownZone } from '#lib/core/charts/zone';
 
-export const groupings = ['model', 'key', 'provider', 'day'] as const;
+export const groupings = ['model', 'key', 'provider', 'member', 'day'] as const;
 export type Grouping = (typeof groupings)[number];
 
 const usageRow = z.object({
   model: z.string().optional(),
   key: z.string().optional().describe('Id of the key.'),
-  name: z.string().nullable().optional().describe('Name of the key; null: the key no longer exists.'),
+  name: z
+    .string()
+    .nullable()
+    .optional()
+    .describe('Name of the key or member; null: it no longer exists, or the key has no maker.'),
+  member: z
+    .string()
+    .optional()
+    .describe('Id of the user who made the keys; empty: keys that operators made.'),
   provider: z.string().optional(),
   day: z.string().optional().describe('In the workspace’s time zone: "2026-07-02".'),
   ...usageFigures.shape,
@@ -57,14 +65,12 @@ export async function reportUsage(
     ({ bucket, value }) => (startsMs ? dayName(startsMs[bucket] ?? range.fromMs, zone) : value),
   );
   const ordered = by === 'day' ? parts.sort((a, b) => (a.value < b.value ? -1 : 1)) : parts.sort(byCost);
-  const names =
-    by === 'key'
-      ? await keyNames(
-          store,
-          scope,
-          ordered.map(({ value }) => value),
-        )
-      : null;
+  const names = await namesOf(
+    store,
+    scope,
+    by,
+    ordered.map(({ value }) => value),
+  );
   const total = totalOf(ordered);
   return {
     workspace: scope.slug,
@@ -103,15 +109,22 @@ export function merged<P extends { readonly sums: Sums }>(
   return [...found].map(([value, sums]) => ({ value, sums }));
 }
 
-/** Names of keys by their ids; former keys have none. */
-export async function keyNames(
+const nameQueries: Readonly<Record<string, string>> = {
+  key: 'SELECT id::text AS id, name FROM api_key WHERE workspace_id = $1::uuid AND id::text = ANY ($2::text[])',
+  // Only of those who made a key here, so that no other user can be asked for.
+  member: `SELECT u.id::text AS id, coalesce(u.name, u.email) AS name FROM "user" u WHERE u.id::text = ANY ($2::text[])
+    AND EXISTS (SELECT FROM api_key k WHERE k.workspace_id = $1::uuid AND k.created_by = u.id)`,
+};
+
+/** Names of keys or members by their ids; former ones have none. @returns null: groups of other kinds have no names. */
+export async function namesOf(
   store: Pick<Store, 'query'>,
   scope: WorkspaceScope,
+  by: string | null,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
-  const rows = await store.query<{ id: string; name: string }>(
-    'SELECT id::text AS id, name FROM api_key WHERE workspace_id = $1::uuid AND id = ANY ($2::uuid[])',
-    [scope.workspaceId, ids],
-  );
+): Promise<ReadonlyMap<string, string> | null> {
+  const query = by === null ? undefined : nameQueries[by];
+  if (query === undefined) return null;
+  const rows = await store.query<{ id: string; name: string }>(query, [scope.workspaceId, ids]);
   return new Map(rows.map(({ id, name }) => [id, name]));
 }

@@ -3,7 +3,7 @@ import { badInput } from '#lib/control/operations/refusal';
 import type { WorkspaceScope } from '#lib/control/operations/scope';
 import type { ReadStore } from '#lib/control/operations/store';
 import { figuresOf, usageFigures } from '#lib/control/operations/usage/figures';
-import { keyNames, merged } from '#lib/control/operations/usage/report';
+import { merged, namesOf } from '#lib/control/operations/usage/report';
 import { iso, readTimed, seriesSplits, type TimedQuery } from '#lib/control/operations/usage/series';
 import { steps } from '#lib/core/charts/buckets';
 
@@ -14,7 +14,10 @@ const row = z.object({
   start: z.iso.datetime(),
   end: z.iso.datetime().describe('Exclusive.'),
   value: z.string().describe('Value of the split; empty: calls without one, or no split.'),
-  name: z.string().nullable().describe('Name of a key; null: the key no longer exists, or another split.'),
+  name: z
+    .string()
+    .nullable()
+    .describe('Name of a key or member; null: it no longer exists, or another split.'),
   ...usageFigures.shape,
 });
 
@@ -53,8 +56,7 @@ export async function readRows(
     value: value.slice(7),
     sums,
   }));
-  const keys = asked.by === 'key' ? [...new Set(rows.map(({ value }) => value))] : [];
-  const names = keys.length > 0 ? await keyNames(store, scope, keys) : null;
+  const names = await namesOf(store, scope, asked.by, [...new Set(rows.map(({ value }) => value))]);
   return {
     workspace: scope.slug,
     timeZone: zone,

@@ -6,7 +6,7 @@ import { dollars, figuresOf, usageFigures } from '#lib/control/operations/usage/
 import { type CallSplit, callSplits, readCallUsage } from '#lib/control/operations/usage/from-calls';
 import { type Range, rangeBefore, wholeDays, widened } from '#lib/control/operations/usage/range';
 import { type Rank, ranked } from '#lib/control/operations/usage/rank';
-import { keyNames, merged } from '#lib/control/operations/usage/report';
+import { merged, namesOf } from '#lib/control/operations/usage/report';
 import {
   addSums,
   noSums,
@@ -34,7 +34,7 @@ const lengthsMs: Readonly<Record<Step, number>> = {
 const mostGroups = 10;
 
 /** How a series can be stacked. */
-export const seriesSplits = [...splits, ...callSplits] as const;
+export const seriesSplits = [...splits, 'member', ...callSplits] as const;
 export type SeriesSplit = (typeof seriesSplits)[number];
 
 const point = usageFigures.pick({
@@ -56,9 +56,9 @@ const group = z.object({
     .string()
     .nullable()
     .describe(
-      'The model, provider, key id, outcome or family; empty: calls without one; null: all others, or no split.',
+      'The model, provider, key id, id of the member who made the key, outcome or family; empty: calls without one; null: all others, or no split.',
     ),
-  name: z.string().nullable().describe('Name of a key.'),
+  name: z.string().nullable().describe('Name of a key or member.'),
   total: usageFigures,
   points: z.array(point).describe('One for each of `starts`, including empty ones.'),
 });
@@ -208,7 +208,7 @@ async function groupsOf(
     .slice(0, mostGroups)
     .map(({ value }) => value);
   const byValue = Map.groupBy(parts, ({ value }) => (shown.includes(value) ? value : null));
-  const names = by === 'key' ? await keyNames(store, scope, shown) : null;
+  const names = await namesOf(store, scope, by, shown);
   const rest = byValue.get(null) ?? [];
   return [
     ...shown.map((value) => groupOf(value, names?.get(value) ?? null, byValue.get(value) ?? [], length)),

@@ -4,6 +4,7 @@ import type { Range } from '#lib/control/operations/usage/range';
 import { Histogram } from '#lib/core/metering/histogram';
 import { noUsage, type Usage, usageClasses } from '#lib/core/metering/usage';
 import { type ErrorClass, errorClasses } from '#lib/gateway/settlement/pure/error-class';
+import { ownModel } from '#lib/gateway/settlement/pure/own-answer';
 import { errorColumns, sumNames, usageColumns } from '#lib/gateway/settlement/usage/columns';
 
 /** Splits of usage, besides time. */
@@ -17,8 +18,13 @@ const splitColumns: Readonly<Record<Split, string>> = {
   provider: 'provider',
 };
 
-/** Only usage of one model, one key, one provider. */
-export type UsageFilters = { readonly [S in Split]?: string | undefined };
+/** Only usage of one model, one key, one provider, and of the keys that one member made ('': of keys without a maker). */
+export type UsageFilters = { readonly [S in Split | 'member']?: string | undefined };
+
+/** Keys by who made them; who made a key never changes. $n: id of a user, or '' for none. */
+export const madeBy = (keyId: string, member: string) => `CASE WHEN ${member} = ''
+    THEN NOT EXISTS (SELECT FROM api_key k WHERE k.id = ${keyId} AND k.created_by IS NOT NULL)
+    ELSE EXISTS (SELECT FROM api_key k WHERE k.id = ${keyId} AND k.created_by::text = ${member}) END`;
 
 /** Totals of calls; money in nano-dollars. */
 export interface Sums {
@@ -37,7 +43,7 @@ export interface Sums {
 export interface SplitSums {
   /** Index in `startsMs`; 0 without it. */
   readonly bucket: number;
-  /** The model, key id or provider; '' without a split, and for calls that have none. */
+  /** The model, key id, provider or id of the user who made the key; '' without a split, and for calls that have none. */
   readonly value: string;
   readonly sums: Sums;
 }
@@ -45,10 +51,12 @@ export interface SplitSums {
 export interface UsageQuery {
   /** Extended to what is stored (`range`). */
   readonly range: Range;
-  readonly split?: Split | undefined;
+  readonly split?: Split | 'member' | undefined;
   /** Starts of the buckets, in order, the first not after the start of the range. */
   readonly startsMs?: readonly number[] | undefined;
   readonly filters?: UsageFilters | undefined;
+  /** Also what the gateway answers itself, which no figure counts (contract: call-log/own-answers); default: false. */
+  readonly own?: boolean | undefined;
   /** Whether latency and time to first byte are read too, which takes most of the time; default: true. */
   readonly durations?: boolean | undefined;
 }
@@ -66,17 +74,49 @@ const amountNames = sumNames.filter((name) => !durationNames.has(name));
 export async function readUsage(
   store: Pick<Store, 'query'>,
   scope: WorkspaceScope,
-  { range, split, startsMs, filters = {}, durations = true }: UsageQuery,
+  asked: UsageQuery,
+): Promise<SplitSums[]> {
+  if (asked.split !== 'member') return readSplit(store, scope, { ...asked, split: asked.split });
+  return byMember(store, scope, await readSplit(store, scope, { ...asked, split: 'key' }));
+}
+
+/** Sums of keys as those of the users who made them. */
+async function byMember(
+  store: Pick<Store, 'query'>,
+  { workspaceId }: Pick<WorkspaceScope, 'workspaceId'>,
+  parts: readonly SplitSums[],
+): Promise<SplitSums[]> {
+  const rows = await store.query<{ id: string; maker: string }>(
+    `SELECT id::text AS id, created_by::text AS maker FROM api_key
+     WHERE workspace_id = $1::uuid AND id = ANY ($2::uuid[]) AND created_by IS NOT NULL`,
+    [workspaceId, [...new Set(parts.map(({ value }) => value))]],
+  );
+  const makers = new Map(rows.map(({ id, maker }) => [id, maker]));
+  return parts.map((part) => ({ ...part, value: makers.get(part.value) ?? '' }));
+}
+
+async function readSplit(
+  store: Pick<Store, 'query'>,
+  scope: WorkspaceScope,
+  {
+    range,
+    split,
+    startsMs,
+    filters = {},
+    own: withOwn = false,
+    durations = true,
+  }: Omit<UsageQuery, 'split'> & { readonly split: Split | undefined },
 ): Promise<SplitSums[]> {
   const values: unknown[] = [new Date(range.fromMs), new Date(range.toMs)];
   const own = within(scope, 'workspace_id', values);
-  const conditions = [own];
+  const conditions = [own, ...(withOwn ? [] : [`model <> '${ownModel}'`])];
   for (const name of splits) {
     const given = filters[name];
     if (given === undefined) continue;
     values.push(given);
     conditions.push(`${splitColumns[name]} = $${values.length}`);
   }
+  if (filters.member !== undefined) conditions.push(madeBy('key_id', `$${values.push(filters.member)}`));
   let bucket = (_: string) => '1';
   if (startsMs) {
     values.push(startsMs.map((at) => new Date(at)));

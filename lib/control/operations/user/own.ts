@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { fundsNano } from '#lib/control/billing/low-balance';
+import { budgetEnds, readBudgets } from '#lib/control/billing/month';
 import { userOf } from '#lib/control/operations/actor';
 import { read } from '#lib/control/operations/declare';
 import { notFound } from '#lib/control/operations/refusal';
@@ -44,6 +45,7 @@ export const visitWorkspace = read({
     available: z.string(),
     held: z.string().describe('By running calls and jobs.'),
     topUpsPaused: z.boolean().describe('Whether automatic top-ups are on but paused.'),
+    budgetUsedUp: z.boolean().describe('Whether a hard monthly budget refuses calls.'),
     low: z.boolean().describe('Whether the funds are below the workspace’s low-balance threshold.'),
     suspension: z
       .object({ reason: z.string().nullable(), contact: z.string().nullable() })
@@ -51,7 +53,8 @@ export const visitWorkspace = read({
       .describe('Why it is suspended and whom to ask; null: it is not.'),
     demo: z.boolean(),
   }),
-  run: async ({ store, scope, role }) => {
+  run: async ({ store, scope, role, nowMs }) => {
+    const budgets = await readBudgets(store, [scope.workspaceId], nowMs);
     const [row] = await store.query<{
       name: string;
       available: string;
@@ -80,6 +83,7 @@ export const visitWorkspace = read({
       name: row.name,
       available,
       held: formatUsd(BigInt(row.held)),
+      budgetUsedUp: budgetEnds(budgets.get(id)) !== null,
       low: row.low,
       topUpsPaused: row.paused,
       suspension: row.suspended ? { reason: row.reason, contact: row.contact } : null,

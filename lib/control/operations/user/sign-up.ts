@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { create } from '#lib/control/operations/declare';
 import { optional } from '#lib/control/operations/field/field';
-import { words } from '#lib/control/operations/field/kinds';
+import { name, words } from '#lib/control/operations/field/kinds';
 import { email, password } from '#lib/control/operations/field/people';
 import { conflict } from '#lib/control/operations/refusal';
 import { openAccount, refuseWhenClosed } from '#lib/control/operations/user/open-account';
@@ -29,9 +29,12 @@ export const signUp = create({
   summary: 'Creates a user with a password and their own workspace; the address is verified by mail.',
   reach: 'self',
   permission: null,
-  fields: newAccount,
+  fields: {
+    name: optional(name({ label: 'Name', help: 'Shown to other members.', example: 'Ann' })),
+    ...newAccount,
+  },
   output: z.object({ id: z.uuid(), slug: z.string() }),
-  run: async (context, { email, password, timeZone }) => {
+  run: async (context, { name = null, email, password, timeZone }) => {
     refuseWhenClosed(context);
     await refuseCommonPassword(password, 'password');
     // Before the address is looked up, so that both outcomes take the same time.
@@ -40,7 +43,7 @@ export const signUp = create({
       email,
       passwordHash,
       timeZone,
-      name: null,
+      name,
       verified: false,
     });
     if (opened === null) {

@@ -1,5 +1,6 @@
 import type { Workspace } from '#generated/client';
 import { fundsNano } from '#lib/control/billing/low-balance';
+import { budgetEnds, readBudgets, type SpentMonth } from '#lib/control/billing/month';
 import { keysetOf, nextOf, timeOrder } from '#lib/control/operations/field/paging';
 import { madeByPeople } from '#lib/control/operations/key/find';
 import { inScope, type Scope, within } from '#lib/control/operations/scope';
@@ -63,10 +64,13 @@ export async function listWorkspaces(
   const workspaces = await store.prisma.workspace.findMany({ where: { id: { in: ids } } });
   const byId = new Map(workspaces.map((workspace) => [workspace.id, workspace]));
   const limited = await readRateLimited(store, ids, nowMs);
+  const budgets = await readBudgets(store, ids, nowMs);
   return {
     data: rows.flatMap((row) => {
       const workspace = byId.get(row.id);
-      return workspace ? [listed(workspace, row, limited.get(row.id) ?? null)] : [];
+      return workspace
+        ? [listed(workspace, row, { limited: limited.get(row.id), month: budgets.get(row.id) })]
+        : [];
     }),
     next: nextOf(found, page.limit, page.sort),
   };
@@ -93,8 +97,9 @@ export async function readWorkspace(
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
   });
   const limited = await readRateLimited(store, [id], nowMs);
+  const budgets = await readBudgets(store, [id], nowMs);
   return {
-    ...listed(workspace, found, limited.get(id) ?? null),
+    ...listed(workspace, found, { limited: limited.get(id), month: budgets.get(id) }),
     keys: keys.map(({ displayStart, displayEnd, ...key }) => ({
       ...key,
       display: `${displayStart}…${displayEnd}`,
@@ -105,7 +110,7 @@ export async function readWorkspace(
 function listed(
   row: Workspace,
   { held, available, funds }: Funds,
-  limited: RateLimited | null,
+  { limited = null, month }: { limited: RateLimited | null | undefined; month: SpentMonth | undefined },
 ): ListedWorkspace {
   return {
     id: row.id,
@@ -114,7 +119,12 @@ function listed(
     simulated: formatUsd(row.simulatedNano),
     held: formatUsd(BigInt(held)),
     available: formatUsd(BigInt(available)),
-    refusing: workspaceRefusingOf({ suspended: row.suspendedAt !== null, fundsNano: BigInt(funds), limited }),
+    refusing: workspaceRefusingOf({
+      suspended: row.suspendedAt !== null,
+      fundsNano: BigInt(funds),
+      budgetEnds: budgetEnds(month),
+      limited,
+    }),
     createdAt: row.createdAt.toISOString(),
   };
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import type { Workspace } from '#generated/client';
 import { change, create, read } from '#lib/control/operations/declare';
-import { allOptional } from '#lib/control/operations/field/field';
+import { allOptional, withPermission } from '#lib/control/operations/field/field';
 import { line } from '#lib/control/operations/field/kinds';
 import {
   conditionsOf,
@@ -15,6 +16,7 @@ import { badInput, notFound } from '#lib/control/operations/refusal';
 import { deleteWorkspace, showDeletion } from '#lib/control/operations/workspace/delete';
 import { listWorkspaces, readWorkspace, workspaceOrders } from '#lib/control/operations/workspace/find';
 import { showLimits } from '#lib/control/operations/workspace/limits';
+import { showMonth } from '#lib/control/operations/workspace/month';
 import { openWorkspace } from '#lib/control/operations/workspace/open-workspace';
 import { renameWorkspace } from '#lib/control/operations/workspace/rename';
 import {
@@ -34,6 +36,9 @@ import { newRowId } from '#lib/platform/data/row-id';
 
 const workspaces = '/workspaces';
 const { name, ...settings } = workspaceSettings;
+
+/** Members who manage billing may set the budget and nothing else (contract: money/budget). */
+const changeable = allOptional(withPermission({ ...workspaceSettings, ...suspension }, 'workspace:write'));
 
 export const createWorkspace = create({
   name: 'workspace.create',
@@ -62,10 +67,11 @@ export const createWorkspace = create({
 
 export const setWorkspace = change({
   name: 'workspace.set',
-  summary: 'Changes settings of a workspace; omitted fields and the slug are unchanged.',
+  summary:
+    'Changes settings of a workspace; omitted fields and the slug are unchanged. The role billing may change only the budget.',
   reach: 'workspace',
-  permission: 'workspace:write',
-  fields: allOptional({ ...workspaceSettings, ...suspension }),
+  permission: 'billing:write',
+  fields: changeable,
   output: changedWorkspace,
   http: [{ method: 'PATCH', path: `${workspaces}/{workspace}` }],
   line: { arguments: ['workspace'] },
@@ -99,13 +105,23 @@ export const setWorkspace = change({
       },
     });
     const changes: Change[] = [{ kind: 'workspace', subject: id }];
-    if (changed.creditNano < row.creditNano) {
+    if (changed.creditNano < row.creditNano || isBoundAnew(row, changed)) {
       changes.push(await recallLeases({ query: (text, values) => store.execute(text, values) }, id));
     }
     const after = stateOfRow(changed);
     return { result: { id, ...after }, subject: id, workspaceId: id, before, after, changes };
   },
 });
+
+/** Whether a hard budget binds from now on in another way, so that leases are granted again under it. */
+function isBoundAnew(before: Workspace, after: Workspace): boolean {
+  if (after.budgetNano === null || after.budgetMode !== 'hard') return false;
+  return (
+    before.budgetNano !== after.budgetNano ||
+    before.budgetMode !== after.budgetMode ||
+    before.timeZone !== after.timeZone
+  );
+}
 
 export const showWorkspace = read({
   name: 'workspace.show',
@@ -157,4 +173,5 @@ export const workspaceOperations = [
   deleteWorkspace,
   renameWorkspace,
   showLimits,
+  showMonth,
 ];

@@ -5,15 +5,22 @@ import { idFloor } from '#lib/platform/ids';
 const codes = {
   suspended: 'apikey_inactive',
   funds: 'insufficient_balance',
+  budget: 'insufficient_balance',
 } as const;
 const rateCodes = ['workspace_rpm_exceeded', 'workspace_tpm_exceeded', 'workspace_concurrency_exceeded'];
 
 /** By what calls of all keys of a workspace are refused (contract: operations/workspace-show). */
 export const workspaceRefusing = z.object({
   cause: z
-    .enum(['suspended', 'funds', 'rate'])
+    .enum(['suspended', 'funds', 'budget', 'rate'])
     .describe('The first cause in the order of admission. "rate" is read from the calls of the last hour.'),
   code: z.string().describe('Error code of the refusals.'),
+  until: z.iso
+    .datetime()
+    .nullable()
+    .describe(
+      'When it ends by itself: the end of the month of a budget; null: only if something is changed.',
+    ),
   latest: z
     .object({ at: z.iso.datetime(), refused: z.int().describe('How many calls of the last hour.') })
     .nullable()
@@ -32,6 +39,8 @@ export interface RateLimited {
 export interface WorkspaceFacts {
   readonly suspended: boolean;
   readonly fundsNano: bigint;
+  /** When a hard budget that is used up admits calls again; null: it refuses none. */
+  readonly budgetEnds: Date | null;
   readonly limited: RateLimited | null;
 }
 
@@ -39,13 +48,21 @@ export interface WorkspaceFacts {
 export function workspaceRefusingOf({
   suspended,
   fundsNano,
+  budgetEnds,
   limited,
 }: WorkspaceFacts): WorkspaceRefusing | null {
-  if (suspended) return { cause: 'suspended', code: codes.suspended, latest: null };
-  if (fundsNano <= 0n) return { cause: 'funds', code: codes.funds, latest: null };
+  const by = (cause: keyof typeof codes, until: Date | null = null) => ({
+    cause,
+    code: codes[cause],
+    until: until?.toISOString() ?? null,
+    latest: null,
+  });
+  if (suspended) return by('suspended');
+  if (fundsNano <= 0n) return by('funds');
+  if (budgetEnds !== null) return by('budget', budgetEnds);
   if (limited === null) return null;
   const { code, at, refused } = limited;
-  return { cause: 'rate', code, latest: { at: at.toISOString(), refused } };
+  return { cause: 'rate', code, until: null, latest: { at: at.toISOString(), refused } };
 }
 
 const hourMs = 3_600_000;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Workspace } from '#generated/client';
-import { allowance, choice, count, limit, line, name, toggle } from '#lib/control/operations/field/kinds';
+import { budgetModes } from '#lib/control/billing/month';
+import { allowance, cap, choice, count, limit, line, name, toggle } from '#lib/control/operations/field/kinds';
 import { timeZone } from '#lib/control/operations/field/people';
 import { shapeOf, shownSettings } from '#lib/control/operations/field/settings';
 import { workspaceRefusing } from '#lib/control/operations/workspace/refusing';
@@ -77,6 +78,22 @@ export const workspaceSettings = {
     help: 'Reserves the maximum cost of each call, so that the balance never falls below 0.',
     example: true,
   }),
+  budget: cap({
+    label: 'Monthly budget',
+    help: 'For each calendar month in the time zone of the workspace.',
+    empty: 'No budget',
+    example: '100',
+    permission: 'billing:write',
+  }),
+  budgetMode: choice(
+    {
+      label: 'Mode of the budget',
+      help: 'Only warns, or refuses calls when the budget is used up.',
+      example: 'hard',
+      permission: 'billing:write',
+    },
+    budgetModes,
+  ),
 };
 
 /** Of operators; the reason and the contact end with the suspension (contract: control-plane/suspended). */

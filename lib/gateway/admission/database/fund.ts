@@ -1,4 +1,6 @@
 import type { QueryResult } from 'pg';
+import { monthOf } from '#lib/core/charts/ranges';
+import { knownZone } from '#lib/core/charts/zone';
 import {
   endingSeconds,
   type FundAnswer,
@@ -9,10 +11,12 @@ import {
 } from '#lib/gateway/admission/money-store';
 import {
   apportion,
+  type BudgetRoom,
   type CapRoom,
   type LockedFunds,
   noneSimulated,
 } from '#lib/gateway/admission/pure/apportion';
+import { postedOfCalls } from '#lib/gateway/ledger/posted';
 import { publish } from '#lib/platform/data/change';
 import type { Db } from '#lib/platform/data/db';
 import { moment, nano, text, uuid } from '#lib/platform/data/literals';
@@ -95,7 +99,8 @@ function lockAndRead(request: FundRequest, ownerId: string, epoch: number): stri
     ${lockKeys}
     SELECT 1 FROM owner WHERE id = ${me} FOR KEY SHARE;
     SELECT 'workspace' AS funds, w.balance_nano + w.credit_nano - ${expiring(0)} AS settled,
-      ${expiring(endingSeconds)} - ${expiring(0)} AS ending, w.simulated_nano, open.*, leases.*,
+      ${expiring(endingSeconds)} - ${expiring(0)} AS ending, w.simulated_nano, w.budget_nano, w.budget_mode = 'hard' AS budget_hard, open.*, leases.*,
+      CASE WHEN w.budget_mode = 'hard' AND w.budget_nano IS NOT NULL THEN ${postedIn(request)} END AS month_spent,
       (SELECT count(*) FROM owner WHERE expires_at > now()) AS owners,
       EXISTS (SELECT 1 FROM owner WHERE id = ${me} AND epoch = ${epoch} AND expires_at > now()) AS alive
     FROM workspace w ${leased('workspace', 'w.id', me)}
@@ -106,6 +111,16 @@ function lockAndRead(request: FundRequest, ownerId: string, epoch: number): stri
     ) AS open
     WHERE w.id = ${workspace};
     ${keys ? readKeys(keys, request, me) : ''}`;
+}
+
+function monthOfRequest({ atMs, timeZone }: FundRequest): { readonly fromMs: number; readonly toMs: number } {
+  return monthOf(atMs, knownZone(timeZone));
+}
+
+/** What the ledger posted for calls in the month of a request, at most one line for each quarter of an hour. */
+function postedIn(request: FundRequest): string {
+  const { fromMs, toMs } = monthOfRequest(request);
+  return postedOfCalls('w.id', moment(fromMs), moment(toMs));
 }
 
 /** What is left of promo credits that have expired, or will so many seconds from now; most workspaces have none. */
@@ -197,8 +212,18 @@ function readFunds(answer: unknown, request: FundRequest): Read {
         othersNano: amount(row?.others_simulated),
       },
       caps: [],
+      budget: row === undefined ? null : budgetOf(row, request),
     },
     keys: new Map(keys.map((funds) => [funds.subjectId, funds])),
+  };
+}
+
+function budgetOf(row: Row, request: FundRequest): BudgetRoom | null {
+  if (row.budget_hard !== true || row.budget_nano === null) return null;
+  return {
+    budgetNano: amount(row.budget_nano),
+    settledNano: amount(row.month_spent),
+    endsAtMs: monthOfRequest(request).toMs,
   };
 }
 
@@ -229,6 +254,7 @@ function keyFunds(row: Row): LockedFunds {
       ...cap('d30_limit_reached', row.d30_cap_nano, row.spent_d30, all),
       ...cap('quota_exceeded', row.quota_nano, row.spent_nano, all),
     ],
+    budget: null,
   };
 }
 

@@ -25,6 +25,15 @@ export interface CapRoom {
   readonly freesAtMs: number | null;
 }
 
+/** The hard budget of a workspace, nano-dollars (contract: money/budget-mode). */
+export interface BudgetRoom {
+  readonly budgetNano: bigint;
+  /** Posted in the month. */
+  readonly settledNano: bigint;
+  /** When the month ends, ms since the epoch. */
+  readonly endsAtMs: number;
+}
+
 /** A workspace or a key as the database has it under its row lock. */
 export interface LockedFunds extends LeaseRef {
   /** Leased to this owner, and to all others. */
@@ -37,6 +46,8 @@ export interface LockedFunds extends LeaseRef {
   readonly endingNano: bigint;
   readonly simulated: Simulated;
   readonly caps: readonly CapRoom[];
+  /** null: a key, or a workspace without a hard budget. */
+  readonly budget: BudgetRoom | null;
 }
 
 /**
@@ -71,6 +82,8 @@ interface Bound {
   readonly othersNano: bigint;
   /** Leaves simulated money out, and binds only calls that may go to a real provider. */
   readonly real: boolean;
+  /** It is the budget of the workspace. */
+  readonly ofBudget: boolean;
 }
 
 /** Funds while they are being shared out. */
@@ -133,7 +146,8 @@ function open(funds: LockedFunds, state: LeaseState, owners: number, holds: read
   const kept = state.reclaim && funds.ownNano > state.keepNano ? state.keepNano : funds.ownNano;
   const part: Open = {
     funds,
-    bounds: funds.kind === 'workspace' ? boundsOf(funds, kept) : capsOf(funds, kept),
+    bounds:
+      funds.kind === 'workspace' ? [...boundsOf(funds, kept), ...budgetOf(funds, kept)] : capsOf(funds, kept),
     usableNano: state.reclaim ? 0n : state.usableNano,
     grantNano: 0n,
     simulated: funds.ownNano > 0n ? funds.simulated.ownNano > 0n : state.simulated,
@@ -164,6 +178,7 @@ function boundsOf(funds: LockedFunds, kept: bigint): Bound[] {
     freesAtMs: null,
     othersNano,
     real: false,
+    ofBudget: false,
   };
   if (simulated.settledNano <= 0n) return [all];
   const restNano = settledNano - simulated.settledNano;
@@ -181,6 +196,24 @@ function boundsOf(funds: LockedFunds, kept: bigint): Bound[] {
   return [rest, all];
 }
 
+/** What is posted in the month and everything that is held or leased, of all money. */
+function budgetOf({ budget, rowsNano, othersNano }: LockedFunds, kept: bigint): Bound[] {
+  if (budget === null) return [];
+  const { budgetNano, settledNano, endsAtMs } = budget;
+  return [
+    {
+      code: 'insufficient_balance',
+      boundNano: budgetNano,
+      settledFreeNano: budgetNano - settledNano,
+      freeNano: budgetNano - settledNano - rowsNano - kept - othersNano,
+      freesAtMs: endsAtMs,
+      othersNano,
+      real: false,
+      ofBudget: true,
+    },
+  ];
+}
+
 function capsOf({ caps, othersNano }: LockedFunds, kept: bigint): Bound[] {
   return caps.map((cap) => ({
     code: cap.code,
@@ -190,6 +223,7 @@ function capsOf({ caps, othersNano }: LockedFunds, kept: bigint): Bound[] {
     freesAtMs: cap.freesAtMs,
     othersNano,
     real: false,
+    ofBudget: false,
   }));
 }
 
@@ -251,7 +285,7 @@ function covers(part: Open, amountNano: bigint): boolean {
   return part.usableNano > 0n && part.usableNano >= amountNano;
 }
 
-/** Funds before caps, caps in the order day, 7-day, 30-day, quota (contract: admission/order). */
+/** Funds before the budget and caps, caps in the order day, 7-day, 30-day, quota (contract: admission/order). */
 function firstShort(
   hold: HoldRequest,
   funds: readonly Open[],
@@ -271,6 +305,7 @@ function firstShort(
         leases: inTheWay,
         boundNano: bound.boundNano,
         besideSimulated: bound.real,
+        ofBudget: bound.ofBudget,
         freesAtMs: bound.freesAtMs,
       };
     }

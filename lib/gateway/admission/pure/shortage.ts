@@ -23,8 +23,9 @@ export const slidingHours: Partial<Record<Shortage['code'], number>> = {
 export function refuseShort(shortage: Shortage, hold: HoldRequest, freesAtMs: number | null): Refusal {
   const { code, runningOnly } = shortage;
   const bound = formatUsd(shortage.boundNano);
-  const what =
-    code === 'insufficient_balance'
+  const what = shortage.ofBudget
+    ? `This workspace has reached its monthly budget of $${bound}`
+    : code === 'insufficient_balance'
       ? funds(shortage, hold)
       : `This API key has reached its ${caps[code]} of $${bound}`;
   if (runningOnly) {
@@ -33,7 +34,17 @@ export function refuseShort(shortage: Shortage, hold: HoldRequest, freesAtMs: nu
       shouldRetry: true,
     });
   }
-  return refusal(code, `${what}; ${shortage.besideSimulated ? ofSimulated : remedy(code, freesAtMs)}.`);
+  if (shortage.besideSimulated) return refusal(code, `${what}; ${ofSimulated}.`);
+  return refusal(code, `${what}; ${shortage.ofBudget ? ofBudget(freesAtMs) : remedy(code, freesAtMs)}.`);
+}
+
+function ofBudget(endsAtMs: number | null): string {
+  const when = momentOf(endsAtMs) ?? 'the start of the next month';
+  return `it resets at ${when}, or raise it on the Billing page of the console`;
+}
+
+function momentOf(atMs: number | null): string | null {
+  return atMs === null ? null : new Date(atMs).toISOString().replace('.000Z', 'Z');
 }
 
 /** Test payments would only add more of it. */
@@ -53,7 +64,7 @@ function funds({ boundNano, besideSimulated }: Shortage, hold: HoldRequest): str
 }
 
 function remedy(code: Shortage['code'], freesAtMs: number | null): string {
-  const when = freesAtMs === null ? null : new Date(freesAtMs).toISOString().replace('.000Z', 'Z');
+  const when = momentOf(freesAtMs);
   switch (code) {
     case 'insufficient_balance':
       return 'add funds on the Billing page of the console, or ask the operator of this gateway, then retry';

@@ -1,6 +1,7 @@
 import { usageClasses } from '#lib/core/metering/usage';
 import { LONGEST_SLUG } from '#lib/core/schemas/catalogue';
 import type { CallRecord, CountedCall } from '#lib/gateway/settlement/pure/entry';
+import { isOwnAnswer, ownModel } from '#lib/gateway/settlement/pure/own-answer';
 import { callColumns, openColumns, typeIds } from '#lib/gateway/settlement/pure/record/columns';
 import { type KeptColumns, type RowBytes, RowWriter } from '#lib/gateway/settlement/pure/record/row-writer';
 import { jsonOf, storable } from '#lib/gateway/settlement/pure/record/storable';
@@ -165,6 +166,7 @@ function priceJson(nano: bigint): string {
 
 /** The model that a call counts under: slugs that are not in the catalogue would make rows without end. */
 export function countedModel(call: CountedCall): string {
+  if (isOwnAnswer(call)) return ownModel;
   if (call.answeringModel !== null) return call.answeringModel;
   if (call.errorCode === 'model_not_allowed') return '';
   const asked = storable(call.requestedModel ?? '');

@@ -120,6 +120,7 @@ export type CountedCall = Pick<
   | 'workspaceId'
   | 'keyId'
   | 'atMs'
+  | 'family'
   | 'requestedModel'
   | 'answeringModel'
   | 'provider'
@@ -165,13 +166,14 @@ export function writtenOf(
 
 /** What settlement counts of a call. */
 export function countedOf(call: CallRecord): CountedCall {
-  const { id, workspaceId, keyId, atMs, requestedModel, answeringModel, provider } = call;
+  const { id, workspaceId, keyId, atMs, family, requestedModel, answeringModel, provider } = call;
   const { status, errorCode, endReason, costNano, latencyMs, firstByteMs } = call;
   return {
     id,
     workspaceId,
     keyId,
     atMs,
+    family,
     requestedModel,
     answeringModel,
     provider,

@@ -20,6 +20,8 @@ import { openOwnDatabase } from '#tests/support/postgres/own-database';
 
 const db = await openOwnDatabase();
 
+const signUpAs = (input: Record<string, unknown>) =>
+  ask({ ...controlHost(db), accounts: rules }, signUp, { actor: { kind: 'stranger', address: null }, input });
 const balanceOf = async (slug: string) =>
   (await db.prisma.workspace.findUniqueOrThrow({ where: { slug } })).balanceNano;
 
@@ -41,6 +43,16 @@ describe('signing up (contract: control-plane/sign-up)', () => {
     const [row] = await db.prisma.audit.findMany({ where: { subject: id } });
     expect(row).toMatchObject({ actor: 'stranger', action: 'user.sign-up', address: '192.0.2.7' });
     expect(JSON.stringify(row)).not.toMatch(/random words|argon2/);
+  });
+
+  it('takes a name, which others see, and refuses one that cannot be shown', async () => {
+    const email = newEmail();
+    const { id, slug } = await signUpAs({ name: '  Ann Lee ', email, password });
+    const user = await db.prisma.user.findUniqueOrThrow({ where: { id } });
+    expect(user.name).toBe('Ann Lee');
+    expect((await db.prisma.workspace.findUniqueOrThrow({ where: { slug } })).name).toBe('Ann Lee');
+    for (const name of ['', ' ', 'Ann\u202Elee', 'x'.repeat(101)])
+      expect(await refusalOf(signUpAs({ name, email: newEmail(), password }))).toMatch(/name/);
   });
 
   it('of one address twice at once makes one account, one workspace and one mail', async () => {

@@ -9,7 +9,7 @@ import type { CallRecord } from '#lib/gateway/settlement/pure/entry';
 import { settle } from '#lib/gateway/settlement/settle';
 import { type Db, openDb } from '#lib/platform/data/db';
 import { idFloor } from '#lib/platform/ids';
-import { listCalls, operate, setWorkspace } from '#tests/support/control/operate';
+import { createUser, listCalls, operate, setWorkspace } from '#tests/support/control/operate';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
 import { addKey, callOf, closeOf, createCustomer, newId } from '#tests/support/settlement';
 
@@ -28,6 +28,8 @@ let slug: string;
 const idAt = (atMs: number, n: number) =>
   `${idFloor(atMs).slice(0, 14)}7000-8000-${n.toString(16).padStart(12, '0')}`;
 
+/** What the gateway answers itself, which no figure counts (contract: call-log/own-answers). */
+const own = { answeringModel: null, provider: null, attempts: [], costNano: 0n } as const;
 const ends: readonly Partial<CallRecord>[] = [
   {},
   {},
@@ -50,14 +52,18 @@ const ends: readonly Partial<CallRecord>[] = [
   { status: 200, endReason: 'timeout' },
   { status: 499, endReason: 'client_gone' },
   { status: 200, endReason: 'interrupted' },
+  {},
+  { ...own, family: 'models', operation: 'models.list', requestedModel: null },
+  { ...own, family: 'models', operation: 'models.list', status: 429, endReason: 'refused' },
+  { ...own, operation: 'messages.count_tokens' },
 ];
 
 /** Calls of two days, of all models, providers, keys, ends and families; some were answered by another model. */
 async function call(slot: { workspaceId: string; keyIds: readonly string[] }): Promise<void> {
   const models = ['a/one', 'a/two', 'b/three'];
-  const calls = Array.from({ length: 600 }, (_, n) => {
+  const calls = Array.from({ length: 900 }, (_, n) => {
     // Every tenth at the very start of a quarter of an hour, and every tenth at its very end.
-    const roughMs = startMs - quarterMs + n * 300_007;
+    const roughMs = startMs - quarterMs + n * 200_007;
     const edgeMs = Math.floor(roughMs / quarterMs) * quarterMs;
     const atMs = n % 10 === 0 ? edgeMs : n % 10 === 1 ? edgeMs - 1 : roughMs;
     const end = ends[n % ends.length] ?? {};
@@ -92,6 +98,8 @@ beforeAll(async () => {
   await setWorkspace(db, { workspace: slug, timeZone: 'Asia/Kathmandu' });
   const second = newId();
   await addKey(db.pool, customer.workspaceId, second, null);
+  const { id } = await createUser(db, { email: 'maker@example.com', password: 'long enough' });
+  await db.pool.query('UPDATE api_key SET created_by = $1 WHERE id = $2', [id, second]);
   await call({ workspaceId: customer.workspaceId, keyIds: [customer.keyId, second] });
 });
 afterAll(async () => {
@@ -129,6 +137,11 @@ describe('a bar of usage (contract: call-log/roll-up)', () => {
     expect(calls).toBeGreaterThan(500);
     const whole = await logged({ ...range, by: null, value: null, filters: {}, errors: false });
     expect(whole).toEqual({ calls, cost: found.cost, more: false });
+    const everything = (await listCalls(db, slug, { ...range, limit: 1, count: true })).count;
+    const uncounted = (await listCalls(db, slug, { ...range, usage: 'not-counted', limit: 1, count: true }))
+      .count;
+    expect(uncounted?.calls).toBeGreaterThan(100);
+    expect(everything).toEqual({ calls: calls + (uncounted?.calls ?? 0), cost: found.cost, more: false });
   });
 
   it('leads there through the filters of its page too', async () => {

@@ -19,6 +19,7 @@ describe('the overview of a workspace', () => {
       held: '0',
       simulated: '0',
       topUpsPaused: null,
+      month: expect.objectContaining({ spent: '0', forecast: null, budget: null }),
       lowBalance: null,
       perDay: '0',
       daysLeft: null,

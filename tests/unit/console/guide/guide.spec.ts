@@ -1,10 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { type Token, walkTokens } from 'marked';
 import { describe, expect, it } from 'vitest';
 import { describedApi } from '#lib/console/guide/api';
 import { errorsInMarkdown, listControlErrors, listErrors } from '#lib/console/guide/errors';
+import { type HelpTopic, helpHref, helpPlaces } from '#lib/console/guide/help';
 import { anchorOf, guideHref, guidePages } from '#lib/console/guide/pages';
-import { readGuide } from '#lib/console/guide/read';
+import { navigationOf, readChangelog, readGuide } from '#lib/console/guide/read';
 import { readSettings } from '#lib/console/guide/settings';
 import { readSnippets, snippetsFor } from '#lib/console/guide/snippets';
 import { toolTableInMarkdown } from '#lib/console/guide/tool-table';
@@ -56,6 +57,29 @@ describe('the guide', () => {
       }),
     );
     expect(broken).toEqual([]);
+  });
+
+  it('explains every page of the console, which links to it', () => {
+    const missing = Object.keys(helpPlaces).filter((topic) => !anchors.has(helpHref(topic as HelpTopic)));
+    expect(missing).toEqual([]);
+    const files = globSync('app/(console)/**/*.tsx').filter((file) =>
+      readFileSync(file, 'utf8').includes('<PageHead'),
+    );
+    expect(files.length).toBeGreaterThan(20);
+    const heads = files.flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(/<PageHead\s(?:\s*)(\S+)/g)].map(([, first]) => [file, first]),
+    );
+    expect(heads.filter(([, first]) => !first?.startsWith('help='))).toEqual([]);
+  });
+
+  it('shows the changelog with its links, under the versions', async () => {
+    const changelog = await readChangelog();
+    expect(changelog.headings.map(({ text }) => text)).toContain('0.2.0');
+    const links = tokensOf(changelog).flatMap((token) => (token.type === 'link' ? [String(token.href)] : []));
+    const guide = links.filter((href) => href.startsWith('docs/guide/'));
+    expect(guide.length).toBeGreaterThan(1);
+    for (const href of guide) expect([...anchors], href).toContain(guideHref(href));
+    expect(navigationOf(pages).at(-1)).toMatchObject({ slug: 'changelog' });
   });
 
   it('contains no HTML except the marks of generated parts', () => {

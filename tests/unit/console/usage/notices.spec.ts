@@ -8,6 +8,13 @@ const well: Overview = {
   held: '0',
   topUpsPaused: null,
   simulated: '0',
+  month: {
+    from: '2026-11-01T00:00:00.000Z',
+    to: '2026-12-01T00:00:00.000Z',
+    spent: '41',
+    forecast: null,
+    budget: null,
+  },
   lowBalance: null,
   perDay: '1',
   daysLeft: 100,
@@ -32,6 +39,18 @@ describe('what needs attention', () => {
     [{ available: '0', held: '4' }, 'warn', 'Running calls hold all funds ($4.00)'],
   ])('is the balance of %j', (found, tone, text) => {
     expect(notices(found)).toEqual([expect.objectContaining({ tone, text: expect.stringContaining(text) })]);
+  });
+
+  it.each([
+    ['hard', '41', 1, 'bad', 'The monthly budget of $41.00 is used up: calls are refused with 402'],
+    ['warning', '41', 1, 'warn', '$41.00 of the monthly budget of $41.00 is spent.'],
+    ['hard', '50', 0.82, 'warn', '$41.00 of the monthly budget of $50.00 is spent.'],
+  ] as const)('is a %s budget of $%s', (mode, amount, used, tone, text) => {
+    const month = { ...well.month, budget: { amount, mode, left: '0', used } };
+    expect(notices({ month })).toEqual([
+      expect.objectContaining({ id: 'budget', tone, text: expect.stringContaining(text) }),
+    ]);
+    expect(notices({ month: { ...month, budget: { ...month.budget, used: 0.79 } } })).toEqual([]);
   });
 
   it('is, before all else, that automatic top-ups are paused, and why', () => {

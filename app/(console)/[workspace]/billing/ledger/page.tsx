@@ -39,6 +39,7 @@ export default async function LedgerPage({ params, searchParams }: LedgerPagePro
   return (
     <>
       <PageHead
+        help="ledger"
         title="Ledger"
         action={
           <div className="flex flex-wrap gap-2">

@@ -71,6 +71,7 @@ export default async function SupportPage({ params }: SupportPageProps) {
   return (
     <>
       <PageHead
+        help="operator-workspaces"
         title={
           <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
             <span className="[overflow-wrap:anywhere]">{name}</span>
