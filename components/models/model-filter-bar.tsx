@@ -2,7 +2,7 @@
 
 import { X } from 'lucide-react';
 import { parseAsString, useQueryStates } from 'nuqs';
-import { useMemo, useTransition } from 'react';
+import { type ReactNode, useMemo, useTransition } from 'react';
 import { Button } from '#components/ui/button';
 import { handFocusOn } from '#components/ui/hand-focus-on';
 import { NativeSelect } from '#components/ui/native-select';
@@ -23,7 +23,13 @@ export interface ModelFilterChoice {
 const row = 'grid grid-cols-2 gap-2 sm:flex sm:flex-wrap sm:items-center';
 
 /** The filters of the catalogue, kept in the URL. */
-export function ModelFilterBar({ choices }: { choices: readonly ModelFilterChoice[] }) {
+interface ModelFilterBarProps {
+  choices: readonly ModelFilterChoice[];
+  /** A button behind the filters. */
+  action: ReactNode;
+}
+
+export function ModelFilterBar({ choices, action }: ModelFilterBarProps) {
   const [pending, startTransition] = useTransition();
   const names = useMemo(() => ['search', ...choices.map(({ name }) => name)], [choices]);
   const parsers = useMemo(
@@ -82,6 +88,7 @@ export function ModelFilterBar({ choices }: { choices: readonly ModelFilterChoic
             Clear
           </Button>
         ) : null}
+        {action}
       </div>
       <details open={rare.some(({ name }) => given[name])}>
         <summary className="w-fit cursor-pointer rounded-sm text-muted text-xs hover:text-ink">

@@ -1,4 +1,4 @@
-import { ChosenCallTable } from '#components/logs/columns/chosen-columns';
+import { ChosenCallTable } from '#components/logs/chosen-call-table';
 import { LiveCalls } from '#components/logs/live/live-calls';
 import { NoCalls } from '#components/logs/no-calls';
 import { PagesNav } from '#components/pages-nav';

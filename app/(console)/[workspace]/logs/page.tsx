@@ -1,25 +1,24 @@
 import { Download } from 'lucide-react';
 import type { Metadata } from 'next';
-import { cookies } from 'next/headers';
 import { Suspense } from 'react';
-import { ChosenColumns } from '#components/logs/columns/chosen-columns';
-import { ColumnMenu } from '#components/logs/columns/column-menu';
+import { ChosenColumns } from '#components/columns/chosen-columns';
+import { ColumnMenu } from '#components/columns/column-menu';
 import { LiveSwitch } from '#components/logs/live/live-switch';
 import { LogFilterBar } from '#components/logs/log-filter-bar';
 import { PageHead } from '#components/page-head';
 import { buttonStyle } from '#components/ui/button';
 import { TableSkeleton } from '#components/ui/skeleton';
+import { readChosenColumns } from '#lib/console/chosen-columns';
 import { formOf } from '#lib/console/form';
 import { listAddress } from '#lib/console/list-address';
 import { readLogAddress } from '#lib/console/log/address';
-import { columnsCookie, readColumns } from '#lib/console/log/columns';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { logFields } from '#lib/control/operations/call/operations';
 import { listModelNames } from '#lib/control/operations/catalogue/operations';
 import { listKeyNames } from '#lib/control/operations/key/operations';
 import { errorTable } from '#lib/core/errors';
-import { chooseColumnsAction } from './actions';
+import { chooseColumnsAction } from '../../../columns-action';
 import { CallList } from './call-list';
 
 export const metadata: Metadata = { title: 'Logs' };
@@ -57,9 +56,9 @@ export default async function LogsPage({ params, searchParams }: LogsPageProps) 
     readForPage(listKeyNames, workspace.slug, { limit: 1, chosen: filters.texts.key }),
     readForPage(listModelNames, workspace.slug, {}),
   ]);
-  const remembered = readColumns((await cookies()).get(columnsCookie)?.value);
+  const remembered = await readChosenColumns('log', query);
   return (
-    <ChosenColumns remembered={remembered} remember={chooseColumnsAction}>
+    <ChosenColumns table="log" remembered={remembered} remember={chooseColumnsAction}>
       <PageHead
         title="Logs"
         action={

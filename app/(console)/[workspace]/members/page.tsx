@@ -1,4 +1,6 @@
 import type { Metadata } from 'next';
+import { ChosenColumns } from '#components/columns/chosen-columns';
+import { ColumnMenu } from '#components/columns/column-menu';
 import { InvitationTable } from '#components/members/invitation-table';
 import { InviteButton } from '#components/members/invite-dialog';
 import { MemberPageProvider } from '#components/members/member-actions';
@@ -6,6 +8,8 @@ import { MemberTable } from '#components/members/member-table';
 import { RoleMatrix } from '#components/members/role-matrix';
 import { PageHead } from '#components/page-head';
 import { PagesNav } from '#components/pages-nav';
+import { readChosenColumns } from '#lib/console/chosen-columns';
+import { shownColumns } from '#lib/console/columns';
 import { getConsoleHost } from '#lib/console/db';
 import { listAddress } from '#lib/console/list-address';
 import { lockOf } from '#lib/console/lock';
@@ -19,6 +23,7 @@ import { listInvitations } from '#lib/control/operations/invitation/operations';
 import { listMembers } from '#lib/control/operations/member/operations';
 import { operations } from '#lib/control/operations/operations';
 import { may, roles } from '#lib/core/role';
+import { chooseColumnsAction } from '../../../columns-action';
 import {
   cancelAction,
   inviteAction,
@@ -57,9 +62,10 @@ export default async function MembersPage({ params, searchParams }: MembersPageP
   const { slug, timeZone } = workspace;
   const query = await searchParams;
   const [after, sort] = [[query.after].flat()[0], [query.sort].flat()[0]];
-  const [members, invitations] = await Promise.all([
+  const [members, invitations, chosen] = await Promise.all([
     readForPage(listMembers, slug, { sort: sort ?? 'name', after, limit: 100 }),
     readForPage(listInvitations, slug, { limit: 200 }),
+    readChosenColumns('members', query),
   ]);
   const nowMs = Date.now();
   const place = { timeZone, nowMs };
@@ -74,11 +80,24 @@ export default async function MembersPage({ params, searchParams }: MembersPageP
       changesOwners={changesOwners}
       roles={roles.filter((one) => one !== 'owner' || changesOwners)}
     >
-      <PageHead title="Members" action={<InviteButton />}>
+      <PageHead
+        title="Members"
+        action={
+          <div className="flex gap-2">
+            <ChosenColumns table="members" remembered={chosen} remember={chooseColumnsAction}>
+              <ColumnMenu />
+            </ChosenColumns>
+            <InviteButton />
+          </div>
+        }
+      >
         Who has access to this workspace, and what they can do. Changes apply immediately.
       </PageHead>
       <section aria-label="Members" className="grid min-w-0 gap-3">
-        <MemberTable members={members.data.map((one) => memberRowOf(one, user.id, place))} />
+        <MemberTable
+          members={members.data.map((one) => memberRowOf(one, user.id, place))}
+          columns={shownColumns('members', chosen)}
+        />
         <PagesNav
           label="Members pages"
           first={after ? listAddress(here, { sort: sort ?? null }) : null}

@@ -1,14 +1,17 @@
 import type { Metadata } from 'next';
 import { Suspense } from 'react';
+import { ChosenColumns } from '#components/columns/chosen-columns';
 import { PageHead } from '#components/page-head';
 import { UsageBar } from '#components/usage/usage-bar';
 import { UsageSkeleton } from '#components/usage/usage-skeleton';
+import { readChosenColumns } from '#lib/console/chosen-columns';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { loadUsageAddress, questionOf } from '#lib/console/usage/address';
 import { listModelNames } from '#lib/control/operations/catalogue/operations';
 import { listKeyNames } from '#lib/control/operations/key/operations';
 import { dayName, knownZone } from '#lib/core/charts/zone';
+import { chooseColumnsAction } from '../../../columns-action';
 import { UsageFigures } from './usage-figures';
 
 export const metadata: Metadata = { title: 'Usage' };
@@ -50,13 +53,19 @@ export default async function UsagePage({ params, searchParams }: UsagePageProps
         keys={keys.map(({ id, name }) => ({ value: id, label: name }))}
       />
       <Suspense fallback={<UsageSkeleton />}>
-        <UsageFigures
-          workspace={workspace}
-          address={address}
-          question={question}
-          nowMs={nowMs}
-          query={query}
-        />
+        <ChosenColumns
+          table="usage"
+          remembered={await readChosenColumns('usage', query)}
+          remember={chooseColumnsAction}
+        >
+          <UsageFigures
+            workspace={workspace}
+            address={address}
+            question={question}
+            nowMs={nowMs}
+            query={query}
+          />
+        </ChosenColumns>
       </Suspense>
     </>
   );
