@@ -412,6 +412,7 @@ export const ModelName = {
   Workspace: 'Workspace',
   FormerSlug: 'FormerSlug',
   Member: 'Member',
+  SavedView: 'SavedView',
   Alert: 'Alert',
   Webhook: 'Webhook',
   WebhookDelivery: 'WebhookDelivery',
@@ -483,7 +484,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "session" | "accountToken" | "operatorLink" | "secretPrint" | "linkedAccount" | "mail" | "workspace" | "formerSlug" | "member" | "alert" | "webhook" | "webhookDelivery" | "invitation" | "invitationLink" | "apiKey" | "managementKey" | "storedAnswer" | "provider" | "credential" | "credentialTest" | "model" | "offer" | "priceVersion" | "policy" | "policyDraft" | "call" | "ledgerLine" | "promo" | "promoMark" | "ledgerDay" | "ledgerCheck" | "openQuarter" | "closedSpend" | "journalPosition" | "settledApart" | "journalSince" | "owner" | "lease" | "hold" | "openCall" | "change" | "changeHead" | "seenTime" | "audit" | "spendMinute" | "usageQuarter" | "usageQuarterCounted" | "usageDay" | "usageSpan" | "resource" | "job" | "adjustment" | "topUp" | "payer" | "fleetDuty" | "statusDay" | "incident" | "incidentUpdate" | "announcement" | "lostUsage" | "autoTopUp" | "stripeEvent" | "limitGrant" | "limitSlot" | "limitTurn"
+    modelProps: "user" | "session" | "accountToken" | "operatorLink" | "secretPrint" | "linkedAccount" | "mail" | "workspace" | "formerSlug" | "member" | "savedView" | "alert" | "webhook" | "webhookDelivery" | "invitation" | "invitationLink" | "apiKey" | "managementKey" | "storedAnswer" | "provider" | "credential" | "credentialTest" | "model" | "offer" | "priceVersion" | "policy" | "policyDraft" | "call" | "ledgerLine" | "promo" | "promoMark" | "ledgerDay" | "ledgerCheck" | "openQuarter" | "closedSpend" | "journalPosition" | "settledApart" | "journalSince" | "owner" | "lease" | "hold" | "openCall" | "change" | "changeHead" | "seenTime" | "audit" | "spendMinute" | "usageQuarter" | "usageQuarterCounted" | "usageDay" | "usageSpan" | "resource" | "job" | "adjustment" | "topUp" | "payer" | "fleetDuty" | "statusDay" | "incident" | "incidentUpdate" | "announcement" | "lostUsage" | "autoTopUp" | "stripeEvent" | "limitGrant" | "limitSlot" | "limitTurn"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1224,6 +1225,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.MemberCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.MemberCountAggregateOutputType> | number
+        }
+      }
+    }
+    SavedView: {
+      payload: Prisma.$SavedViewPayload<ExtArgs>
+      fields: Prisma.SavedViewFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SavedViewFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SavedViewPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SavedViewFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SavedViewPayload>
+        }
+        findFirst: {
+          args: Prisma.SavedViewFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SavedViewPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SavedViewFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SavedViewPayload>
+        }
+        findMany: {
+          args: Prisma.SavedViewFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SavedViewPayload>[]
+        }
+        create: {
+          args: Prisma.SavedViewCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SavedViewPayload>
+        }
+        createMany: {
+          args: Prisma.SavedViewCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SavedViewCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SavedViewPayload>[]
+        }
+        delete: {
+          args: Prisma.SavedViewDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SavedViewPayload>
+        }
+        update: {
+          args: Prisma.SavedViewUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SavedViewPayload>
+        }
+        deleteMany: {
+          args: Prisma.SavedViewDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SavedViewUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SavedViewUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SavedViewPayload>[]
+        }
+        upsert: {
+          args: Prisma.SavedViewUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SavedViewPayload>
+        }
+        aggregate: {
+          args: Prisma.SavedViewAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSavedView>
+        }
+        groupBy: {
+          args: Prisma.SavedViewGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SavedViewGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SavedViewCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SavedViewCountAggregateOutputType> | number
         }
       }
     }
@@ -5545,6 +5620,20 @@ export const MemberScalarFieldEnum = {
 export type MemberScalarFieldEnum = (typeof MemberScalarFieldEnum)[keyof typeof MemberScalarFieldEnum]
 
 
+export const SavedViewScalarFieldEnum = {
+  id: 'id',
+  workspaceId: 'workspaceId',
+  ownerId: 'ownerId',
+  page: 'page',
+  name: 'name',
+  query: 'query',
+  shared: 'shared',
+  createdAt: 'createdAt'
+} as const
+
+export type SavedViewScalarFieldEnum = (typeof SavedViewScalarFieldEnum)[keyof typeof SavedViewScalarFieldEnum]
+
+
 export const AlertScalarFieldEnum = {
   id: 'id',
   workspaceId: 'workspaceId',
@@ -6745,6 +6834,7 @@ export type GlobalOmitConfig = {
   workspace?: Prisma.WorkspaceOmit
   formerSlug?: Prisma.FormerSlugOmit
   member?: Prisma.MemberOmit
+  savedView?: Prisma.SavedViewOmit
   alert?: Prisma.AlertOmit
   webhook?: Prisma.WebhookOmit
   webhookDelivery?: Prisma.WebhookDeliveryOmit

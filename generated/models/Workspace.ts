@@ -401,6 +401,7 @@ export type WorkspaceWhereInput = {
   formerSlugs?: Prisma.FormerSlugListRelationFilter | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyListRelationFilter | runtime.Types.Skip
   signedUp?: Prisma.UserListRelationFilter | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewListRelationFilter | runtime.Types.Skip
 }
 
 export type WorkspaceOrderByWithRelationInput = {
@@ -444,6 +445,7 @@ export type WorkspaceOrderByWithRelationInput = {
   formerSlugs?: Prisma.FormerSlugOrderByRelationAggregateInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyOrderByRelationAggregateInput | runtime.Types.Skip
   signedUp?: Prisma.UserOrderByRelationAggregateInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewOrderByRelationAggregateInput | runtime.Types.Skip
 }
 
 export type WorkspaceWhereUniqueInput = Prisma.AtLeast<{
@@ -490,6 +492,7 @@ export type WorkspaceWhereUniqueInput = Prisma.AtLeast<{
   formerSlugs?: Prisma.FormerSlugListRelationFilter | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyListRelationFilter | runtime.Types.Skip
   signedUp?: Prisma.UserListRelationFilter | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewListRelationFilter | runtime.Types.Skip
 }, "id" | "slug">
 
 export type WorkspaceOrderByWithAggregationInput = {
@@ -593,6 +596,7 @@ export type WorkspaceCreateInput = {
   formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateInput = {
@@ -636,6 +640,7 @@ export type WorkspaceUncheckedCreateInput = {
   formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUpdateInput = {
@@ -679,6 +684,7 @@ export type WorkspaceUpdateInput = {
   formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateInput = {
@@ -722,6 +728,7 @@ export type WorkspaceUncheckedUpdateInput = {
   formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateManyInput = {
@@ -995,6 +1002,20 @@ export type WorkspaceUpdateOneRequiredWithoutMembersNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.WorkspaceUpdateToOneWithWhereWithoutMembersInput, Prisma.WorkspaceUpdateWithoutMembersInput>, Prisma.WorkspaceUncheckedUpdateWithoutMembersInput> | runtime.Types.Skip
 }
 
+export type WorkspaceCreateNestedOneWithoutSavedViewsInput = {
+  create?: Prisma.XOR<Prisma.WorkspaceCreateWithoutSavedViewsInput, Prisma.WorkspaceUncheckedCreateWithoutSavedViewsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.WorkspaceCreateOrConnectWithoutSavedViewsInput | runtime.Types.Skip
+  connect?: Prisma.WorkspaceWhereUniqueInput | runtime.Types.Skip
+}
+
+export type WorkspaceUpdateOneRequiredWithoutSavedViewsNestedInput = {
+  create?: Prisma.XOR<Prisma.WorkspaceCreateWithoutSavedViewsInput, Prisma.WorkspaceUncheckedCreateWithoutSavedViewsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.WorkspaceCreateOrConnectWithoutSavedViewsInput | runtime.Types.Skip
+  upsert?: Prisma.WorkspaceUpsertWithoutSavedViewsInput | runtime.Types.Skip
+  connect?: Prisma.WorkspaceWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.WorkspaceUpdateToOneWithWhereWithoutSavedViewsInput, Prisma.WorkspaceUpdateWithoutSavedViewsInput>, Prisma.WorkspaceUncheckedUpdateWithoutSavedViewsInput> | runtime.Types.Skip
+}
+
 export type WorkspaceCreateNestedOneWithoutAlertsInput = {
   create?: Prisma.XOR<Prisma.WorkspaceCreateWithoutAlertsInput, Prisma.WorkspaceUncheckedCreateWithoutAlertsInput> | runtime.Types.Skip
   connectOrCreate?: Prisma.WorkspaceCreateOrConnectWithoutAlertsInput | runtime.Types.Skip
@@ -1233,6 +1254,7 @@ export type WorkspaceCreateWithoutSignedUpInput = {
   jobs?: Prisma.JobCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutSignedUpInput = {
@@ -1275,6 +1297,7 @@ export type WorkspaceUncheckedCreateWithoutSignedUpInput = {
   jobs?: Prisma.JobUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutSignedUpInput = {
@@ -1333,6 +1356,7 @@ export type WorkspaceUpdateWithoutSignedUpInput = {
   jobs?: Prisma.JobUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutSignedUpInput = {
@@ -1375,6 +1399,7 @@ export type WorkspaceUncheckedUpdateWithoutSignedUpInput = {
   jobs?: Prisma.JobUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutFormerSlugsInput = {
@@ -1417,6 +1442,7 @@ export type WorkspaceCreateWithoutFormerSlugsInput = {
   jobs?: Prisma.JobCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutFormerSlugsInput = {
@@ -1459,6 +1485,7 @@ export type WorkspaceUncheckedCreateWithoutFormerSlugsInput = {
   jobs?: Prisma.JobUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutFormerSlugsInput = {
@@ -1517,6 +1544,7 @@ export type WorkspaceUpdateWithoutFormerSlugsInput = {
   jobs?: Prisma.JobUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutFormerSlugsInput = {
@@ -1559,6 +1587,7 @@ export type WorkspaceUncheckedUpdateWithoutFormerSlugsInput = {
   jobs?: Prisma.JobUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutMembersInput = {
@@ -1601,6 +1630,7 @@ export type WorkspaceCreateWithoutMembersInput = {
   formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutMembersInput = {
@@ -1643,6 +1673,7 @@ export type WorkspaceUncheckedCreateWithoutMembersInput = {
   formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutMembersInput = {
@@ -1701,6 +1732,7 @@ export type WorkspaceUpdateWithoutMembersInput = {
   formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutMembersInput = {
@@ -1727,6 +1759,195 @@ export type WorkspaceUncheckedUpdateWithoutMembersInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  alerts?: Prisma.AlertUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  keys?: Prisma.ApiKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  policies?: Prisma.PolicyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  policyDrafts?: Prisma.PolicyDraftUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  topUps?: Prisma.TopUpUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  payers?: Prisma.PayerUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  autoTopUp?: Prisma.AutoTopUpUncheckedUpdateOneWithoutWorkspaceNestedInput | runtime.Types.Skip
+  promos?: Prisma.PromoUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  lostUsage?: Prisma.LostUsageUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  resources?: Prisma.ResourceUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  jobs?: Prisma.JobUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+}
+
+export type WorkspaceCreateWithoutSavedViewsInput = {
+  id: string
+  slug: string
+  name: string
+  timeZone?: string | runtime.Types.Skip
+  balanceNano?: bigint | number | runtime.Types.Skip
+  creditNano?: bigint | number | runtime.Types.Skip
+  simulatedNano?: bigint | number | runtime.Types.Skip
+  strict?: boolean | runtime.Types.Skip
+  rpm?: number | null | runtime.Types.Skip
+  tpm?: number | null | runtime.Types.Skip
+  concurrency?: number | null | runtime.Types.Skip
+  retentionDays?: number | null | runtime.Types.Skip
+  callsKeptFrom?: string | null | runtime.Types.Skip
+  suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
+  promoEndsAt?: Date | string | null | runtime.Types.Skip
+  lowBalanceNano?: bigint | number | null | runtime.Types.Skip
+  lowBalanceSince?: Date | string | null | runtime.Types.Skip
+  demo?: boolean | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  deletedAt?: Date | string | null | runtime.Types.Skip
+  mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  members?: Prisma.MemberCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  alerts?: Prisma.AlertCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  webhooks?: Prisma.WebhookCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  keys?: Prisma.ApiKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  policies?: Prisma.PolicyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  policyDrafts?: Prisma.PolicyDraftCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  topUps?: Prisma.TopUpCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  payers?: Prisma.PayerCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  autoTopUp?: Prisma.AutoTopUpCreateNestedOneWithoutWorkspaceInput | runtime.Types.Skip
+  promos?: Prisma.PromoCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  lostUsage?: Prisma.LostUsageCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  resources?: Prisma.ResourceCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  jobs?: Prisma.JobCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+}
+
+export type WorkspaceUncheckedCreateWithoutSavedViewsInput = {
+  id: string
+  slug: string
+  name: string
+  timeZone?: string | runtime.Types.Skip
+  balanceNano?: bigint | number | runtime.Types.Skip
+  creditNano?: bigint | number | runtime.Types.Skip
+  simulatedNano?: bigint | number | runtime.Types.Skip
+  strict?: boolean | runtime.Types.Skip
+  rpm?: number | null | runtime.Types.Skip
+  tpm?: number | null | runtime.Types.Skip
+  concurrency?: number | null | runtime.Types.Skip
+  retentionDays?: number | null | runtime.Types.Skip
+  callsKeptFrom?: string | null | runtime.Types.Skip
+  suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
+  promoEndsAt?: Date | string | null | runtime.Types.Skip
+  lowBalanceNano?: bigint | number | null | runtime.Types.Skip
+  lowBalanceSince?: Date | string | null | runtime.Types.Skip
+  demo?: boolean | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  deletedAt?: Date | string | null | runtime.Types.Skip
+  mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  members?: Prisma.MemberUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  keys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  policies?: Prisma.PolicyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  policyDrafts?: Prisma.PolicyDraftUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  topUps?: Prisma.TopUpUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  payers?: Prisma.PayerUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  autoTopUp?: Prisma.AutoTopUpUncheckedCreateNestedOneWithoutWorkspaceInput | runtime.Types.Skip
+  promos?: Prisma.PromoUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  lostUsage?: Prisma.LostUsageUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  resources?: Prisma.ResourceUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  jobs?: Prisma.JobUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+}
+
+export type WorkspaceCreateOrConnectWithoutSavedViewsInput = {
+  where: Prisma.WorkspaceWhereUniqueInput
+  create: Prisma.XOR<Prisma.WorkspaceCreateWithoutSavedViewsInput, Prisma.WorkspaceUncheckedCreateWithoutSavedViewsInput>
+}
+
+export type WorkspaceUpsertWithoutSavedViewsInput = {
+  update: Prisma.XOR<Prisma.WorkspaceUpdateWithoutSavedViewsInput, Prisma.WorkspaceUncheckedUpdateWithoutSavedViewsInput>
+  create: Prisma.XOR<Prisma.WorkspaceCreateWithoutSavedViewsInput, Prisma.WorkspaceUncheckedCreateWithoutSavedViewsInput>
+  where?: Prisma.WorkspaceWhereInput | runtime.Types.Skip
+}
+
+export type WorkspaceUpdateToOneWithWhereWithoutSavedViewsInput = {
+  where?: Prisma.WorkspaceWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.WorkspaceUpdateWithoutSavedViewsInput, Prisma.WorkspaceUncheckedUpdateWithoutSavedViewsInput>
+}
+
+export type WorkspaceUpdateWithoutSavedViewsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  slug?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  balanceNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  demo?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  members?: Prisma.MemberUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  alerts?: Prisma.AlertUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  webhooks?: Prisma.WebhookUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  keys?: Prisma.ApiKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  policies?: Prisma.PolicyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  policyDrafts?: Prisma.PolicyDraftUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  topUps?: Prisma.TopUpUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  payers?: Prisma.PayerUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  autoTopUp?: Prisma.AutoTopUpUpdateOneWithoutWorkspaceNestedInput | runtime.Types.Skip
+  promos?: Prisma.PromoUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  lostUsage?: Prisma.LostUsageUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  resources?: Prisma.ResourceUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  jobs?: Prisma.JobUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+}
+
+export type WorkspaceUncheckedUpdateWithoutSavedViewsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  slug?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  balanceNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  demo?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  members?: Prisma.MemberUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   alerts?: Prisma.AlertUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -1785,6 +2006,7 @@ export type WorkspaceCreateWithoutAlertsInput = {
   formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutAlertsInput = {
@@ -1827,6 +2049,7 @@ export type WorkspaceUncheckedCreateWithoutAlertsInput = {
   formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutAlertsInput = {
@@ -1885,6 +2108,7 @@ export type WorkspaceUpdateWithoutAlertsInput = {
   formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutAlertsInput = {
@@ -1927,6 +2151,7 @@ export type WorkspaceUncheckedUpdateWithoutAlertsInput = {
   formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutWebhooksInput = {
@@ -1969,6 +2194,7 @@ export type WorkspaceCreateWithoutWebhooksInput = {
   formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutWebhooksInput = {
@@ -2011,6 +2237,7 @@ export type WorkspaceUncheckedCreateWithoutWebhooksInput = {
   formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutWebhooksInput = {
@@ -2069,6 +2296,7 @@ export type WorkspaceUpdateWithoutWebhooksInput = {
   formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutWebhooksInput = {
@@ -2111,6 +2339,7 @@ export type WorkspaceUncheckedUpdateWithoutWebhooksInput = {
   formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutInvitationsInput = {
@@ -2153,6 +2382,7 @@ export type WorkspaceCreateWithoutInvitationsInput = {
   formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutInvitationsInput = {
@@ -2195,6 +2425,7 @@ export type WorkspaceUncheckedCreateWithoutInvitationsInput = {
   formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutInvitationsInput = {
@@ -2253,6 +2484,7 @@ export type WorkspaceUpdateWithoutInvitationsInput = {
   formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutInvitationsInput = {
@@ -2295,6 +2527,7 @@ export type WorkspaceUncheckedUpdateWithoutInvitationsInput = {
   formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutKeysInput = {
@@ -2337,6 +2570,7 @@ export type WorkspaceCreateWithoutKeysInput = {
   formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutKeysInput = {
@@ -2379,6 +2613,7 @@ export type WorkspaceUncheckedCreateWithoutKeysInput = {
   formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutKeysInput = {
@@ -2437,6 +2672,7 @@ export type WorkspaceUpdateWithoutKeysInput = {
   formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutKeysInput = {
@@ -2479,6 +2715,7 @@ export type WorkspaceUncheckedUpdateWithoutKeysInput = {
   formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutManagementKeysInput = {
@@ -2521,6 +2758,7 @@ export type WorkspaceCreateWithoutManagementKeysInput = {
   jobs?: Prisma.JobCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutManagementKeysInput = {
@@ -2563,6 +2801,7 @@ export type WorkspaceUncheckedCreateWithoutManagementKeysInput = {
   jobs?: Prisma.JobUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutManagementKeysInput = {
@@ -2621,6 +2860,7 @@ export type WorkspaceUpdateWithoutManagementKeysInput = {
   jobs?: Prisma.JobUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutManagementKeysInput = {
@@ -2663,6 +2903,7 @@ export type WorkspaceUncheckedUpdateWithoutManagementKeysInput = {
   jobs?: Prisma.JobUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutPoliciesInput = {
@@ -2705,6 +2946,7 @@ export type WorkspaceCreateWithoutPoliciesInput = {
   formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutPoliciesInput = {
@@ -2747,6 +2989,7 @@ export type WorkspaceUncheckedCreateWithoutPoliciesInput = {
   formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutPoliciesInput = {
@@ -2805,6 +3048,7 @@ export type WorkspaceUpdateWithoutPoliciesInput = {
   formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutPoliciesInput = {
@@ -2847,6 +3091,7 @@ export type WorkspaceUncheckedUpdateWithoutPoliciesInput = {
   formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutPolicyDraftsInput = {
@@ -2889,6 +3134,7 @@ export type WorkspaceCreateWithoutPolicyDraftsInput = {
   formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutPolicyDraftsInput = {
@@ -2931,6 +3177,7 @@ export type WorkspaceUncheckedCreateWithoutPolicyDraftsInput = {
   formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutPolicyDraftsInput = {
@@ -2989,6 +3236,7 @@ export type WorkspaceUpdateWithoutPolicyDraftsInput = {
   formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutPolicyDraftsInput = {
@@ -3031,6 +3279,7 @@ export type WorkspaceUncheckedUpdateWithoutPolicyDraftsInput = {
   formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutPromosInput = {
@@ -3073,6 +3322,7 @@ export type WorkspaceCreateWithoutPromosInput = {
   formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutPromosInput = {
@@ -3115,6 +3365,7 @@ export type WorkspaceUncheckedCreateWithoutPromosInput = {
   formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutPromosInput = {
@@ -3173,6 +3424,7 @@ export type WorkspaceUpdateWithoutPromosInput = {
   formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutPromosInput = {
@@ -3215,6 +3467,7 @@ export type WorkspaceUncheckedUpdateWithoutPromosInput = {
   formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutResourcesInput = {
@@ -3257,6 +3510,7 @@ export type WorkspaceCreateWithoutResourcesInput = {
   formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutResourcesInput = {
@@ -3299,6 +3553,7 @@ export type WorkspaceUncheckedCreateWithoutResourcesInput = {
   formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutResourcesInput = {
@@ -3357,6 +3612,7 @@ export type WorkspaceUpdateWithoutResourcesInput = {
   formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutResourcesInput = {
@@ -3399,6 +3655,7 @@ export type WorkspaceUncheckedUpdateWithoutResourcesInput = {
   formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutJobsInput = {
@@ -3441,6 +3698,7 @@ export type WorkspaceCreateWithoutJobsInput = {
   formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutJobsInput = {
@@ -3483,6 +3741,7 @@ export type WorkspaceUncheckedCreateWithoutJobsInput = {
   formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutJobsInput = {
@@ -3541,6 +3800,7 @@ export type WorkspaceUpdateWithoutJobsInput = {
   formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutJobsInput = {
@@ -3583,6 +3843,7 @@ export type WorkspaceUncheckedUpdateWithoutJobsInput = {
   formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutTopUpsInput = {
@@ -3625,6 +3886,7 @@ export type WorkspaceCreateWithoutTopUpsInput = {
   formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutTopUpsInput = {
@@ -3667,6 +3929,7 @@ export type WorkspaceUncheckedCreateWithoutTopUpsInput = {
   formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutTopUpsInput = {
@@ -3725,6 +3988,7 @@ export type WorkspaceUpdateWithoutTopUpsInput = {
   formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutTopUpsInput = {
@@ -3767,6 +4031,7 @@ export type WorkspaceUncheckedUpdateWithoutTopUpsInput = {
   formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutPayersInput = {
@@ -3809,6 +4074,7 @@ export type WorkspaceCreateWithoutPayersInput = {
   formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutPayersInput = {
@@ -3851,6 +4117,7 @@ export type WorkspaceUncheckedCreateWithoutPayersInput = {
   formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutPayersInput = {
@@ -3909,6 +4176,7 @@ export type WorkspaceUpdateWithoutPayersInput = {
   formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutPayersInput = {
@@ -3951,6 +4219,7 @@ export type WorkspaceUncheckedUpdateWithoutPayersInput = {
   formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutLostUsageInput = {
@@ -3993,6 +4262,7 @@ export type WorkspaceCreateWithoutLostUsageInput = {
   formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutLostUsageInput = {
@@ -4035,6 +4305,7 @@ export type WorkspaceUncheckedCreateWithoutLostUsageInput = {
   formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutLostUsageInput = {
@@ -4093,6 +4364,7 @@ export type WorkspaceUpdateWithoutLostUsageInput = {
   formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutLostUsageInput = {
@@ -4135,6 +4407,7 @@ export type WorkspaceUncheckedUpdateWithoutLostUsageInput = {
   formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutAutoTopUpInput = {
@@ -4177,6 +4450,7 @@ export type WorkspaceCreateWithoutAutoTopUpInput = {
   formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutAutoTopUpInput = {
@@ -4219,6 +4493,7 @@ export type WorkspaceUncheckedCreateWithoutAutoTopUpInput = {
   formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutAutoTopUpInput = {
@@ -4277,6 +4552,7 @@ export type WorkspaceUpdateWithoutAutoTopUpInput = {
   formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutAutoTopUpInput = {
@@ -4319,6 +4595,7 @@ export type WorkspaceUncheckedUpdateWithoutAutoTopUpInput = {
   formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 
@@ -4343,6 +4620,7 @@ export type WorkspaceCountOutputType = {
   formerSlugs: number
   managementKeys: number
   signedUp: number
+  savedViews: number
 }
 
 export type WorkspaceCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -4362,6 +4640,7 @@ export type WorkspaceCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensi
   formerSlugs?: boolean | WorkspaceCountOutputTypeCountFormerSlugsArgs
   managementKeys?: boolean | WorkspaceCountOutputTypeCountManagementKeysArgs
   signedUp?: boolean | WorkspaceCountOutputTypeCountSignedUpArgs
+  savedViews?: boolean | WorkspaceCountOutputTypeCountSavedViewsArgs
 }
 
 /**
@@ -4486,6 +4765,13 @@ export type WorkspaceCountOutputTypeCountSignedUpArgs<ExtArgs extends runtime.Ty
   where?: Prisma.UserWhereInput | runtime.Types.Skip
 }
 
+/**
+ * WorkspaceCountOutputType without action
+ */
+export type WorkspaceCountOutputTypeCountSavedViewsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.SavedViewWhereInput | runtime.Types.Skip
+}
+
 
 export type WorkspaceSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean | runtime.Types.Skip
@@ -4528,6 +4814,7 @@ export type WorkspaceSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   formerSlugs?: boolean | Prisma.Workspace$formerSlugsArgs<ExtArgs> | runtime.Types.Skip
   managementKeys?: boolean | Prisma.Workspace$managementKeysArgs<ExtArgs> | runtime.Types.Skip
   signedUp?: boolean | Prisma.Workspace$signedUpArgs<ExtArgs> | runtime.Types.Skip
+  savedViews?: boolean | Prisma.Workspace$savedViewsArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.WorkspaceCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["workspace"]>
 
@@ -4628,6 +4915,7 @@ export type WorkspaceInclude<ExtArgs extends runtime.Types.Extensions.InternalAr
   formerSlugs?: boolean | Prisma.Workspace$formerSlugsArgs<ExtArgs> | runtime.Types.Skip
   managementKeys?: boolean | Prisma.Workspace$managementKeysArgs<ExtArgs> | runtime.Types.Skip
   signedUp?: boolean | Prisma.Workspace$signedUpArgs<ExtArgs> | runtime.Types.Skip
+  savedViews?: boolean | Prisma.Workspace$savedViewsArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.WorkspaceCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
 export type WorkspaceIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -4653,6 +4941,7 @@ export type $WorkspacePayload<ExtArgs extends runtime.Types.Extensions.InternalA
     formerSlugs: Prisma.$FormerSlugPayload<ExtArgs>[]
     managementKeys: Prisma.$ManagementKeyPayload<ExtArgs>[]
     signedUp: Prisma.$UserPayload<ExtArgs>[]
+    savedViews: Prisma.$SavedViewPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -5119,6 +5408,7 @@ export interface Prisma__WorkspaceClient<T, Null = never, ExtArgs extends runtim
   formerSlugs<T extends Prisma.Workspace$formerSlugsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Workspace$formerSlugsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$FormerSlugPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   managementKeys<T extends Prisma.Workspace$managementKeysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Workspace$managementKeysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ManagementKeyPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   signedUp<T extends Prisma.Workspace$signedUpArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Workspace$signedUpArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$UserPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  savedViews<T extends Prisma.Workspace$savedViewsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Workspace$savedViewsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SavedViewPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -5964,6 +6254,30 @@ export type Workspace$signedUpArgs<ExtArgs extends runtime.Types.Extensions.Inte
   take?: number | runtime.Types.Skip
   skip?: number | runtime.Types.Skip
   distinct?: Prisma.UserScalarFieldEnum | Prisma.UserScalarFieldEnum[] | runtime.Types.Skip
+}
+
+/**
+ * Workspace.savedViews
+ */
+export type Workspace$savedViewsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the SavedView
+   */
+  select?: Prisma.SavedViewSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the SavedView
+   */
+  omit?: Prisma.SavedViewOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.SavedViewInclude<ExtArgs> | null
+  where?: Prisma.SavedViewWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.SavedViewOrderByWithRelationInput | Prisma.SavedViewOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.SavedViewWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.SavedViewScalarFieldEnum | Prisma.SavedViewScalarFieldEnum[] | runtime.Types.Skip
 }
 
 /**

@@ -9,6 +9,7 @@ export type Permission =
   | 'policies:read'
   | 'policies:write'
   | 'logs:read'
+  | 'views:write'
   | 'billing:read'
   | 'billing:write'
   | 'members:read'
@@ -26,7 +27,7 @@ export type Role = (typeof roles)[number];
 export type ActingRole = Role | 'operator';
 
 const readers = ['workspace:read', 'keys:read', 'policies:read', 'logs:read', 'members:read'] as const;
-const developers = [...readers, 'keys:write', 'playground:use', 'policies:write'] as const;
+const developers = [...readers, 'views:write', 'keys:write', 'playground:use', 'policies:write'] as const;
 const admins = [
   ...developers,
   'billing:read',

@@ -5,6 +5,7 @@ import { may, type Permission, roles } from '#lib/core/role';
 const deeds: Readonly<Record<Permission, string>> = {
   'workspace:read': 'View the overview, funds, ledger and audit log',
   'logs:read': 'View calls and usage',
+  'views:write': 'Save views of logs and usage',
   'keys:read': 'View API keys',
   'keys:write': 'Create, change and revoke API keys',
   'playground:use': 'Use the playground, paid from the workspace’s funds',
