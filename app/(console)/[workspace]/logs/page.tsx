@@ -19,6 +19,7 @@ import { listModelNames } from '#lib/control/operations/catalogue/operations';
 import { listKeyNames } from '#lib/control/operations/key/operations';
 import { errorTable } from '#lib/core/errors';
 import { chooseColumnsAction } from '../../../columns-action';
+import { PageViews } from '../views/page-views';
 import { CallList } from './call-list';
 
 export const metadata: Metadata = { title: 'Logs' };
@@ -47,7 +48,8 @@ interface LogsPageProps {
 
 export default async function LogsPage({ params, searchParams }: LogsPageProps) {
   // Checked before streaming starts, so that non-members get the status of a page that does not exist.
-  const { workspace } = await requireMember((await params).workspace, 'logs:read');
+  const member = await requireMember((await params).workspace, 'logs:read');
+  const { workspace } = member;
   const query = await searchParams;
   const filters = readLogAddress(query, workspace.timeZone);
   const find = `/${workspace.slug}/find`;
@@ -64,6 +66,7 @@ export default async function LogsPage({ params, searchParams }: LogsPageProps) 
         action={
           <div className="flex gap-2">
             {filters.texts.after === undefined && filters.texts.sort === undefined ? <LiveSwitch /> : null}
+            <PageViews member={member} page="logs" />
             <ColumnMenu />
             <a
               className={buttonStyle()}

@@ -12,6 +12,7 @@ import { listModelNames } from '#lib/control/operations/catalogue/operations';
 import { listKeyNames } from '#lib/control/operations/key/operations';
 import { dayName, knownZone } from '#lib/core/charts/zone';
 import { chooseColumnsAction } from '../../../columns-action';
+import { PageViews } from '../views/page-views';
 import { UsageFigures } from './usage-figures';
 
 export const metadata: Metadata = { title: 'Usage' };
@@ -26,7 +27,8 @@ interface UsagePageProps {
 
 export default async function UsagePage({ params, searchParams }: UsagePageProps) {
   // Checked before streaming starts, so that non-members get the status of a page that does not exist.
-  const { workspace } = await requireMember((await params).workspace, 'logs:read');
+  const member = await requireMember((await params).workspace, 'logs:read');
+  const { workspace } = member;
   const query = await searchParams;
   const address = await loadUsageAddress(Promise.resolve(query));
   const nowMs = Date.now();
@@ -38,8 +40,12 @@ export default async function UsagePage({ params, searchParams }: UsagePageProps
   const zone = knownZone(workspace.timeZone);
   const choices = (values: readonly string[]) => values.map((value) => ({ value, label: value }));
   return (
-    <>
-      <PageHead title="Usage">
+    <ChosenColumns
+      table="usage"
+      remembered={await readChosenColumns('usage', query)}
+      remember={chooseColumnsAction}
+    >
+      <PageHead title="Usage" action={<PageViews member={member} page="usage" />}>
         Cost and results of calls, by the time they were admitted. Every figure links to the calls that it
         counts.
       </PageHead>
@@ -53,20 +59,14 @@ export default async function UsagePage({ params, searchParams }: UsagePageProps
         keys={keys.map(({ id, name }) => ({ value: id, label: name }))}
       />
       <Suspense fallback={<UsageSkeleton />}>
-        <ChosenColumns
-          table="usage"
-          remembered={await readChosenColumns('usage', query)}
-          remember={chooseColumnsAction}
-        >
-          <UsageFigures
-            workspace={workspace}
-            address={address}
-            question={question}
-            nowMs={nowMs}
-            query={query}
-          />
-        </ChosenColumns>
+        <UsageFigures
+          workspace={workspace}
+          address={address}
+          question={question}
+          nowMs={nowMs}
+          query={query}
+        />
       </Suspense>
-    </>
+    </ChosenColumns>
   );
 }

@@ -159,7 +159,7 @@ async function findView(context: Caller, id: string): Promise<Row> {
   if (row === null || !(row.shared || isOwn(row, actor)))
     throw notFound(`there is no saved view ${quoted(id)}; check its id`, 'id');
   if (isEditable(row, context)) return row;
-  const text = `your role is ${role}; only its author or the role ${rolesThatMay(ofOthers)} can change a shared view`;
+  const text = `your role is ${role}; changing a shared view of others requires the role ${rolesThatMay(ofOthers)}`;
   throw new ControlRefused('permission_denied', text);
 }
 
