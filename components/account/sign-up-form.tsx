@@ -16,6 +16,7 @@ interface SignUpFormProps {
 
 interface Fault {
   readonly field: string | null;
+  readonly code?: string;
   readonly message: string;
 }
 
@@ -46,7 +47,7 @@ export function SignUpForm({ signUp }: SignUpFormProps) {
   }
 
   const errorOf = (name: string) => (fault?.field === name ? fault.message : undefined);
-  const taken = fault?.field === 'email' && fault.message.includes('already');
+  const taken = fault?.field === 'email' && fault.code === 'conflict';
   return (
     <Form onSend={send} className="grid gap-4" noValidate>
       {fault && !errorOf('email') && !errorOf('password') ? <Alert tone="bad">{fault.message}</Alert> : null}

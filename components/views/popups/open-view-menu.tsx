@@ -13,7 +13,7 @@ import { Dialog, DialogBody, DialogFooter } from '#components/ui/dialog';
 import { Menu, MenuItem, MenuSeparator } from '#components/ui/menu';
 import { toast } from '#components/ui/toaster';
 import { ViewButton } from '#components/views/popups/view-button';
-import type { SavedView, ViewMenuProps } from '#components/views/view-menu';
+import type { SavedView, ViewMenuProps } from '#components/views/view-props';
 import { writeColumns } from '#lib/console/columns';
 import { sameQuery, viewQuery } from '#lib/console/view-query';
 
