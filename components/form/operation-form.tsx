@@ -38,7 +38,7 @@ interface Fault {
 }
 
 /** The control of a field with an error; a button, if it is a group of them. */
-const invalid = '[aria-invalid="true"], [data-invalid]';
+const invalid = '[aria-invalid="true"], [data-fault]';
 
 /** A form for the fields that an operation declares; each error is shown at its field. */
 export function OperationForm<Value>(props: OperationFormProps<Value>) {

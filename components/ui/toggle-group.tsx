@@ -47,7 +47,7 @@ export function ToggleGroup<Value extends string>({
           type="button"
           tabIndex={at === chosen ? 0 : -1}
           aria-pressed={option.value === value}
-          data-invalid={faultId !== undefined && at === chosen ? true : undefined}
+          data-fault={faultId !== undefined && at === chosen ? true : undefined}
           aria-describedby={at === chosen ? faultId : undefined}
           onClick={() => {
             if (option.value !== value) onChange(option.value);

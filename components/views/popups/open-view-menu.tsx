@@ -3,7 +3,7 @@
 import { BookmarkPlus, Check, Settings2, Users } from 'lucide-react';
 import Link from 'next/link';
 import { useRouter, useSearchParams } from 'next/navigation';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { useColumns } from '#components/columns/chosen-columns';
 import { ConfirmDialog } from '#components/form/confirm-dialog';
 import { OperationForm } from '#components/form/operation-form';
@@ -26,6 +26,7 @@ export function OpenViewMenu({ workspace, page, parameters, views, fields, locke
   const router = useRouter();
   const { table, chosen } = useColumns();
   const [asked, ask] = useState<Asked | null>(null);
+  const button = useRef<HTMLButtonElement>(null);
   const columns = chosen === null ? null : writeColumns(table, chosen);
   const query = viewQuery(parameters, new URLSearchParams(useSearchParams()), columns);
   const here = `/${workspace}/${page}`;
@@ -41,7 +42,7 @@ export function OpenViewMenu({ workspace, page, parameters, views, fields, locke
 
   return (
     <>
-      <Menu className="w-72" startOpen trigger={<ViewButton />}>
+      <Menu className="w-72" startOpen trigger={<ViewButton ref={button} />}>
         {views.length === 0 ? (
           <p className="px-2 py-1.5 text-muted text-xs leading-4">
             No saved views yet. Set filters, sort and columns, then save them under a name.
@@ -96,6 +97,7 @@ export function OpenViewMenu({ workspace, page, parameters, views, fields, locke
       <Dialog
         open={asked?.kind === 'manage'}
         onOpenChange={onOpenChange}
+        finalFocus={view ? false : button}
         title="Saved views"
         description="Your own views, and those that are shared in this workspace."
       >
@@ -138,7 +140,12 @@ export function OpenViewMenu({ workspace, page, parameters, views, fields, locke
           <Button onClick={close}>Close</Button>
         </DialogFooter>
       </Dialog>
-      <Dialog open={asked?.kind === 'rename'} onOpenChange={onOpenChange} title="Rename the view">
+      <Dialog
+        open={asked?.kind === 'rename'}
+        onOpenChange={onOpenChange}
+        finalFocus={button}
+        title="Rename the view"
+      >
         <OperationForm
           key={view?.id}
           fields={fields.filter(({ name }) => name === 'name')}
@@ -155,6 +162,7 @@ export function OpenViewMenu({ workspace, page, parameters, views, fields, locke
       <ConfirmDialog
         open={asked?.kind === 'delete'}
         onOpenChange={onOpenChange}
+        finalFocus={button}
         title={`Delete the view “${view?.name ?? ''}”?`}
         description={
           view?.shared

@@ -55,7 +55,7 @@ test('columns of the keys are chosen, and those of a URL count instead (contract
   await openKeys(page, home);
   const heads = page.getByRole('columnheader');
   await expect(heads.filter({ hasText: 'Created by' })).toHaveCount(0);
-  await page.getByRole('button', { name: 'Columns' }).press('Enter');
+  await page.getByRole('button', { name: 'Columns', exact: true }).press('Enter');
   await page.getByRole('menuitemcheckbox', { name: 'Created by' }).press('Space');
   await expect(heads.filter({ hasText: 'Created by' })).toHaveCount(1);
   await page.goto(`/${home.slug}/keys?columns=status.total`);

@@ -45,7 +45,7 @@ export default async function KeysPage({ params, searchParams }: KeysPageProps) 
   const { workspace } = member;
   const filters = await loadKeyFilters(searchParams);
   const search = withoutSecret(filters.q ?? '');
-  const { q: _, ...asked } = filters;
+  const { q: _, columns: __, ...asked } = filters;
   const [{ data: keys, next }, { data: makers }, snippets, chosen] = await Promise.all([
     readForPage(listKeys, workspace.slug, { ...asked, search, limit: pageSize }),
     readForPage(listKeyMakers, workspace.slug, {}),
@@ -55,7 +55,9 @@ export default async function KeysPage({ params, searchParams }: KeysPageProps) 
   const nowMs = Date.now();
   const place = { workspace: workspace.slug, timeZone: workspace.timeZone, nowMs };
   const here = `/${workspace.slug}/keys`;
-  const narrowed = Object.entries(filters).some(([name, value]) => name !== 'sort' && value !== null);
+  const narrowed = Object.entries(filters).some(
+    ([name, value]) => name !== 'sort' && name !== 'columns' && value !== null,
+  );
   const rows = keys.map((key) => keyRowOf(key, place));
   const mayChange = may(member.role, 'keys:write');
   const none = keys.length === 0 && !narrowed;

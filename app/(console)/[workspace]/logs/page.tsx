@@ -64,7 +64,7 @@ export default async function LogsPage({ params, searchParams }: LogsPageProps) 
       <PageHead
         title="Logs"
         action={
-          <div className="flex gap-2">
+          <div className="flex flex-wrap gap-2">
             {filters.texts.after === undefined && filters.texts.sort === undefined ? <LiveSwitch /> : null}
             <PageViews member={member} page="logs" />
             <ColumnMenu />
@@ -102,7 +102,12 @@ export default async function LogsPage({ params, searchParams }: LogsPageProps) 
         }}
       />
       <Suspense fallback={<TableSkeleton label="Loading calls" rows={10} />}>
-        <CallList live={query.live === 'true'} workspace={workspace} filters={filters} />
+        <CallList
+          live={query.live === 'true'}
+          workspace={workspace}
+          filters={filters}
+          columns={[query.columns].flat()[0] ?? null}
+        />
       </Suspense>
     </ChosenColumns>
   );

@@ -61,7 +61,8 @@ export default async function MembersPage({ params, searchParams }: MembersPageP
   const { user, role, workspace } = member;
   const { slug, timeZone } = workspace;
   const query = await searchParams;
-  const [after, sort] = [[query.after].flat()[0], [query.sort].flat()[0]];
+  const [after, sort, columns] = [query.after, query.sort, query.columns].map((text) => [text].flat()[0]);
+  const texts = { sort: sort ?? null, columns: columns ?? null };
   const [members, invitations, chosen] = await Promise.all([
     readForPage(listMembers, slug, { sort: sort ?? 'name', after, limit: 100 }),
     readForPage(listInvitations, slug, { limit: 200 }),
@@ -83,7 +84,7 @@ export default async function MembersPage({ params, searchParams }: MembersPageP
       <PageHead
         title="Members"
         action={
-          <div className="flex gap-2">
+          <div className="flex flex-wrap gap-2">
             <ChosenColumns table="members" remembered={chosen} remember={chooseColumnsAction}>
               <ColumnMenu />
             </ChosenColumns>
@@ -100,8 +101,8 @@ export default async function MembersPage({ params, searchParams }: MembersPageP
         />
         <PagesNav
           label="Members pages"
-          first={after ? listAddress(here, { sort: sort ?? null }) : null}
-          next={members.next ? listAddress(here, { sort: sort ?? null, after: members.next }) : null}
+          first={after ? listAddress(here, texts) : null}
+          next={members.next ? listAddress(here, { ...texts, after: members.next }) : null}
           words={{ first: 'First', next: 'More' }}
         >
           Dates in {showZone(timeZone, nowMs)}. A workspace always has at least one owner.

@@ -33,7 +33,7 @@ export const viewFields = {
         placeholder: 'QUERY',
         example: 'status=5xx&sort=-cost',
       },
-      2000,
+      1000,
     ),
   ),
   shared: optional(
