@@ -92,6 +92,11 @@ export type FormerSlug = Prisma.FormerSlugModel
  */
 export type Member = Prisma.MemberModel
 /**
+ * Model SavedView
+ * Filters, order and columns of a page of the console, saved under a name.
+ */
+export type SavedView = Prisma.SavedViewModel
+/**
  * Model Alert
  * Something that people should know of, from when it was found until it has passed.
  */

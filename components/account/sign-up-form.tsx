@@ -23,6 +23,7 @@ const boxes = ['name', 'email', 'password'] as const;
 
 interface Fault {
   readonly field: string | null;
+  readonly code?: string;
   readonly message: string;
 }
 
@@ -56,7 +57,7 @@ export function SignUpForm({ signUp }: SignUpFormProps) {
   }
 
   const errorOf = (name: string) => (fault?.field === name ? fault.message : undefined);
-  const taken = fault?.field === 'email' && fault.message.includes('already');
+  const taken = fault?.field === 'email' && fault.code === 'conflict';
   return (
     <Form onSend={send} className="grid gap-4" noValidate>
       {fault && !boxes.some(errorOf) ? <Alert tone="bad">{fault.message}</Alert> : null}

@@ -4,6 +4,7 @@ import type { FormAnswer } from '#components/form/answer';
 import { useChange } from '#components/form/use-change';
 import { Badge } from '#components/ui/badge';
 import { Button } from '#components/ui/button';
+import { SortHead } from '#components/ui/sort-head';
 import { ActionsHeadCell, Cell, HeadCell, Row, Table } from '#components/ui/table';
 import type { DeliveryRow } from '#lib/console/team/delivery-rows';
 
@@ -15,6 +16,9 @@ interface DeliveryTableProps {
   redeliver(workspace: string, input: { id: string; delivery: string }): Promise<FormAnswer<unknown>>;
 }
 
+/** The page also has pages of alerts. */
+const ofDeliveries = { parameter: 'deliveries' };
+
 /** The deliveries of a webhook and their results. */
 export function DeliveryTable({ workspace, webhook, rows, mayChange, redeliver }: DeliveryTableProps) {
   const { pending, make } = useChange();
@@ -25,11 +29,17 @@ export function DeliveryTable({ workspace, webhook, rows, mayChange, redeliver }
     <Table label="Deliveries">
       <thead>
         <tr>
-          <HeadCell>Event</HeadCell>
+          <SortHead {...ofDeliveries} by="event">
+            Event
+          </SortHead>
           <HeadCell>State</HeadCell>
-          <HeadCell>Tries</HeadCell>
+          <SortHead {...ofDeliveries} by="tries" descendingFirst>
+            Tries
+          </SortHead>
           <HeadCell>Last response</HeadCell>
-          <HeadCell>Queued</HeadCell>
+          <SortHead {...ofDeliveries} by="queued" descendingFirst usual="descending">
+            Queued
+          </SortHead>
           <ActionsHeadCell />
         </tr>
       </thead>

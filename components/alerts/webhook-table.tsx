@@ -7,7 +7,8 @@ import { ConfirmDialog } from '#components/form/confirm-dialog';
 import { useChange } from '#components/form/use-change';
 import { Badge } from '#components/ui/badge';
 import { Button } from '#components/ui/button';
-import { ActionsHeadCell, Cell, HeadCell, Row, Table } from '#components/ui/table';
+import { SortHead } from '#components/ui/sort-head';
+import { ActionsHeadCell, Cell, Row, Table } from '#components/ui/table';
 
 interface Webhook {
   readonly id: string;
@@ -39,8 +40,12 @@ export function WebhookTable(props: WebhookTableProps) {
       <Table label="Webhooks">
         <thead>
           <tr>
-            <HeadCell>Address</HeadCell>
-            <HeadCell>State</HeadCell>
+            <SortHead parameter="hooks" by="url">
+              URL
+            </SortHead>
+            <SortHead parameter="hooks" by="state">
+              State
+            </SortHead>
             <ActionsHeadCell />
           </tr>
         </thead>

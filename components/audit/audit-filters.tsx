@@ -4,6 +4,7 @@ import { useRouter } from 'next/navigation';
 import { type FormEvent, useState } from 'react';
 import { Button } from '#components/ui/button';
 import { classNames } from '#components/ui/class-names';
+import { FilterSheet } from '#components/ui/filter-sheet';
 import { inputStyle } from '#components/ui/input';
 import { NativeSelect } from '#components/ui/native-select';
 import { listAddress } from '#lib/console/list-address';
@@ -41,12 +42,12 @@ export function AuditFilters({ path, texts, actions, actors, zone }: AuditFilter
     { value: '', label: all },
     ...options,
   ];
-  return (
+  const form = (
     <form
       method="get"
       action={path}
       onSubmit={submit}
-      className="grid grid-cols-2 gap-2 sm:flex sm:flex-wrap sm:items-center"
+      className="grid gap-3 sm:flex sm:flex-wrap sm:items-center sm:gap-2"
     >
       <NativeSelect
         label="Action"
@@ -75,9 +76,9 @@ export function AuditFilters({ path, texts, actions, actors, zone }: AuditFilter
         placeholder="Subject id"
         value={chosen.subject ?? ''}
         onChange={(event) => set('subject')(event.currentTarget.value)}
-        className={classNames(inputStyle, 'col-span-2 sm:w-48')}
+        className={classNames(inputStyle, 'sm:w-48')}
       />
-      <div className="col-span-2 grid gap-2 sm:flex sm:flex-wrap sm:items-center">
+      <div className="grid gap-3 sm:flex sm:flex-wrap sm:items-center sm:gap-2">
         {(['from', 'to'] as const).map((name) => (
           <label
             key={name}
@@ -108,5 +109,11 @@ export function AuditFilters({ path, texts, actions, actors, zone }: AuditFilter
         </Button>
       ) : null}
     </form>
+  );
+  return (
+    <search>
+      <div className="max-sm:hidden">{form}</div>
+      <FilterSheet given={Object.keys(texts).filter((name) => name !== 'sort').length}>{form}</FilterSheet>
+    </search>
   );
 }

@@ -1,5 +1,6 @@
 import { CancelButton, type CancelTopUp } from '#components/billing/cancel-button';
 import { Badge, type BadgeTone } from '#components/ui/badge';
+import { SortHead } from '#components/ui/sort-head';
 import { Cell, HeadCell, Row, Table } from '#components/ui/table';
 import { failureText } from '#lib/console/billing/failure';
 import { showMoment } from '#lib/console/show/time';
@@ -27,14 +28,20 @@ interface TopUpTableProps {
 /** The top-ups of a workspace, each with what can be done with it. */
 export function TopUpTable({ topUps, zone, workspace, cancel }: TopUpTableProps) {
   return (
-    <Table label="Top-ups">
+    <Table label="Top-ups" framed={false}>
       <thead>
         <tr>
-          <HeadCell>Created</HeadCell>
+          <SortHead by="created" descendingFirst usual="descending">
+            Created
+          </SortHead>
           <HeadCell>Status</HeadCell>
-          <HeadCell className="text-right">Amount</HeadCell>
+          <SortHead by="amount" descendingFirst className="text-right">
+            Amount
+          </SortHead>
           <HeadCell className="text-right">Fee</HeadCell>
-          <HeadCell className="text-right">Refunded</HeadCell>
+          <SortHead by="refunded" descendingFirst className="text-right">
+            Refunded
+          </SortHead>
           <HeadCell>
             <span className="sr-only">Next step</span>
           </HeadCell>

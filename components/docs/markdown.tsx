@@ -110,7 +110,7 @@ function drawCell({ tokens }: Tokens.TableCell) {
 function GuideTable({ token }: { token: Tokens.Table }) {
   return (
     <ScrollRegion
-      label={`Table: ${token.header.map(({ text }) => text).join(', ')}`}
+      label={`${token.header.map(({ text }) => text).join(', ')}: ${token.rows[0]?.[0]?.text ?? ''}`}
       className="rounded-lg border bg-surface"
     >
       <table className="w-full text-sm">

@@ -6,6 +6,8 @@ export type FormAnswer<Value> =
       readonly message: string;
       /** The field with the error; null if it is not about one field. */
       readonly field: string | null;
+      /** The code of the refusal: "conflict". */
+      readonly code?: string;
       /** The session has ended. */
       readonly signedOut: boolean;
     };

@@ -1,7 +1,7 @@
 'use client';
 
 import { useRouter } from 'next/navigation';
-import { type FormEvent, type ReactNode, useRef, useState, useTransition } from 'react';
+import { type FormEvent, type ReactNode, type RefObject, useRef, useState, useTransition } from 'react';
 import { SignInAgain } from '#components/account/sign-in-again';
 import { type FormAnswer, noAnswer } from '#components/form/answer';
 import { Button } from '#components/ui/button';
@@ -26,6 +26,8 @@ interface ConfirmDialogProps {
   act(): Promise<FormAnswer<unknown>>;
   /** Message shown on success. */
   done: string;
+  /** What gets the focus afterwards, if what had it before is gone. */
+  finalFocus?: RefObject<HTMLElement | null>;
   /** What to do on success instead of closing and refreshing the page. */
   onDone?(): void;
 }
@@ -77,7 +79,13 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
     </>
   ) : null;
   return (
-    <Dialog open={open} onOpenChange={change} title={title} description={description}>
+    <Dialog
+      open={open}
+      onOpenChange={change}
+      title={title}
+      description={description}
+      {...(props.finalFocus ? { finalFocus: props.finalFocus } : {})}
+    >
       <form onSubmit={submit} noValidate>
         {children || typed !== null || error ? (
           <DialogBody>

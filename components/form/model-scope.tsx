@@ -1,6 +1,7 @@
 'use client';
 
-import { useState } from 'react';
+import { useId, useState } from 'react';
+import { FieldFault } from '#components/form/field-fault';
 import { Checkbox } from '#components/ui/checkbox';
 import { labelStyle } from '#components/ui/field';
 import { Input } from '#components/ui/input';
@@ -18,6 +19,7 @@ interface ModelScopeProps {
 /** Which models a key may call. */
 export function ModelScope({ models, scope, onChange, error }: ModelScopeProps) {
   const [search, setSearch] = useState('');
+  const faultId = useId();
   const shown = models.filter((model) => model.toLowerCase().includes(search.trim().toLowerCase()));
   return (
     <fieldset className="grid gap-1.5">
@@ -31,6 +33,7 @@ export function ModelScope({ models, scope, onChange, error }: ModelScopeProps) 
             { value: 'some', label: 'Selected models' },
           ]}
           onChange={(choice) => onChange(choice === 'all' ? null : [])}
+          faultId={error ? faultId : undefined}
         />
       </div>
       {scope ? (
@@ -60,11 +63,7 @@ export function ModelScope({ models, scope, onChange, error }: ModelScopeProps) 
           </p>
         </div>
       ) : null}
-      {error ? (
-        <p role="alert" className="text-[0.8125rem] text-bad">
-          {error}
-        </p>
-      ) : null}
+      {error ? <FieldFault id={faultId}>{error}</FieldFault> : null}
     </fieldset>
   );
 }

@@ -1,6 +1,7 @@
 'use client';
 
-import { useState } from 'react';
+import { useId, useState } from 'react';
+import { FieldFault } from '#components/form/field-fault';
 import { Field, labelStyle } from '#components/ui/field';
 import { ToggleGroup } from '#components/ui/toggle-group';
 
@@ -32,6 +33,7 @@ export function MomentField({ label, day, onChange, error }: MomentFieldProps) {
     choice: day === null ? 'never' : 'day',
     day: day ?? '',
   });
+  const faultId = useId();
   const change = (next: Expiry) => {
     setExpiry(next);
     onChange(momentOf(next, Date.now()));
@@ -45,6 +47,7 @@ export function MomentField({ label, day, onChange, error }: MomentFieldProps) {
           value={expiry.choice}
           options={choices}
           onChange={(choice) => change({ ...expiry, choice })}
+          faultId={error && expiry.choice !== 'day' ? faultId : undefined}
         />
         {expiry.choice === 'day' ? (
           <Field
@@ -58,6 +61,7 @@ export function MomentField({ label, day, onChange, error }: MomentFieldProps) {
           />
         ) : null}
       </div>
+      {error && expiry.choice !== 'day' ? <FieldFault id={faultId}>{error}</FieldFault> : null}
     </fieldset>
   );
 }

@@ -1,5 +1,7 @@
 'use client';
 
+import { useId } from 'react';
+import { FieldFault } from '#components/form/field-fault';
 import { ModelScope } from '#components/form/model-scope';
 import { MomentField } from '#components/form/moment-field';
 import { Checkbox } from '#components/ui/checkbox';
@@ -21,6 +23,9 @@ interface OperationFieldProps {
 /** The control for one declared field, by its kind. */
 export function OperationField({ field, models, value, initial, onChange, error }: OperationFieldProps) {
   const { name, kind, label, help, choices } = field;
+  const id = useId();
+  const faultId = error ? id : undefined;
+  const fault = error ? <FieldFault id={id}>{error}</FieldFault> : null;
   if (kind === 'models') {
     const scope = Array.isArray(value) ? value.map(String) : null;
     return <ModelScope models={models} scope={scope} onChange={onChange} error={error} />;
@@ -36,9 +41,12 @@ export function OperationField({ field, models, value, initial, onChange, error 
     );
   if (kind === 'switch') {
     return (
-      <Checkbox checked={value === true} onChange={onChange}>
-        {label}
-      </Checkbox>
+      <div className="grid gap-1">
+        <Checkbox checked={value === true} onChange={onChange} faultId={faultId}>
+          {label}
+        </Checkbox>
+        {fault}
+      </div>
     );
   }
   if (kind === 'choice') {
@@ -46,12 +54,14 @@ export function OperationField({ field, models, value, initial, onChange, error 
     return (
       <div className="grid gap-1.5">
         <span className={labelStyle}>{label}</span>
-        <NativeSelect label={label} value={String(value ?? '')} options={options} onChange={onChange} />
-        {error ? (
-          <p role="alert" className="text-[0.8125rem] text-bad">
-            {error}
-          </p>
-        ) : null}
+        <NativeSelect
+          label={label}
+          value={String(value ?? '')}
+          options={options}
+          onChange={onChange}
+          faultId={faultId}
+        />
+        {fault}
       </div>
     );
   }

@@ -37,6 +37,9 @@ interface Fault {
   readonly signedOut: boolean;
 }
 
+/** The control of a field with an error; a button, if it is a group of them. */
+const invalid = '[aria-invalid="true"], [data-fault]';
+
 /** A form for the fields that an operation declares; each error is shown at its field. */
 export function OperationForm<Value>(props: OperationFormProps<Value>) {
   const { fields, models, send, verb, onCancel, onDone } = props;
@@ -48,7 +51,7 @@ export function OperationForm<Value>(props: OperationFormProps<Value>) {
   const [pending, startTransition] = useTransition();
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
-    if (fault) form.current?.querySelector<HTMLElement>('input[aria-invalid="true"]')?.focus();
+    if (fault) form.current?.querySelector<HTMLElement>(invalid)?.focus();
   }, [fault]);
   const faulty = fields.find((field) => field.name === fault?.field?.split('.')[0]);
 

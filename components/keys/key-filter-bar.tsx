@@ -1,11 +1,9 @@
 'use client';
 
-import { X } from 'lucide-react';
 import { useQueryStates } from 'nuqs';
 import { useTransition } from 'react';
 import { useKeyPage } from '#components/keys/key-actions';
-import { Button } from '#components/ui/button';
-import { handFocusOn } from '#components/ui/hand-focus-on';
+import { FilterBar } from '#components/ui/filter-bar';
 import { NamePicker } from '#components/ui/name-picker';
 import { NativeSelect } from '#components/ui/native-select';
 import { SearchBox } from '#components/ui/search-box';
@@ -30,14 +28,20 @@ export function KeyFilterBar({ makers }: KeyFilterBarProps) {
   });
   const narrow = (change: Partial<typeof filters>) => void setFilters({ ...change, after: null });
   return (
-    <search aria-busy={pending} className="grid grid-cols-2 gap-2 sm:flex sm:flex-wrap sm:items-center">
-      <SearchBox
-        className="col-span-2 sm:w-72"
-        label="Search keys by name, id or visible characters"
-        placeholder="Name, id or visible characters"
-        value={filters.q}
-        onSearch={(text) => narrow({ q: text === null ? null : withoutSecret(text) })}
-      />
+    <FilterBar
+      busy={pending}
+      given={Object.keys(nothing).filter((name) => filters[name as keyof typeof nothing]).length}
+      onClear={() => narrow(nothing)}
+      first={
+        <SearchBox
+          className="min-w-40 flex-1 sm:w-72 sm:flex-none"
+          label="Search keys by name, id or visible characters"
+          placeholder="Name, id or visible characters"
+          value={filters.q}
+          onSearch={(text) => narrow({ q: text === null ? null : withoutSecret(text) })}
+        />
+      }
+    >
       <NativeSelect
         label="Status"
         className="sm:w-36"
@@ -76,19 +80,6 @@ export function KeyFilterBar({ makers }: KeyFilterBarProps) {
           onPick={(model) => narrow({ model: model || null })}
         />
       </div>
-      {filters.q || filters.status || filters.createdBy || filters.model ? (
-        <Button
-          tone="quiet"
-          size="small"
-          onClick={(event) => {
-            handFocusOn(event.currentTarget);
-            narrow(nothing);
-          }}
-        >
-          <X />
-          Clear
-        </Button>
-      ) : null}
-    </search>
+    </FilterBar>
   );
 }

@@ -18,6 +18,10 @@ export interface KeyRow {
   readonly limits: readonly string[];
   readonly spent30d: string;
   readonly exactSpent30d: string;
+  readonly spentTotal: string;
+  readonly exactSpentTotal: string;
+  /** Who created it; null: nobody who is known. */
+  readonly creator: string | null;
   /** The cap closest to its limit; null without caps. */
   readonly cap: { readonly used: number; readonly text: string } | null;
   /** "2 min ago"; or "Never answered" with "last tried 1 min ago"; null: there was no call. */

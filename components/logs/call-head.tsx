@@ -1,6 +1,6 @@
 import { AnsweringModel } from '#components/logs/answering-model';
+import type { CallRow } from '#components/logs/call-columns';
 import { CallStatus } from '#components/logs/call-status';
-import type { CallRow } from '#components/logs/columns/call-columns';
 import { CopyButton } from '#components/ui/copy-button';
 
 /** The outcome of a call at a glance. @param zone of `row.time`: "Asia/Kolkata, UTC+05:30". */

@@ -1,19 +1,19 @@
 import { ChevronRight } from 'lucide-react';
 import Link from 'next/link';
 import { Fragment } from 'react';
-import { Breakable, type CallRow, columnLooks } from '#components/logs/columns/call-columns';
+import { Breakable, type CallRow, columnLooks } from '#components/logs/call-columns';
 import { classNames } from '#components/ui/class-names';
 import { SortHead } from '#components/ui/sort-head';
 import { Cell, HeadCell, Row, Table } from '#components/ui/table';
-import { type CallColumn, usualColumns } from '#lib/console/log/columns';
+import { type CallColumn, columnSets, shownColumns } from '#lib/console/columns';
 import { refusedRuns } from '#lib/console/log/runs';
 
 interface CallTableProps {
   calls: readonly CallRow[];
   /** Ids of calls that arrived while the page was open. */
   fresh?: ReadonlySet<string>;
-  /** The columns that the user chose; if not set, the default ones, fewer of them on a phone. */
-  columns?: readonly CallColumn[] | null;
+  /** The columns to show; if not set, the default ones. */
+  columns?: readonly CallColumn[];
   /** Combines repeated refusals; if not set, each call has its own row. */
   folds?: Folds;
   /** It is the log, whose order is in the address. */
@@ -27,7 +27,7 @@ export interface Folds {
 }
 
 export function CallTable({ calls, fresh, columns, folds, sortable = false }: CallTableProps) {
-  const shown = columns ?? usualColumns;
+  const shown = columns ?? shownColumns('log', null);
   return (
     <Table label="Calls">
       <thead>
@@ -40,7 +40,8 @@ export function CallTable({ calls, fresh, columns, folds, sortable = false }: Ca
             <HeadCell>Time</HeadCell>
           )}
           {shown.map((column) => {
-            const { head, headClass, sort } = columnLooks[column];
+            const { headClass, sort } = columnLooks[column];
+            const head = columnSets.log.names[column];
             return sortable && sort ? (
               <SortHead key={column} by={sort} descendingFirst className={headClass}>
                 {head}
@@ -156,7 +157,8 @@ function CallTableRow({ call, fresh, shown, nested }: CallTableRowProps) {
         </time>
       </Cell>
       {shown.map((column) => {
-        const { head, place, cellClass, title, show } = columnLooks[column];
+        const { place, cellClass, title, show } = columnLooks[column];
+        const head = columnSets.log.names[column];
         return (
           <Cell
             key={column}

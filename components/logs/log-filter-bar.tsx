@@ -1,13 +1,13 @@
 'use client';
 
-import { RotateCw, X } from 'lucide-react';
+import { RotateCw } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { parseAsString, useQueryStates } from 'nuqs';
 import { useMemo, useTransition } from 'react';
 import { type FilterChoices, LogFilter, type LogFilterField } from '#components/logs/log-filter';
 import { Button } from '#components/ui/button';
 import { classNames } from '#components/ui/class-names';
-import { handFocusOn } from '#components/ui/hand-focus-on';
+import { FilterBar } from '#components/ui/filter-bar';
 
 interface LogFilterBarProps {
   /** The filters of the log, as they are declared. */
@@ -46,50 +46,36 @@ export function LogFilterBar({ fields, choices }: LogFilterBarProps) {
       onChange={(value) => narrow({ [field.name]: value })}
     />
   );
+  const usual = fields.filter(({ group }) => group === undefined);
+  const [searched, ...others] = usual;
   return (
-    <search className="grid gap-2" aria-busy={pending}>
-      <div className="relative grid grid-cols-2 gap-2 sm:flex sm:flex-wrap sm:items-center">
-        {fields.filter(({ group }) => group === undefined).map(show)}
-        <div
-          className={classNames(
-            'flex items-center justify-end gap-2',
-            given.length > 0 ? 'max-sm:col-span-2' : 'max-sm:absolute max-sm:top-0 max-sm:right-0',
-          )}
+    <FilterBar
+      busy={pending}
+      given={given.length}
+      onClear={() => narrow(Object.fromEntries(fields.map(({ name }) => [name, null])))}
+      first={searched ? <div className="min-w-40 flex-1 sm:flex-none">{show(searched)}</div> : null}
+      more={
+        rare.length > 0
+          ? {
+              title: `${rare[0]?.group?.title}${rareGiven > 0 ? ` (${rareGiven})` : ''}`,
+              open: rareGiven > 0,
+              filters: rare.map(show),
+            }
+          : null
+      }
+      last={
+        <Button
+          size="icon"
+          className="sm:ml-auto"
+          aria-label="Show new calls"
+          title="Show new calls"
+          onClick={() => startTransition(() => router.refresh())}
         >
-          {given.length > 0 ? (
-            <Button
-              tone="quiet"
-              size="small"
-              onClick={(event) => {
-                handFocusOn(event.currentTarget);
-                narrow(Object.fromEntries(fields.map(({ name }) => [name, null])));
-              }}
-            >
-              <X />
-              Clear
-            </Button>
-          ) : null}
-          <Button
-            size="icon"
-            aria-label="Show new calls"
-            title="Show new calls"
-            onClick={() => startTransition(() => router.refresh())}
-          >
-            <RotateCw className={classNames(pending && 'animate-spin')} />
-          </Button>
-        </div>
-      </div>
-      {rare.length > 0 ? (
-        <details open={rareGiven > 0}>
-          <summary className="min-h-6 w-fit cursor-pointer content-center rounded-sm text-muted text-xs hover:text-ink">
-            {rare[0]?.group?.title}
-            {rareGiven > 0 ? ` (${rareGiven})` : ''}
-          </summary>
-          <div className="grid grid-cols-2 gap-2 pt-2 sm:flex sm:flex-wrap sm:items-center">
-            {rare.map(show)}
-          </div>
-        </details>
-      ) : null}
-    </search>
+          <RotateCw className={classNames(pending && 'animate-spin')} />
+        </Button>
+      }
+    >
+      {others.map(show)}
+    </FilterBar>
   );
 }

@@ -1,11 +1,14 @@
 import { SearchX } from 'lucide-react';
 import Link from 'next/link';
-import type { ReactNode } from 'react';
+import type { ComponentProps, ReactNode } from 'react';
+import { ChosenColumns } from '#components/columns/chosen-columns';
+import { ColumnMenu } from '#components/columns/column-menu';
 import { CompareTable } from '#components/models/compare-table';
 import { ModelFilterBar, type ModelFilterChoice } from '#components/models/model-filter-bar';
 import { ModelTable } from '#components/models/model-table';
 import { buttonStyle } from '#components/ui/button';
 import { EmptyState } from '#components/ui/empty-state';
+import { type ColumnOf, shownColumns } from '#lib/console/columns';
 import { listAddress } from '#lib/console/list-address';
 import type { CatalogueView } from '#lib/console/models/list';
 import { allModels, modelRowOf } from '#lib/console/models/rows';
@@ -18,12 +21,24 @@ interface CatalogueProps {
   mostCompared: number;
   /** The number of models without filters. */
   total: number;
+  /** The chosen columns, null: the default ones; and how a choice is stored. */
+  columns: readonly ColumnOf<'models'>[] | null;
+  remember: ComponentProps<typeof ChosenColumns>['remember'];
   /** Shown if the catalogue is empty. */
   empty: ReactNode;
 }
 
 /** The catalogue: filters, comparison, table. It is the same for the public and for members. */
-export function Catalogue({ list, view, choices, mostCompared, total, empty }: CatalogueProps) {
+export function Catalogue({
+  list,
+  view,
+  choices,
+  mostCompared,
+  total,
+  columns,
+  remember,
+  empty,
+}: CatalogueProps) {
   const { rows, compared, found, callable, hidden, page, pages, texts, faults } = view;
   const address = (change: Record<string, string | null>) => listAddress(list, { ...texts, ...change });
   const without = (id: string) =>
@@ -32,7 +47,14 @@ export function Catalogue({ list, view, choices, mostCompared, total, empty }: C
   if (total === 0) return empty;
   return (
     <>
-      <ModelFilterBar choices={choices} />
+      <ModelFilterBar
+        choices={choices}
+        action={
+          <ChosenColumns table="models" remembered={columns} remember={remember}>
+            <ColumnMenu />
+          </ChosenColumns>
+        }
+      />
       {faults.map((fault) => (
         <p key={fault} role="status" className="text-sm text-warn">
           {fault}; this filter was ignored.
@@ -47,7 +69,7 @@ export function Catalogue({ list, view, choices, mostCompared, total, empty }: C
       ) : null}
       {rows.length > 0 ? (
         <div className="grid min-w-0 gap-3">
-          <ModelTable rows={rows} mostCompared={mostCompared} />
+          <ModelTable rows={rows} mostCompared={mostCompared} columns={shownColumns('models', columns)} />
           <nav aria-label="Catalogue pages" className="flex flex-wrap items-center gap-3">
             <p className="flex-1 basis-64 text-muted text-xs leading-5">
               {found} {found === 1 ? 'model' : 'models'}, {callable} available here. Prices are the lowest

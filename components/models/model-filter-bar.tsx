@@ -1,10 +1,8 @@
 'use client';
 
-import { X } from 'lucide-react';
 import { parseAsString, useQueryStates } from 'nuqs';
-import { useMemo, useTransition } from 'react';
-import { Button } from '#components/ui/button';
-import { handFocusOn } from '#components/ui/hand-focus-on';
+import { type ReactNode, useMemo, useTransition } from 'react';
+import { FilterBar } from '#components/ui/filter-bar';
 import { NativeSelect } from '#components/ui/native-select';
 import { SearchBox } from '#components/ui/search-box';
 
@@ -20,10 +18,14 @@ export interface ModelFilterChoice {
   readonly rare?: boolean;
 }
 
-const row = 'grid grid-cols-2 gap-2 sm:flex sm:flex-wrap sm:items-center';
-
 /** The filters of the catalogue, kept in the URL. */
-export function ModelFilterBar({ choices }: { choices: readonly ModelFilterChoice[] }) {
+interface ModelFilterBarProps {
+  choices: readonly ModelFilterChoice[];
+  /** A button behind the filters. */
+  action: ReactNode;
+}
+
+export function ModelFilterBar({ choices, action }: ModelFilterBarProps) {
   const [pending, startTransition] = useTransition();
   const names = useMemo(() => ['search', ...choices.map(({ name }) => name)], [choices]);
   const parsers = useMemo(
@@ -59,36 +61,27 @@ export function ModelFilterBar({ choices }: { choices: readonly ModelFilterChoic
 
   const rare = choices.filter((choice) => choice.rare);
   return (
-    <search aria-busy={pending} className="grid gap-2">
-      <div className={row}>
+    <FilterBar
+      busy={pending}
+      given={names.filter((name) => given[name]).length}
+      onClear={() => narrow(Object.fromEntries(names.map((name) => [name, null])))}
+      first={
         <SearchBox
-          className="col-span-2 min-w-40 flex-1 basis-48"
+          className="min-w-40 flex-1 basis-48"
           label="Search models"
           placeholder="Name or slug"
           value={given.search ?? null}
           onSearch={(search) => narrow({ search })}
         />
-        {choices.filter(({ rare }) => !rare).map(show)}
-        {names.some((name) => given[name]) ? (
-          <Button
-            tone="quiet"
-            size="small"
-            onClick={(event) => {
-              handFocusOn(event.currentTarget);
-              narrow(Object.fromEntries(names.map((name) => [name, null])));
-            }}
-          >
-            <X />
-            Clear
-          </Button>
-        ) : null}
-      </div>
-      <details open={rare.some(({ name }) => given[name])}>
-        <summary className="w-fit cursor-pointer rounded-sm text-muted text-xs hover:text-ink">
-          More filters
-        </summary>
-        <div className={`${row} pt-2`}>{rare.map(show)}</div>
-      </details>
-    </search>
+      }
+      more={{
+        title: 'More filters',
+        open: rare.some(({ name }) => given[name]),
+        filters: rare.map(show),
+      }}
+      last={action}
+    >
+      {choices.filter(({ rare }) => !rare).map(show)}
+    </FilterBar>
   );
 }

@@ -7,6 +7,8 @@ import { useChange } from '#components/form/use-change';
 import { Badge } from '#components/ui/badge';
 import { Button } from '#components/ui/button';
 import { Dialog, DialogFooter } from '#components/ui/dialog';
+import { SortHead } from '#components/ui/sort-head';
+import { ActionsHeadCell, Cell, Row, Table } from '#components/ui/table';
 import type { SessionRow } from '#lib/console/account/session-rows';
 
 interface SessionListProps {
@@ -36,31 +38,53 @@ export function SessionList({ sessions, end, endAll }: SessionListProps) {
 
   return (
     <>
-      <ul className="divide-y">
-        {sessions.map(({ id, current, device, facts, seenAt }) => (
-          <li key={id} className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3">
-            <div className="min-w-0 flex-1 basis-48">
-              <p className="flex flex-wrap items-center gap-2 font-medium">
-                {device}
-                {current ? <Badge tone="good">This session</Badge> : null}
-              </p>
-              <p className="text-muted text-xs leading-5 [overflow-wrap:anywhere]" title={seenAt}>
-                {facts}
-              </p>
-            </div>
-            {current ? null : (
-              <Button
-                size="small"
-                disabled={pending}
-                aria-label={`Sign out ${device}, ${facts}`}
-                onClick={() => make(end({ id }), 'Session ended')}
-              >
-                Sign out
-              </Button>
-            )}
-          </li>
-        ))}
-      </ul>
+      <Table label="Sessions" framed={false}>
+        <thead>
+          <tr>
+            <SortHead by="device">Device</SortHead>
+            <SortHead by="seen" descendingFirst usual="descending">
+              Last seen
+            </SortHead>
+            <SortHead by="since" descendingFirst>
+              Signed in
+            </SortHead>
+            <ActionsHeadCell />
+          </tr>
+        </thead>
+        <tbody>
+          {sessions.map(({ id, current, device, facts, seen, since, from }) => (
+            <Row key={id}>
+              <Cell place="title">
+                <span className="flex flex-wrap items-center gap-2 font-medium">
+                  {device}
+                  {current ? <Badge tone="good">This session</Badge> : null}
+                </span>
+                {from ? (
+                  <span className="block text-muted text-xs leading-5 [overflow-wrap:anywhere]">{from}</span>
+                ) : null}
+              </Cell>
+              <Cell label="Last seen" className="whitespace-nowrap" title={seen.exact}>
+                {seen.text}
+              </Cell>
+              <Cell label="Signed in" className="whitespace-nowrap" title={since.exact}>
+                {since.text}
+              </Cell>
+              <Cell place="menu" className="w-px">
+                {current ? null : (
+                  <Button
+                    size="small"
+                    disabled={pending}
+                    aria-label={`Sign out ${device}, ${facts}`}
+                    onClick={() => make(end({ id }), 'Session ended')}
+                  >
+                    Sign out
+                  </Button>
+                )}
+              </Cell>
+            </Row>
+          ))}
+        </tbody>
+      </Table>
       <div className="border-t p-4">
         <Button disabled={pending} onClick={() => setAsking(true)}>
           Sign out everywhere

@@ -115,7 +115,7 @@ function Group({ title, about, children }: { title: string; about: string; child
       className="grid gap-x-6 gap-y-3 border-b px-4 py-5 last:border-b-0 md:grid-cols-[9rem_minmax(0,1fr)]"
     >
       <header>
-        <h3 className="font-medium text-[0.8125rem] leading-5">{title}</h3>
+        <h2 className="font-medium text-[0.8125rem] leading-5">{title}</h2>
         <p className="text-muted text-xs leading-4">{about}</p>
       </header>
       <div className="grid min-w-0 gap-5">{children}</div>

@@ -8,11 +8,13 @@ interface CheckboxProps {
   name?: string;
   checked: boolean;
   onChange(checked: boolean): void;
+  /** Id of the text that says what is wrong with it. */
+  faultId?: string | undefined;
   children: ReactNode;
 }
 
 /** A native checkbox with our styling, for pages that must load little script. */
-export function Checkbox({ name, checked, onChange, children }: CheckboxProps) {
+export function Checkbox({ name, checked, onChange, faultId, children }: CheckboxProps) {
   const id = useId();
   const box = useRef<HTMLInputElement>(null);
   const first = useRef({ checked, onChange });
@@ -30,6 +32,8 @@ export function Checkbox({ name, checked, onChange, children }: CheckboxProps) {
           name={name}
           autoComplete="off"
           type="checkbox"
+          aria-invalid={faultId === undefined ? undefined : true}
+          aria-describedby={faultId}
           checked={checked}
           onChange={(event) => onChange(event.currentTarget.checked)}
           className="peer size-4 cursor-pointer appearance-none rounded-[0.25rem] border border-line-strong bg-surface checked:border-accent checked:bg-accent"

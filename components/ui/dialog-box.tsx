@@ -21,6 +21,8 @@ export interface DialogProps {
    * fades out after that one has opened, and must not take the focus from it.
    */
   finalFocus?: RefObject<HTMLElement | null> | false;
+  /** Below 640 px it is a sheet at the bottom of the window. */
+  sheet?: boolean;
   className?: string;
 }
 
@@ -33,6 +35,7 @@ export function DialogBox({
   children,
   sticky,
   finalFocus,
+  sheet = false,
   className,
 }: DialogProps) {
   return (
@@ -49,12 +52,18 @@ export function DialogBox({
     >
       <BaseDialog.Portal>
         <BaseDialog.Backdrop className="fixed inset-0 z-40 bg-black/45 transition-opacity duration-150 data-[closed]:pointer-events-none data-[ending-style]:opacity-0 data-[starting-style]:opacity-0" />
-        <BaseDialog.Viewport className="fixed inset-0 z-50 grid justify-items-center data-[closed]:pointer-events-none overflow-y-auto p-3 sm:items-start sm:py-[8vh]">
+        <BaseDialog.Viewport
+          className={classNames(
+            'fixed inset-0 z-50 grid justify-items-center overflow-y-auto p-3 data-[closed]:pointer-events-none sm:items-start sm:py-[8vh]',
+            sheet && 'max-sm:items-end max-sm:p-0',
+          )}
+        >
           <BaseDialog.Popup
             {...(finalFocus === undefined ? {} : { finalFocus })}
             className={classNames(
               'relative my-auto w-full max-w-lg rounded-xl border border-line bg-surface shadow-pop transition-[opacity,transform] duration-150 sm:my-0',
               'data-[ending-style]:translate-y-2 data-[ending-style]:opacity-0 data-[starting-style]:translate-y-2 data-[starting-style]:opacity-0',
+              sheet && 'max-sm:mb-0 max-sm:rounded-b-none max-sm:border-x-0 max-sm:border-b-0',
               className,
             )}
           >

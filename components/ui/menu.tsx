@@ -29,8 +29,16 @@ export function Menu({
     <BaseMenu.Root defaultOpen={startOpen}>
       <BaseMenu.Trigger render={trigger} />
       <BaseMenu.Portal>
-        <BaseMenu.Positioner side={side} align={align} sideOffset={6} className="z-50 outline-none">
-          <BaseMenu.Popup className={classNames(popupStyle, className)}>{children}</BaseMenu.Popup>
+        <BaseMenu.Backdrop className="fixed inset-0 z-50 bg-black/45 sm:hidden" />
+        <BaseMenu.Positioner
+          side={side}
+          align={align}
+          sideOffset={6}
+          className="z-50 outline-none max-sm:fixed! max-sm:inset-x-0! max-sm:top-auto! max-sm:bottom-0! max-sm:w-full! max-sm:transform-none!"
+        >
+          <BaseMenu.Popup className={classNames(popupStyle, 'menu-sheet', className)}>
+            {children}
+          </BaseMenu.Popup>
         </BaseMenu.Positioner>
       </BaseMenu.Portal>
     </BaseMenu.Root>

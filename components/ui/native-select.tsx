@@ -17,17 +17,29 @@ interface NativeSelectProps {
   className?: string;
   /** More about the options, on hover. */
   note?: string;
+  /** Id of the text that says what is wrong with the choice. */
+  faultId?: string | undefined;
   onChange(value: string): void;
 }
 
 /** A native select with a few options, for pages with many of them that must load little script. */
-export function NativeSelect({ label, value, options, className, note, onChange }: NativeSelectProps) {
+export function NativeSelect({
+  label,
+  value,
+  options,
+  className,
+  note,
+  faultId,
+  onChange,
+}: NativeSelectProps) {
   const groups = [...new Set(options.flatMap(({ group }) => group ?? []))];
   return (
     <span className={classNames('relative inline-grid min-w-0', className)}>
       <select
         aria-label={label}
         title={note}
+        aria-invalid={faultId === undefined ? undefined : true}
+        aria-describedby={faultId}
         value={value}
         onChange={(event) => onChange(event.currentTarget.value)}
         className={classNames(inputStyle, 'cursor-pointer appearance-none truncate pr-8 hover:bg-hover')}

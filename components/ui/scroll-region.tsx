@@ -33,7 +33,8 @@ export function ScrollRegion({
   return (
     <section
       ref={region}
-      aria-label={label}
+      // Not the name of the section that it may be in.
+      aria-label={`${label}, table`}
       data-fits={fits ?? undefined}
       className={classNames(
         'edge-shadow min-w-0 overflow-x-auto data-[fits=true]:overflow-x-clip',

@@ -44,7 +44,8 @@ export function SortHead({
   const next = nextOf();
   if (next === null) query.delete(parameter);
   else query.set(parameter, next);
-  for (const place of ['after', 'page']) query.delete(place);
+  for (const place of parameter === 'sort' ? ['after', 'page'] : [placeParameter(parameter)])
+    query.delete(place);
   function nextOf(): string | null {
     if (!reverses) return null;
     if (asked?.by !== by) return usual === orderOf(descendingFirst) && asked === null ? second : first;
@@ -68,6 +69,11 @@ export function SortHead({
       </Link>
     </HeadCell>
   );
+}
+
+/** The parameter of the address with the place where a page of a second table begins. */
+function placeParameter(parameter: string): string {
+  return `${parameter}After`;
 }
 
 function orderOf(descending: boolean) {

@@ -7,6 +7,8 @@ interface ToggleGroupProps<Value extends string> {
   value: Value;
   options: readonly { value: Value; label: string }[];
   onChange(value: Value): void;
+  /** Id of the text that says what is wrong with the choice. */
+  faultId?: string | undefined;
 }
 
 const steps: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
@@ -17,6 +19,7 @@ export function ToggleGroup<Value extends string>({
   value,
   options,
   onChange,
+  faultId,
 }: ToggleGroupProps<Value>) {
   const chosen = Math.max(
     0,
@@ -44,6 +47,8 @@ export function ToggleGroup<Value extends string>({
           type="button"
           tabIndex={at === chosen ? 0 : -1}
           aria-pressed={option.value === value}
+          data-fault={faultId !== undefined && at === chosen ? true : undefined}
+          aria-describedby={at === chosen ? faultId : undefined}
           onClick={() => {
             if (option.value !== value) onChange(option.value);
           }}

@@ -4,6 +4,8 @@ import { parseAsBoolean, parseAsString, parseAsStringLiteral, useQueryStates } f
 import type { ReactNode } from 'react';
 import { ChartFrame } from '#components/charts/chart-frame';
 import { DashedLine, Legend } from '#components/charts/legend';
+import { useColumns } from '#components/columns/chosen-columns';
+import { ColumnMenu } from '#components/columns/column-menu';
 import { Checkbox } from '#components/ui/checkbox';
 import { ToggleGroup } from '#components/ui/toggle-group';
 import { GroupTable } from '#components/usage/group-table';
@@ -31,6 +33,7 @@ interface ChartPanelProps {
 /** A chart with its groups and its tables. */
 export function ChartPanel({ chart, heading, head, action }: ChartPanelProps) {
   const [{ only, table, compare }, setView] = useQueryStates(view);
+  const { chosen: columns } = useColumns();
   const chosen = chart.groups.findIndex(({ id }) => id === only);
   const alone = chosen < 0 ? null : chosen;
   const drawn = chart.groups.map((_, index) => index).filter((index) => alone === null || alone === index);
@@ -62,10 +65,15 @@ export function ChartPanel({ chart, heading, head, action }: ChartPanelProps) {
           <Checkbox checked={compare} onChange={(next) => setView({ compare: next })}>
             <DashedLine />
           </Checkbox>
+          {table === 'groups' ? <ColumnMenu /> : null}
           {action}
         </div>
       </div>
-      {table === 'time' ? <TimeTable chart={chart} /> : <GroupTable chart={chart} heading={heading} />}
+      {table === 'time' ? (
+        <TimeTable chart={chart} />
+      ) : (
+        <GroupTable chart={chart} heading={heading} columns={columns} />
+      )}
     </div>
   );
 }

@@ -2,27 +2,80 @@ import Link from 'next/link';
 import { useSearchParams } from 'next/navigation';
 import { colourOf, Swatch } from '#components/charts/chart-style';
 import { SortHead } from '#components/ui/sort-head';
-import { Cell, HeadCell, Row, Table } from '#components/ui/table';
+import { Cell, Row, Table } from '#components/ui/table';
+import { type ColumnOf, columnSets, shownColumns } from '#lib/console/columns';
 import { showFigure } from '#lib/console/show/figure';
 import { readSort, sortRows } from '#lib/console/sort';
 import type { ChartData } from '#lib/console/usage/chart';
 import { logHref } from '#lib/console/usage/log-href';
 import { showCount, showMoney } from '#lib/core/show-money';
 
+type Group = ChartData['groups'][number];
+
+interface GroupColumn {
+  /** What the table is sorted by with it; null: no value. */
+  figure(group: Group): number | null;
+  show(figure: number, chart: ChartData): string;
+  /** The exact value, on hover. */
+  exact?(group: Group): string;
+  /** The figure of all groups; null: none is shown. */
+  sum(chart: ChartData): number | null;
+}
+
+function sumOf(chart: ChartData, figure: GroupColumn['figure']): number | null {
+  const figures = chart.groups.map(figure);
+  return figures.includes(null) ? null : figures.reduce<number>((sum, one) => sum + (one ?? 0), 0);
+}
+
+function countColumn(figure: GroupColumn['figure']): GroupColumn {
+  return { figure, show: showCount, sum: (chart) => sumOf(chart, figure) };
+}
+
+/** The columns of a group after its name and its figure. */
+const looks: Readonly<Record<ColumnOf<'usage'>, GroupColumn>> = {
+  share: {
+    figure: ({ total }) => total,
+    show: (figure, { total }) => `${Math.round((figure / (total || 1)) * 1000) / 10}%`,
+    sum: () => null,
+  },
+  calls: { ...countColumn(({ totalCalls }) => totalCalls), sum: ({ allCalls }) => allCalls },
+  errors: countColumn(({ more }) => more?.errors ?? null),
+  inputTokens: countColumn(({ more }) => more?.inputTokens ?? null),
+  outputTokens: countColumn(({ more }) => more?.outputTokens ?? null),
+  cost: {
+    figure: ({ cost }) => (cost === null ? null : Number(cost)),
+    show: (figure) => showMoney(String(figure)),
+    exact: ({ cost }) => (cost === null ? '' : `$${cost}`),
+    sum: ({ allCost }) => Number(allCost),
+  },
+};
+
+interface GroupTableProps {
+  chart: ChartData;
+  heading: string;
+  /** The columns that were chosen; null: the default ones. */
+  columns: readonly string[] | null;
+}
+
 /** The groups of a chart with their totals, each with a link to its calls in the log. */
-export function GroupTable({ chart, heading }: { chart: ChartData; heading: string }) {
+export function GroupTable({ chart, heading, columns }: GroupTableProps) {
   const { kind, total } = chart;
   // The place of a group is its colour in the chart, in whatever order the table is.
   const groups = chart.groups.map((group, index) => ({ ...group, colour: colourOf(index, group.rest) }));
+  const costs = kind !== 'money';
+  const shares = chart.shape === 'bars' && total !== null && total > 0;
+  const shown = shownColumns('usage', columns).filter(
+    (column) => (column !== 'share' || shares) && (column !== 'cost' || costs),
+  );
   const sorted = sortRows(groups, readSort(useSearchParams().get('sort')), {
     name: ({ label }) => label,
     figure: (group) => group.total,
-    calls: ({ totalCalls }) => totalCalls,
-    cost: ({ cost }) => (cost === null ? null : Number(cost)),
+    ...Object.fromEntries(shown.map((column) => [column, looks[column].figure])),
   });
   const span = { from: chart.starts[0] ?? chart.end, to: chart.end };
-  const costs = kind !== 'money';
-  const shares = chart.shape === 'bars' && total !== null && total > 0;
+  const foot = 'border-t border-b-0';
+  const figureOf = (column: ColumnOf<'usage'>, figure: number | null) =>
+    figure === null ? <span className="text-muted">–</span> : looks[column].show(figure, chart);
   return (
     <Table label={`${chart.title} by ${heading.toLowerCase()}`}>
       <thead>
@@ -31,15 +84,11 @@ export function GroupTable({ chart, heading }: { chart: ChartData; heading: stri
           <SortHead by="figure" descendingFirst className="text-right">
             {chart.title}
           </SortHead>
-          {shares ? <HeadCell className="text-right">Share</HeadCell> : null}
-          <SortHead by="calls" descendingFirst className="text-right">
-            Calls
-          </SortHead>
-          {costs ? (
-            <SortHead by="cost" descendingFirst className="text-right">
-              Cost
+          {shown.map((column) => (
+            <SortHead key={column} by={column} descendingFirst className="text-right">
+              {columnSets.usage.names[column]}
             </SortHead>
-          ) : null}
+          ))}
         </tr>
       </thead>
       <tbody>
@@ -69,48 +118,42 @@ export function GroupTable({ chart, heading }: { chart: ChartData; heading: stri
             >
               {showFigure(kind, group.total)}
             </Cell>
-            {shares ? (
-              <Cell label="Share" className="whitespace-nowrap text-right text-muted tabular-nums">
-                {Math.round(((group.total ?? 0) / total) * 1000) / 10}%
-              </Cell>
-            ) : null}
-            <Cell label="Calls" className="text-right tabular-nums">
-              {showCount(group.totalCalls)}
-            </Cell>
-            {costs ? (
+            {shown.map((column) => (
               <Cell
-                label="Cost"
-                className="text-right tabular-nums"
-                title={group.cost === null ? '' : `$${group.cost}`}
+                key={column}
+                label={columnSets.usage.names[column]}
+                className={`whitespace-nowrap text-right tabular-nums ${column === 'share' ? 'text-muted' : ''}`}
+                title={looks[column].exact?.(group)}
               >
-                {group.cost === null ? <span className="text-muted">–</span> : showMoney(group.cost)}
+                {figureOf(column, looks[column].figure(group))}
               </Cell>
-            ) : null}
+            ))}
           </Row>
         ))}
       </tbody>
       {groups.length > 1 ? (
         <tfoot>
           <Row className="font-medium">
-            <Cell place="title" className="border-t border-b-0 text-muted">
+            <Cell place="title" className={`${foot} text-muted`}>
               Total
             </Cell>
-            <Cell place="figure" className="border-t border-b-0 text-right tabular-nums">
+            <Cell place="figure" className={`${foot} text-right tabular-nums`}>
               {showFigure(kind, total)}
             </Cell>
-            {shares ? <Cell className="border-t border-b-0" /> : null}
-            <Cell label="Calls" className="border-t border-b-0 text-right tabular-nums">
-              {showCount(chart.allCalls)}
-            </Cell>
-            {costs ? (
-              <Cell
-                label="Cost"
-                className="border-t border-b-0 text-right tabular-nums"
-                title={`$${chart.allCost}`}
-              >
-                {showMoney(chart.allCost)}
-              </Cell>
-            ) : null}
+            {shown.map((column) =>
+              column === 'share' ? (
+                <Cell key={column} className={foot} />
+              ) : (
+                <Cell
+                  key={column}
+                  label={columnSets.usage.names[column]}
+                  className={`${foot} text-right tabular-nums`}
+                  title={column === 'cost' ? `$${chart.allCost}` : undefined}
+                >
+                  {figureOf(column, looks[column].sum(chart))}
+                </Cell>
+              ),
+            )}
           </Row>
         </tfoot>
       ) : null}

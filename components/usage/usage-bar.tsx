@@ -4,6 +4,7 @@ import { SlidersHorizontal, X } from 'lucide-react';
 import { useQueryStates } from 'nuqs';
 import { useId, useState, useTransition } from 'react';
 import { Button } from '#components/ui/button';
+import { FilterSheet } from '#components/ui/filter-sheet';
 import { NativeSelect } from '#components/ui/native-select';
 import { DayRange } from '#components/usage/day-range';
 import { type MetricName, metricNames, metrics, namesOf } from '#lib/console/usage/metrics';
@@ -62,6 +63,26 @@ export function UsageBar({ range, days, step, steps, models, providers, keys }: 
       ? set({ from: days.first, to: dayAfter(days.last), step: null })
       : set({ range: next, from: null, to: null, step: null });
   const narrowed = [model, provider, key].filter(Boolean).length;
+  const clear = () => set({ model: null, provider: null, key: null });
+  const narrowing = (
+    <>
+      <NativeSelect
+        label="Interval"
+        className="sm:w-44"
+        value={step}
+        options={steps.map((value) => ({ value, label: stepNames[value] }))}
+        onChange={(next) => set({ step: oneOf(steps, next) })}
+      />
+      <Narrow label="model" value={model} options={models} onChange={(next) => set({ model: next })} />
+      <Narrow
+        label="provider"
+        value={provider}
+        options={providers}
+        onChange={(next) => set({ provider: next })}
+      />
+      <Narrow label="key" value={key} options={keys} onChange={(next) => set({ key: next })} />
+    </>
+  );
   return (
     <search className="grid gap-2" aria-busy={pending} aria-label="Chart options">
       <div className="grid grid-cols-2 gap-2 sm:flex sm:flex-wrap sm:items-center">
@@ -91,14 +112,17 @@ export function UsageBar({ range, days, step, steps, models, providers, keys }: 
           options={namesOf(ranges).map((value) => ({ value, label: ranges[value] }))}
           onChange={(next) => chooseRange(oneOf(namesOf(ranges), next))}
         />
+        <FilterSheet given={narrowed} onClear={clear}>
+          {narrowing}
+        </FilterSheet>
         <Button
           aria-expanded={more}
           aria-controls={filters}
-          className="sm:order-last"
+          className="max-sm:hidden sm:order-last"
           onClick={() => setMore(!more)}
         >
           <SlidersHorizontal />
-          {narrowed > 0 ? `Filters, ${narrowed} on` : 'Filters'}
+          {narrowed > 0 ? `Filters (${narrowed})` : 'Filters'}
         </Button>
         {range === 'custom' ? (
           <DayRange
@@ -115,30 +139,11 @@ export function UsageBar({ range, days, step, steps, models, providers, keys }: 
       <div
         id={filters}
         hidden={!more}
-        className={more ? 'grid grid-cols-2 gap-2 sm:flex sm:flex-wrap sm:items-center' : ''}
+        className={more ? 'flex flex-wrap items-center gap-2 max-sm:hidden' : ''}
       >
-        <NativeSelect
-          label="Interval"
-          className="sm:w-44"
-          value={step}
-          options={steps.map((value) => ({ value, label: stepNames[value] }))}
-          onChange={(next) => set({ step: oneOf(steps, next) })}
-        />
-        <Narrow label="model" value={model} options={models} onChange={(next) => set({ model: next })} />
-        <Narrow
-          label="provider"
-          value={provider}
-          options={providers}
-          onChange={(next) => set({ provider: next })}
-        />
-        <Narrow label="key" value={key} options={keys} onChange={(next) => set({ key: next })} />
+        {narrowing}
         {narrowed > 0 ? (
-          <Button
-            tone="quiet"
-            size="small"
-            className="justify-self-start"
-            onClick={() => set({ model: null, provider: null, key: null })}
-          >
+          <Button tone="quiet" size="small" className="justify-self-start" onClick={clear}>
             <X />
             Clear
           </Button>

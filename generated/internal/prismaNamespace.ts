@@ -412,6 +412,7 @@ export const ModelName = {
   Workspace: 'Workspace',
   FormerSlug: 'FormerSlug',
   Member: 'Member',
+  SavedView: 'SavedView',
   Alert: 'Alert',
   Webhook: 'Webhook',
   WebhookDelivery: 'WebhookDelivery',
@@ -429,7 +430,6 @@ export const ModelName = {
   Policy: 'Policy',
   PolicyDraft: 'PolicyDraft',
   Call: 'Call',
-  CallContent: 'CallContent',
   LedgerLine: 'LedgerLine',
   Promo: 'Promo',
   PromoMark: 'PromoMark',
@@ -484,7 +484,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "session" | "accountToken" | "operatorLink" | "secretPrint" | "linkedAccount" | "mail" | "workspace" | "formerSlug" | "member" | "alert" | "webhook" | "webhookDelivery" | "invitation" | "invitationLink" | "apiKey" | "managementKey" | "storedAnswer" | "provider" | "credential" | "credentialTest" | "model" | "offer" | "priceVersion" | "policy" | "policyDraft" | "call" | "callContent" | "ledgerLine" | "promo" | "promoMark" | "ledgerDay" | "ledgerCheck" | "openQuarter" | "closedSpend" | "journalPosition" | "settledApart" | "journalSince" | "owner" | "lease" | "hold" | "openCall" | "change" | "changeHead" | "seenTime" | "audit" | "spendMinute" | "usageQuarter" | "usageQuarterCounted" | "usageDay" | "usageSpan" | "resource" | "job" | "adjustment" | "topUp" | "payer" | "fleetDuty" | "statusDay" | "incident" | "incidentUpdate" | "announcement" | "lostUsage" | "autoTopUp" | "stripeEvent" | "limitGrant" | "limitSlot" | "limitTurn"
+    modelProps: "user" | "session" | "accountToken" | "operatorLink" | "secretPrint" | "linkedAccount" | "mail" | "workspace" | "formerSlug" | "member" | "savedView" | "alert" | "webhook" | "webhookDelivery" | "invitation" | "invitationLink" | "apiKey" | "managementKey" | "storedAnswer" | "provider" | "credential" | "credentialTest" | "model" | "offer" | "priceVersion" | "policy" | "policyDraft" | "call" | "ledgerLine" | "promo" | "promoMark" | "ledgerDay" | "ledgerCheck" | "openQuarter" | "closedSpend" | "journalPosition" | "settledApart" | "journalSince" | "owner" | "lease" | "hold" | "openCall" | "change" | "changeHead" | "seenTime" | "audit" | "spendMinute" | "usageQuarter" | "usageQuarterCounted" | "usageDay" | "usageSpan" | "resource" | "job" | "adjustment" | "topUp" | "payer" | "fleetDuty" | "statusDay" | "incident" | "incidentUpdate" | "announcement" | "lostUsage" | "autoTopUp" | "stripeEvent" | "limitGrant" | "limitSlot" | "limitTurn"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1225,6 +1225,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.MemberCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.MemberCountAggregateOutputType> | number
+        }
+      }
+    }
+    SavedView: {
+      payload: Prisma.$SavedViewPayload<ExtArgs>
+      fields: Prisma.SavedViewFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SavedViewFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SavedViewPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SavedViewFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SavedViewPayload>
+        }
+        findFirst: {
+          args: Prisma.SavedViewFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SavedViewPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SavedViewFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SavedViewPayload>
+        }
+        findMany: {
+          args: Prisma.SavedViewFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SavedViewPayload>[]
+        }
+        create: {
+          args: Prisma.SavedViewCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SavedViewPayload>
+        }
+        createMany: {
+          args: Prisma.SavedViewCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SavedViewCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SavedViewPayload>[]
+        }
+        delete: {
+          args: Prisma.SavedViewDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SavedViewPayload>
+        }
+        update: {
+          args: Prisma.SavedViewUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SavedViewPayload>
+        }
+        deleteMany: {
+          args: Prisma.SavedViewDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SavedViewUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SavedViewUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SavedViewPayload>[]
+        }
+        upsert: {
+          args: Prisma.SavedViewUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SavedViewPayload>
+        }
+        aggregate: {
+          args: Prisma.SavedViewAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSavedView>
+        }
+        groupBy: {
+          args: Prisma.SavedViewGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SavedViewGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SavedViewCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SavedViewCountAggregateOutputType> | number
         }
       }
     }
@@ -2483,80 +2557,6 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.CallCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.CallCountAggregateOutputType> | number
-        }
-      }
-    }
-    CallContent: {
-      payload: Prisma.$CallContentPayload<ExtArgs>
-      fields: Prisma.CallContentFieldRefs
-      operations: {
-        findUnique: {
-          args: Prisma.CallContentFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallContentPayload> | null
-        }
-        findUniqueOrThrow: {
-          args: Prisma.CallContentFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallContentPayload>
-        }
-        findFirst: {
-          args: Prisma.CallContentFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallContentPayload> | null
-        }
-        findFirstOrThrow: {
-          args: Prisma.CallContentFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallContentPayload>
-        }
-        findMany: {
-          args: Prisma.CallContentFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallContentPayload>[]
-        }
-        create: {
-          args: Prisma.CallContentCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallContentPayload>
-        }
-        createMany: {
-          args: Prisma.CallContentCreateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        createManyAndReturn: {
-          args: Prisma.CallContentCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallContentPayload>[]
-        }
-        delete: {
-          args: Prisma.CallContentDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallContentPayload>
-        }
-        update: {
-          args: Prisma.CallContentUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallContentPayload>
-        }
-        deleteMany: {
-          args: Prisma.CallContentDeleteManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateMany: {
-          args: Prisma.CallContentUpdateManyArgs<ExtArgs>
-          result: BatchPayload
-        }
-        updateManyAndReturn: {
-          args: Prisma.CallContentUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallContentPayload>[]
-        }
-        upsert: {
-          args: Prisma.CallContentUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallContentPayload>
-        }
-        aggregate: {
-          args: Prisma.CallContentAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateCallContent>
-        }
-        groupBy: {
-          args: Prisma.CallContentGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.CallContentGroupByOutputType>[]
-        }
-        count: {
-          args: Prisma.CallContentCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.CallContentCountAggregateOutputType> | number
         }
       }
     }
@@ -5582,16 +5582,10 @@ export const WorkspaceScalarFieldEnum = {
   creditNano: 'creditNano',
   simulatedNano: 'simulatedNano',
   strict: 'strict',
-  budgetNano: 'budgetNano',
-  budgetMode: 'budgetMode',
   rpm: 'rpm',
   tpm: 'tpm',
   concurrency: 'concurrency',
   retentionDays: 'retentionDays',
-  content: 'content',
-  contentShare: 'contentShare',
-  contentDays: 'contentDays',
-  contentDeletedAt: 'contentDeletedAt',
   callsKeptFrom: 'callsKeptFrom',
   suspendedAt: 'suspendedAt',
   suspendedReason: 'suspendedReason',
@@ -5624,6 +5618,20 @@ export const MemberScalarFieldEnum = {
 } as const
 
 export type MemberScalarFieldEnum = (typeof MemberScalarFieldEnum)[keyof typeof MemberScalarFieldEnum]
+
+
+export const SavedViewScalarFieldEnum = {
+  id: 'id',
+  workspaceId: 'workspaceId',
+  ownerId: 'ownerId',
+  page: 'page',
+  name: 'name',
+  query: 'query',
+  shared: 'shared',
+  createdAt: 'createdAt'
+} as const
+
+export type SavedViewScalarFieldEnum = (typeof SavedViewScalarFieldEnum)[keyof typeof SavedViewScalarFieldEnum]
 
 
 export const AlertScalarFieldEnum = {
@@ -5720,8 +5728,6 @@ export const ApiKeyScalarFieldEnum = {
   tpm: 'tpm',
   concurrency: 'concurrency',
   expiresAt: 'expiresAt',
-  content: 'content',
-  contentDeletedAt: 'contentDeletedAt',
   createdBy: 'createdBy',
   sessionId: 'sessionId',
   createdAt: 'createdAt',
@@ -5903,18 +5909,6 @@ export const CallScalarFieldEnum = {
 } as const
 
 export type CallScalarFieldEnum = (typeof CallScalarFieldEnum)[keyof typeof CallScalarFieldEnum]
-
-
-export const CallContentScalarFieldEnum = {
-  callId: 'callId',
-  workspaceId: 'workspaceId',
-  keyId: 'keyId',
-  at: 'at',
-  keepUntil: 'keepUntil',
-  sealed: 'sealed'
-} as const
-
-export type CallContentScalarFieldEnum = (typeof CallContentScalarFieldEnum)[keyof typeof CallContentScalarFieldEnum]
 
 
 export const LedgerLineScalarFieldEnum = {
@@ -6840,6 +6834,7 @@ export type GlobalOmitConfig = {
   workspace?: Prisma.WorkspaceOmit
   formerSlug?: Prisma.FormerSlugOmit
   member?: Prisma.MemberOmit
+  savedView?: Prisma.SavedViewOmit
   alert?: Prisma.AlertOmit
   webhook?: Prisma.WebhookOmit
   webhookDelivery?: Prisma.WebhookDeliveryOmit
@@ -6857,7 +6852,6 @@ export type GlobalOmitConfig = {
   policy?: Prisma.PolicyOmit
   policyDraft?: Prisma.PolicyDraftOmit
   call?: Prisma.CallOmit
-  callContent?: Prisma.CallContentOmit
   ledgerLine?: Prisma.LedgerLineOmit
   promo?: Prisma.PromoOmit
   promoMark?: Prisma.PromoMarkOmit

@@ -61,6 +61,7 @@ export const ModelName = {
   Workspace: 'Workspace',
   FormerSlug: 'FormerSlug',
   Member: 'Member',
+  SavedView: 'SavedView',
   Alert: 'Alert',
   Webhook: 'Webhook',
   WebhookDelivery: 'WebhookDelivery',
@@ -275,6 +276,20 @@ export const MemberScalarFieldEnum = {
 } as const
 
 export type MemberScalarFieldEnum = (typeof MemberScalarFieldEnum)[keyof typeof MemberScalarFieldEnum]
+
+
+export const SavedViewScalarFieldEnum = {
+  id: 'id',
+  workspaceId: 'workspaceId',
+  ownerId: 'ownerId',
+  page: 'page',
+  name: 'name',
+  query: 'query',
+  shared: 'shared',
+  createdAt: 'createdAt'
+} as const
+
+export type SavedViewScalarFieldEnum = (typeof SavedViewScalarFieldEnum)[keyof typeof SavedViewScalarFieldEnum]
 
 
 export const AlertScalarFieldEnum = {

@@ -253,6 +253,7 @@ export type UserWhereInput = {
   sessions?: Prisma.SessionListRelationFilter | runtime.Types.Skip
   tokens?: Prisma.AccountTokenListRelationFilter | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountListRelationFilter | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewListRelationFilter | runtime.Types.Skip
 }
 
 export type UserOrderByWithRelationInput = {
@@ -270,6 +271,7 @@ export type UserOrderByWithRelationInput = {
   sessions?: Prisma.SessionOrderByRelationAggregateInput | runtime.Types.Skip
   tokens?: Prisma.AccountTokenOrderByRelationAggregateInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountOrderByRelationAggregateInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewOrderByRelationAggregateInput | runtime.Types.Skip
 }
 
 export type UserWhereUniqueInput = Prisma.AtLeast<{
@@ -290,6 +292,7 @@ export type UserWhereUniqueInput = Prisma.AtLeast<{
   sessions?: Prisma.SessionListRelationFilter | runtime.Types.Skip
   tokens?: Prisma.AccountTokenListRelationFilter | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountListRelationFilter | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewListRelationFilter | runtime.Types.Skip
 }, "id" | "email">
 
 export type UserOrderByWithAggregationInput = {
@@ -338,6 +341,7 @@ export type UserCreateInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   tokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewCreateNestedManyWithoutOwnerInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateInput = {
@@ -354,6 +358,7 @@ export type UserUncheckedCreateInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   tokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutOwnerInput | runtime.Types.Skip
 }
 
 export type UserUpdateInput = {
@@ -370,6 +375,7 @@ export type UserUpdateInput = {
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   tokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUpdateManyWithoutOwnerNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateInput = {
@@ -386,6 +392,7 @@ export type UserUncheckedUpdateInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   tokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutOwnerNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateManyInput = {
@@ -480,6 +487,11 @@ export type UserListRelationFilter = {
 
 export type UserOrderByRelationAggregateInput = {
   _count?: Prisma.SortOrder | runtime.Types.Skip
+}
+
+export type UserNullableScalarRelationFilter = {
+  is?: Prisma.UserWhereInput | null | runtime.Types.Skip
+  isNot?: Prisma.UserWhereInput | null | runtime.Types.Skip
 }
 
 export type StringFieldUpdateOperationsInput = {
@@ -608,6 +620,22 @@ export type UserUpdateOneRequiredWithoutMembersNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutMembersInput, Prisma.UserUpdateWithoutMembersInput>, Prisma.UserUncheckedUpdateWithoutMembersInput> | runtime.Types.Skip
 }
 
+export type UserCreateNestedOneWithoutSavedViewsInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutSavedViewsInput, Prisma.UserUncheckedCreateWithoutSavedViewsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutSavedViewsInput | runtime.Types.Skip
+  connect?: Prisma.UserWhereUniqueInput | runtime.Types.Skip
+}
+
+export type UserUpdateOneWithoutSavedViewsNestedInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutSavedViewsInput, Prisma.UserUncheckedCreateWithoutSavedViewsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutSavedViewsInput | runtime.Types.Skip
+  upsert?: Prisma.UserUpsertWithoutSavedViewsInput | runtime.Types.Skip
+  disconnect?: Prisma.UserWhereInput | boolean | runtime.Types.Skip
+  delete?: Prisma.UserWhereInput | boolean | runtime.Types.Skip
+  connect?: Prisma.UserWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutSavedViewsInput, Prisma.UserUpdateWithoutSavedViewsInput>, Prisma.UserUncheckedUpdateWithoutSavedViewsInput> | runtime.Types.Skip
+}
+
 export type UserCreateWithoutSessionsInput = {
   id: string
   email: string
@@ -621,6 +649,7 @@ export type UserCreateWithoutSessionsInput = {
   signUpWorkspace?: Prisma.WorkspaceCreateNestedOneWithoutSignedUpInput | runtime.Types.Skip
   tokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewCreateNestedManyWithoutOwnerInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutSessionsInput = {
@@ -636,6 +665,7 @@ export type UserUncheckedCreateWithoutSessionsInput = {
   members?: Prisma.MemberUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   tokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutOwnerInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutSessionsInput = {
@@ -667,6 +697,7 @@ export type UserUpdateWithoutSessionsInput = {
   signUpWorkspace?: Prisma.WorkspaceUpdateOneWithoutSignedUpNestedInput | runtime.Types.Skip
   tokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUpdateManyWithoutOwnerNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutSessionsInput = {
@@ -682,6 +713,7 @@ export type UserUncheckedUpdateWithoutSessionsInput = {
   members?: Prisma.MemberUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   tokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutOwnerNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutTokensInput = {
@@ -697,6 +729,7 @@ export type UserCreateWithoutTokensInput = {
   signUpWorkspace?: Prisma.WorkspaceCreateNestedOneWithoutSignedUpInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewCreateNestedManyWithoutOwnerInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutTokensInput = {
@@ -712,6 +745,7 @@ export type UserUncheckedCreateWithoutTokensInput = {
   members?: Prisma.MemberUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutOwnerInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutTokensInput = {
@@ -743,6 +777,7 @@ export type UserUpdateWithoutTokensInput = {
   signUpWorkspace?: Prisma.WorkspaceUpdateOneWithoutSignedUpNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUpdateManyWithoutOwnerNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutTokensInput = {
@@ -758,6 +793,7 @@ export type UserUncheckedUpdateWithoutTokensInput = {
   members?: Prisma.MemberUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutOwnerNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutLinkedAccountsInput = {
@@ -773,6 +809,7 @@ export type UserCreateWithoutLinkedAccountsInput = {
   signUpWorkspace?: Prisma.WorkspaceCreateNestedOneWithoutSignedUpInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   tokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewCreateNestedManyWithoutOwnerInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutLinkedAccountsInput = {
@@ -788,6 +825,7 @@ export type UserUncheckedCreateWithoutLinkedAccountsInput = {
   members?: Prisma.MemberUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   tokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutOwnerInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutLinkedAccountsInput = {
@@ -819,6 +857,7 @@ export type UserUpdateWithoutLinkedAccountsInput = {
   signUpWorkspace?: Prisma.WorkspaceUpdateOneWithoutSignedUpNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   tokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUpdateManyWithoutOwnerNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutLinkedAccountsInput = {
@@ -834,6 +873,7 @@ export type UserUncheckedUpdateWithoutLinkedAccountsInput = {
   members?: Prisma.MemberUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   tokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutOwnerNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutSignUpWorkspaceInput = {
@@ -849,6 +889,7 @@ export type UserCreateWithoutSignUpWorkspaceInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   tokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewCreateNestedManyWithoutOwnerInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutSignUpWorkspaceInput = {
@@ -864,6 +905,7 @@ export type UserUncheckedCreateWithoutSignUpWorkspaceInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   tokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutOwnerInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutSignUpWorkspaceInput = {
@@ -920,6 +962,7 @@ export type UserCreateWithoutMembersInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   tokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewCreateNestedManyWithoutOwnerInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutMembersInput = {
@@ -935,6 +978,7 @@ export type UserUncheckedCreateWithoutMembersInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   tokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutOwnerInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutMembersInput = {
@@ -966,6 +1010,7 @@ export type UserUpdateWithoutMembersInput = {
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   tokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUpdateManyWithoutOwnerNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutMembersInput = {
@@ -978,6 +1023,87 @@ export type UserUncheckedUpdateWithoutMembersInput = {
   emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   signUpWorkspaceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  tokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  linkedAccounts?: Prisma.LinkedAccountUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutOwnerNestedInput | runtime.Types.Skip
+}
+
+export type UserCreateWithoutSavedViewsInput = {
+  id: string
+  email: string
+  name?: string | null | runtime.Types.Skip
+  passwordHash?: string | null | runtime.Types.Skip
+  sessionVersion?: number | runtime.Types.Skip
+  operator?: boolean | runtime.Types.Skip
+  emailVerifiedAt?: Date | string | null | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  members?: Prisma.MemberCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  signUpWorkspace?: Prisma.WorkspaceCreateNestedOneWithoutSignedUpInput | runtime.Types.Skip
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  tokens?: Prisma.AccountTokenCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  linkedAccounts?: Prisma.LinkedAccountCreateNestedManyWithoutUserInput | runtime.Types.Skip
+}
+
+export type UserUncheckedCreateWithoutSavedViewsInput = {
+  id: string
+  email: string
+  name?: string | null | runtime.Types.Skip
+  passwordHash?: string | null | runtime.Types.Skip
+  sessionVersion?: number | runtime.Types.Skip
+  operator?: boolean | runtime.Types.Skip
+  emailVerifiedAt?: Date | string | null | runtime.Types.Skip
+  signUpWorkspaceId?: string | null | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  members?: Prisma.MemberUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  tokens?: Prisma.AccountTokenUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  linkedAccounts?: Prisma.LinkedAccountUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+}
+
+export type UserCreateOrConnectWithoutSavedViewsInput = {
+  where: Prisma.UserWhereUniqueInput
+  create: Prisma.XOR<Prisma.UserCreateWithoutSavedViewsInput, Prisma.UserUncheckedCreateWithoutSavedViewsInput>
+}
+
+export type UserUpsertWithoutSavedViewsInput = {
+  update: Prisma.XOR<Prisma.UserUpdateWithoutSavedViewsInput, Prisma.UserUncheckedUpdateWithoutSavedViewsInput>
+  create: Prisma.XOR<Prisma.UserCreateWithoutSavedViewsInput, Prisma.UserUncheckedCreateWithoutSavedViewsInput>
+  where?: Prisma.UserWhereInput | runtime.Types.Skip
+}
+
+export type UserUpdateToOneWithWhereWithoutSavedViewsInput = {
+  where?: Prisma.UserWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.UserUpdateWithoutSavedViewsInput, Prisma.UserUncheckedUpdateWithoutSavedViewsInput>
+}
+
+export type UserUpdateWithoutSavedViewsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  sessionVersion?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  operator?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  members?: Prisma.MemberUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  signUpWorkspace?: Prisma.WorkspaceUpdateOneWithoutSignedUpNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  tokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  linkedAccounts?: Prisma.LinkedAccountUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+}
+
+export type UserUncheckedUpdateWithoutSavedViewsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  name?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  sessionVersion?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  operator?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  emailVerifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  signUpWorkspaceId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  members?: Prisma.MemberUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   tokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -1007,6 +1133,7 @@ export type UserUpdateWithoutSignUpWorkspaceInput = {
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   tokens?: Prisma.AccountTokenUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUpdateManyWithoutOwnerNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutSignUpWorkspaceInput = {
@@ -1022,6 +1149,7 @@ export type UserUncheckedUpdateWithoutSignUpWorkspaceInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   tokens?: Prisma.AccountTokenUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   linkedAccounts?: Prisma.LinkedAccountUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutOwnerNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateManyWithoutSignUpWorkspaceInput = {
@@ -1045,6 +1173,7 @@ export type UserCountOutputType = {
   sessions: number
   tokens: number
   linkedAccounts: number
+  savedViews: number
 }
 
 export type UserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1052,6 +1181,7 @@ export type UserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.I
   sessions?: boolean | UserCountOutputTypeCountSessionsArgs
   tokens?: boolean | UserCountOutputTypeCountTokensArgs
   linkedAccounts?: boolean | UserCountOutputTypeCountLinkedAccountsArgs
+  savedViews?: boolean | UserCountOutputTypeCountSavedViewsArgs
 }
 
 /**
@@ -1092,6 +1222,13 @@ export type UserCountOutputTypeCountLinkedAccountsArgs<ExtArgs extends runtime.T
   where?: Prisma.LinkedAccountWhereInput | runtime.Types.Skip
 }
 
+/**
+ * UserCountOutputType without action
+ */
+export type UserCountOutputTypeCountSavedViewsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.SavedViewWhereInput | runtime.Types.Skip
+}
+
 
 export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean | runtime.Types.Skip
@@ -1108,6 +1245,7 @@ export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   sessions?: boolean | Prisma.User$sessionsArgs<ExtArgs> | runtime.Types.Skip
   tokens?: boolean | Prisma.User$tokensArgs<ExtArgs> | runtime.Types.Skip
   linkedAccounts?: boolean | Prisma.User$linkedAccountsArgs<ExtArgs> | runtime.Types.Skip
+  savedViews?: boolean | Prisma.User$savedViewsArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.UserCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["user"]>
 
@@ -1156,6 +1294,7 @@ export type UserInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   sessions?: boolean | Prisma.User$sessionsArgs<ExtArgs> | runtime.Types.Skip
   tokens?: boolean | Prisma.User$tokensArgs<ExtArgs> | runtime.Types.Skip
   linkedAccounts?: boolean | Prisma.User$linkedAccountsArgs<ExtArgs> | runtime.Types.Skip
+  savedViews?: boolean | Prisma.User$savedViewsArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.UserCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
 export type UserIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1173,6 +1312,7 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     sessions: Prisma.$SessionPayload<ExtArgs>[]
     tokens: Prisma.$AccountTokenPayload<ExtArgs>[]
     linkedAccounts: Prisma.$LinkedAccountPayload<ExtArgs>[]
+    savedViews: Prisma.$SavedViewPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -1589,6 +1729,7 @@ export interface Prisma__UserClient<T, Null = never, ExtArgs extends runtime.Typ
   sessions<T extends Prisma.User$sessionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$sessionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SessionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   tokens<T extends Prisma.User$tokensArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$tokensArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AccountTokenPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   linkedAccounts<T extends Prisma.User$linkedAccountsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$linkedAccountsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LinkedAccountPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  savedViews<T extends Prisma.User$savedViewsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$savedViewsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SavedViewPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2140,6 +2281,30 @@ export type User$linkedAccountsArgs<ExtArgs extends runtime.Types.Extensions.Int
   take?: number | runtime.Types.Skip
   skip?: number | runtime.Types.Skip
   distinct?: Prisma.LinkedAccountScalarFieldEnum | Prisma.LinkedAccountScalarFieldEnum[] | runtime.Types.Skip
+}
+
+/**
+ * User.savedViews
+ */
+export type User$savedViewsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the SavedView
+   */
+  select?: Prisma.SavedViewSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the SavedView
+   */
+  omit?: Prisma.SavedViewOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.SavedViewInclude<ExtArgs> | null
+  where?: Prisma.SavedViewWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.SavedViewOrderByWithRelationInput | Prisma.SavedViewOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.SavedViewWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.SavedViewScalarFieldEnum | Prisma.SavedViewScalarFieldEnum[] | runtime.Types.Skip
 }
 
 /**

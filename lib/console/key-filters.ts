@@ -11,6 +11,8 @@ export const keyFilters = {
   model: parseAsString,
   /** The order, as the operation takes it. */
   sort: parseAsString,
+  /** The columns of a shared link. */
+  columns: parseAsString,
   /** Where the page above ended. */
   after: parseAsString,
 };

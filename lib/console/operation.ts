@@ -17,6 +17,8 @@ export type ActionResult<Value> =
       readonly message: string;
       /** The invalid input; null if it is not one field. */
       readonly field: string | null;
+      /** The code of the operation's refusal; absent: the operation was not asked. */
+      readonly code?: string;
       /** The session has ended: the page offers to sign in again. */
       readonly signedOut: boolean;
     };
@@ -133,7 +135,7 @@ export function refused(
   message: string,
   field: string | null = null,
   signedOut = false,
-): ActionResult<never> {
+): Extract<ActionResult<never>, { ok: false }> {
   return { ok: false, message, field, signedOut };
 }
 
@@ -152,5 +154,5 @@ export function inWords({ code, field, text }: ControlRefused, fields: Fields): 
   const clear =
     empty && (kind === 'money' || kind === 'count') ? `, or empty for ${empty.toLowerCase()}` : '';
   const sentence = `${text.charAt(0).toUpperCase()}${text.slice(1)}${clear}`;
-  return refused(/[.?!]$/.test(sentence) ? sentence : `${sentence}.`, field);
+  return { ...refused(/[.?!]$/.test(sentence) ? sentence : `${sentence}.`, field), code };
 }

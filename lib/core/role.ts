@@ -10,6 +10,7 @@ export type Permission =
   | 'policies:write'
   | 'logs:read'
   | 'content:read'
+  | 'views:write'
   | 'billing:read'
   | 'billing:write'
   | 'members:read'
@@ -27,7 +28,14 @@ export type Role = (typeof roles)[number];
 export type ActingRole = Role | 'operator';
 
 const readers = ['workspace:read', 'keys:read', 'policies:read', 'logs:read', 'members:read'] as const;
-const developers = [...readers, 'content:read', 'keys:write', 'playground:use', 'policies:write'] as const;
+const developers = [
+  ...readers,
+  'content:read',
+  'views:write',
+  'keys:write',
+  'playground:use',
+  'policies:write',
+] as const;
 const admins = [
   ...developers,
   'billing:read',

@@ -6,6 +6,7 @@ import { addCredit } from '#lib/control/operations/credit/operations';
 import { grantCredit } from '#lib/control/operations/credit/promo';
 import { createManagementKey } from '#lib/control/operations/management-key/operations';
 import { saveDraft } from '#lib/control/operations/policy/drafts';
+import { createView } from '#lib/control/operations/view/operations';
 import { createWebhook } from '#lib/control/operations/webhook/operations';
 import { makeKey, test } from '#tests/console/home';
 import { inDatabase, started } from '#tests/console/visit';
@@ -41,6 +42,8 @@ test('markup and scripts typed into any field are shown as text on every page an
   await operate(db, addCredit, { workspace, amount: '1', reason });
   await operate(db, grantCredit, { workspace, amount: '1', reason: worst, expiresAt: '2199-01-31' });
   await operate(db, createWebhook, { workspace, url: `https://nobody.invalid/?${worst}` });
+  for (const view of ['logs', 'usage'])
+    await operate(db, createView, { workspace, page: view, name: `${worst.slice(0, 90)} ${view}` });
   const aliases = Object.fromEntries(corpus.map((name) => [name.slice(0, 60), 'sandbox/echo']));
   for (const policy of [{ aliases }, { fallbackModels: ['sandbox/mini'] }])
     await setPolicy(db, { workspace, policy }).catch(() => undefined);

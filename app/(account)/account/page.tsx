@@ -10,11 +10,12 @@ import { SessionList } from '#components/profile/session-list';
 import { VerifyBanner } from '#components/profile/verify-banner';
 import { Section } from '#components/section';
 import { enabledProviders } from '#lib/console/account/other-accounts';
-import { sessionRowOf } from '#lib/console/account/session-rows';
+import { deviceOf, sessionRowOf } from '#lib/console/account/session-rows';
 import { getConsoleHost } from '#lib/console/db';
 import { readForPage } from '#lib/console/operation';
 import { requireUser } from '#lib/console/session';
 import { showDay } from '#lib/console/show/time';
+import { readSort, sortRows } from '#lib/console/sort';
 import { showAccount } from '#lib/control/operations/user/profile';
 import { listSessions } from '#lib/control/operations/user/sessions';
 import {
@@ -35,7 +36,7 @@ interface AccountPageProps {
 
 export default async function AccountPage({ searchParams }: AccountPageProps) {
   await requireUser();
-  const { connect } = await searchParams;
+  const { connect, sort } = await searchParams;
   const { control, env } = getConsoleHost();
   const [account, sessions] = await Promise.all([
     readForPage(showAccount, '', {}),
@@ -93,7 +94,11 @@ export default async function AccountPage({ searchParams }: AccountPageProps) {
         ) : null}
         <Section title="Sessions" note="Sessions expire after 7 days">
           <SessionList
-            sessions={sessions.data.map((one) => sessionRowOf(one, nowMs))}
+            sessions={sortRows(sessions.data, readSort([sort].flat()[0]), {
+              device: ({ userAgent }) => deviceOf(userAgent),
+              seen: ({ seenAt }) => seenAt,
+              since: ({ createdAt }) => createdAt,
+            }).map((one) => sessionRowOf(one, nowMs))}
             end={endSessionAction}
             endAll={endAllSessionsAction}
           />

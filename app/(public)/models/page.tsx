@@ -3,8 +3,10 @@ import type { Metadata } from 'next';
 import { Catalogue } from '#components/models/catalogue';
 import { PageHead } from '#components/page-head';
 import { EmptyState } from '#components/ui/empty-state';
+import { readChosenColumns } from '#lib/console/chosen-columns';
 import { modelChoices } from '#lib/console/models/choices';
 import { mostCompared, readModels, viewCatalogue } from '#lib/console/models/list';
+import { chooseColumnsAction } from '../../columns-action';
 
 export const metadata: Metadata = {
   title: 'Models',
@@ -16,7 +18,7 @@ interface ModelsPageProps {
 }
 
 export default async function ModelsPage({ searchParams }: ModelsPageProps) {
-  const models = await readModels();
+  const [models, query] = await Promise.all([readModels(), searchParams]);
   return (
     <>
       <PageHead title="Models">
@@ -24,10 +26,12 @@ export default async function ModelsPage({ searchParams }: ModelsPageProps) {
       </PageHead>
       <Catalogue
         list="/models"
-        view={viewCatalogue(models, await searchParams, { list: '/models', scope: null })}
+        view={viewCatalogue(models, query, { list: '/models', scope: null })}
         choices={modelChoices(models)}
         mostCompared={mostCompared}
         total={models.length}
+        columns={await readChosenColumns('models', query)}
+        remember={chooseColumnsAction}
         empty={
           <EmptyState icon={<Boxes />} title="No models yet">
             The gateway’s catalogue is empty.

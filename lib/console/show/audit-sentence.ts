@@ -68,6 +68,9 @@ const sentences: Readonly<Record<string, Sentence>> = {
   },
   'workspace.rename': ({ was, is }) => `changed the address from ${text(was.slug)} to ${text(is.slug)}`,
   'workspace.delete': () => 'deleted the workspace',
+  'view.create': (row) => `saved the ${row.is.shared === true ? 'shared ' : ''}view ${named(row)}`,
+  'view.rename': ({ was, is }) => `renamed the view “${text(was.name)}” to “${text(is.name)}”`,
+  'view.delete': (row) => `deleted the view ${named(row)}`,
   'credit.add': ({ is }) => {
     const amount = String(is.amount ?? '0');
     const moved = amount.startsWith('-') ? 'subtracted' : 'added';

@@ -42,6 +42,12 @@ export interface ShownGroup {
   /** How many calls it counts, and their cost in exact dollars; null: costs are not known by group. */
   readonly totalCalls: number;
   readonly cost: string | null;
+  /** Further figures of all its calls; null: they are not known by group. */
+  readonly more: {
+    readonly errors: number;
+    readonly inputTokens: number;
+    readonly outputTokens: number;
+  } | null;
   /** The filters of the log that find its calls; null: no filters do. */
   readonly filters: Readonly<Record<string, string>> | null;
 }
@@ -66,8 +72,13 @@ export function groupsOf(
     calls: group.points.map(({ calls, errors: failed }) => (errors ? failed : calls)),
     totalCalls: errors ? group.total.errors : group.total.calls,
     cost: group.total.cost,
+    more: moreOf(group.total),
     filters: logFiltersOf({ by: split, value: group.value, filters, errors }),
   }));
+}
+
+function moreOf({ errors, inputTokens, outputTokens }: SeriesGroup['total']) {
+  return { errors, inputTokens, outputTokens };
 }
 
 type SeriesGroup = UsageSeries['groups'][number];
@@ -83,6 +94,7 @@ function classesOf(all: SeriesGroup, filters: UsageFilters): ShownGroup[] {
     calls: all.points.map(({ calls }) => calls),
     totalCalls: all.total.calls,
     cost: all.total.cost,
+    more: null,
     filters: found,
   }));
 }
@@ -103,6 +115,7 @@ function outcomesOf(all: SeriesGroup, filters: UsageFilters, errorsAlone: boolea
       calls: points,
       totalCalls: counted(name)(all.total),
       cost: null,
+      more: null,
       // The log has no calls from before errors had causes.
       filters: name === 'other' ? null : logFiltersOf(filter),
     };

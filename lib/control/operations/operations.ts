@@ -30,6 +30,7 @@ import { userOperations } from '#lib/control/operations/user/operations';
 import { ownOperations } from '#lib/control/operations/user/own';
 import { sessionOperations } from '#lib/control/operations/user/sessions';
 import { verificationOperations } from '#lib/control/operations/verification/operations';
+import { viewOperations } from '#lib/control/operations/view/operations';
 import { webhookOperations } from '#lib/control/operations/webhook/operations';
 import { workspaceOperations } from '#lib/control/operations/workspace/operations';
 
@@ -61,6 +62,7 @@ export const operations: readonly Operation[] = [
   ...contentOperations,
   ...overviewOperations,
   ...usageOperations,
+  ...viewOperations,
   ...ledgerOperations,
   ...lowBalanceOperations,
   ...topUpOperations,

@@ -33,6 +33,7 @@ const nouns: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   credit: declared,
   call: declared,
   usage: declared,
+  view: declared,
   ledger: declared,
   status: declared,
   incident: declared,

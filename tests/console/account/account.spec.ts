@@ -81,7 +81,7 @@ test('changing the password ends the other sessions; signing out everywhere ends
   const elsewhere = await browser.newContext({ baseURL: started('URL') });
   await enter(elsewhere, home.owner);
   await page.goto('/account');
-  await expect(page.getByRole('listitem').filter({ hasText: 'This session' })).toBeVisible();
+  await expect(page.getByRole('row').filter({ hasText: 'This session' })).toBeVisible();
   await expect(page.getByRole('button', { name: /^Sign out Unknown device/ })).toHaveCount(1);
   await page.getByRole('textbox', { name: 'Current password' }).fill(started('PASSWORD'));
   await page.getByRole('textbox', { name: 'New password' }).fill(password);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { operations } from '#lib/control/operations/operations';
 import { runAny } from '#lib/control/operations/run';
+import { newRowId } from '#lib/platform/data/row-id';
 import { addCredit, controlHost, createKey, createWorkspace, setKey } from '#tests/support/control/operate';
 import { openOwnDatabase } from '#tests/support/postgres/own-database';
 
@@ -22,7 +23,10 @@ const orders = lists.flatMap(({ name, fields }) =>
 );
 
 /** What lists need beside the place to go on from. */
-const others: Readonly<Record<string, object>> = { 'webhook.deliveries': { id: randomUUID() } };
+const others = (name: string, slug: string): object =>
+  name === 'webhook.deliveries' ? { id: webhooks.get(slug) } : {};
+/** The webhook of a workspace, by slug. */
+const webhooks = new Map<string, string>();
 const actor = { kind: 'operator', name: 'test', address: null } as const;
 
 interface Page {
@@ -37,9 +41,19 @@ async function page(name: string, workspace: string, input: object): Promise<Pag
   return output as Page;
 }
 
-/** A workspace with three keys, three lines in its ledger, and rows in its audit trail. */
+/** A workspace with three keys, three lines in its ledger, top-ups, deliveries, and rows in its audit trail. */
 async function place(): Promise<string> {
-  const { slug } = await createWorkspace(db, { name: 'Cursors' });
+  const { id: workspaceId, slug } = await createWorkspace(db, { name: 'Cursors' });
+  const webhook = newRowId();
+  const secret = 'sealed';
+  await db.prisma.webhook.create({ data: { id: webhook, workspaceId, url: 'https://a.example', secret } });
+  webhooks.set(slug, webhook);
+  for (const figure of [500, 700, 500]) {
+    const own = () => ({ id: newRowId(), workspaceId });
+    await db.prisma.topUp.create({ data: { ...own(), cents: figure, feeCents: 0, livemode: false } });
+    const delivery = { ...own(), webhookId: webhook, event: 'test', body: '{}', tries: figure };
+    await db.prisma.webhookDelivery.create({ data: delivery });
+  }
   for (const name of ['a', 'b', 'c']) {
     const { id } = await createKey(db, { workspace: slug, name });
     await setKey(db, { id, rpm: 5 });
@@ -54,7 +68,7 @@ describe('the "next" of a list', () => {
     async ({ name }) => {
       const slug = await place();
       for (const after of ['x', '0', '-1', '1.2', `1.${'g'.repeat(36)}`, '9'.repeat(300)]) {
-        await expect(page(name, slug, { ...others[name], after }), after).rejects.toMatchObject({
+        await expect(page(name, slug, { ...others(name, slug), after }), after).rejects.toMatchObject({
           code: 'invalid_body',
           field: 'after',
         });
@@ -68,10 +82,11 @@ describe('the "next" of a list', () => {
       const { name, field, word, other } = order;
       await place();
       const slug = await place();
-      const all = (await page(name, slug, { [field]: word, limit: 500 })).data.map(({ id }) => id);
+      const asked = { ...others(name, slug), [field]: word };
+      const all = (await page(name, slug, { ...asked, limit: 500 })).data.map(({ id }) => id);
       const seen: (string | undefined)[] = [];
       for (let after: string | undefined, more = true; more; ) {
-        const { data, next }: Page = await page(name, slug, { [field]: word, after, limit: 2 });
+        const { data, next }: Page = await page(name, slug, { ...asked, after, limit: 2 });
         seen.push(...data.map(({ id }) => id));
         more = next !== null;
         after = next ?? undefined;
@@ -79,10 +94,10 @@ describe('the "next" of a list', () => {
       expect(seen).toEqual(all);
       const wrong = ['', 'x', `${word}.AA.${randomUUID()}`, `${other}.MQ.${randomUUID()}`];
       for (const after of field === 'sort' ? wrong : []) {
-        const refused = page(name, slug, { [field]: word, after });
+        const refused = page(name, slug, { ...asked, after });
         await expect(refused, after).rejects.toMatchObject({ code: 'invalid_body', field: 'after' });
       }
-      const back = await page(name, slug, { [field]: other, limit: 500 });
+      const back = await page(name, slug, { ...asked, [field]: other, limit: 500 });
       expect(back.data.map(({ id }) => id)).toEqual(all.toReversed());
     },
   );

@@ -10,6 +10,7 @@ export const freeTexts = [
   ...['user.create.name', 'user.rename.name', 'user.enter.name', 'user.sign-up.name'],
   'invitation.join.name',
   ...['session.start.userAgent', 'webhook.create.url', 'credit.add.reason', 'credit.promo.reason'],
+  ...['view.create.name', 'view.rename.name'],
   ...['incident.create.title', 'incident.create.text', 'incident.update.text', 'incident.resolve.text'],
 ] as const;
 
@@ -36,6 +37,8 @@ export const closedTexts = [
   ],
   ...['policy.set.model', 'policy.publish.model', 'policy.save.model', 'policy.rollback.model'],
   ...['policy.discard.model', 'session.start.method', 'webhook.redeliver.delivery'],
+  // Parameters of a page, encoded.
+  'view.create.query',
   'incident.create.affects',
   ...['credit.add.ref', 'credit.promo.ref'],
   ...['provider.set-credential.provider', 'provider.set-credential.env', 'provider.test.provider'],

@@ -32,6 +32,8 @@ export async function sampleOf(
   }
   // A management key has a role or is the operator's.
   if (operation.name === 'management-key.create') input.role = 'viewer';
+  // No two views of a user may have the same one.
+  if (operation.name.startsWith('view.') && 'name' in input) input.name = `View ${randomUUID()}`;
   // No two workspaces may have the same one.
   if (operation.name === 'workspace.rename') input.slug = `slug-${randomUUID().slice(0, 8)}`;
   // From the catalogue of the tests that use samples; without one, it is not found.

@@ -46,10 +46,13 @@ test.each([
     method: 'password',
     userAgent,
     address: null,
+    createdAt: '2026-11-21T10:00:00Z',
     seenAt: '2026-11-22T10:00:00Z',
   };
   expect(sessionRowOf(session, Date.parse('2026-11-22T10:05:00Z'))).toMatchObject({
     device,
     facts: '5 min ago',
+    seen: { text: '5 min ago', exact: '2026-11-22T10:00:00Z' },
+    since: { text: '21 Nov 2026', exact: '2026-11-21T10:00:00Z' },
   });
 });

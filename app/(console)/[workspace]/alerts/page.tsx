@@ -14,6 +14,7 @@ import { lockOf } from '#lib/console/lock';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { showMoment, showZone } from '#lib/console/show/time';
+import { readSort, sortRows } from '#lib/console/sort';
 import { deliveryRowOf } from '#lib/console/team/delivery-rows';
 import { listAlerts, setAlerts, showAlertSettings } from '#lib/control/operations/alert/operations';
 import { createWebhook, listDeliveries, listWebhooks } from '#lib/control/operations/webhook/operations';
@@ -42,17 +43,22 @@ export default async function AlertsPage({ params, searchParams }: AlertsPagePro
   const member = await requireMember((await params).workspace, 'workspace:read');
   const { slug, timeZone } = member.workspace;
   const query = await searchParams;
-  const [after, chosen] = [[query.after].flat()[0], [query.webhook].flat()[0] ?? null];
+  const one = (name: string) => [query[name]].flat()[0];
+  const [after, chosen] = [one('after'), one('webhook') ?? null];
+  const [sort, deliveriesAfter] = [one('deliveries'), one('deliveriesAfter')];
   const [alerts, settings, webhooks, deliveries] = await Promise.all([
     readForPage(listAlerts, slug, { after, limit: 20 }),
     readForPage(showAlertSettings, slug, {}),
     readForPage(listWebhooks, slug, { limit: 100 }),
-    chosen === null ? null : readForPage(listDeliveries, slug, { id: chosen, limit: 50 }),
+    chosen === null
+      ? null
+      : readForPage(listDeliveries, slug, { id: chosen, sort, after: deliveriesAfter, limit: 50 }),
   ]);
   const nowMs = Date.now();
   const locked = lockOf(member, 'workspace:write', 'change the alerts');
   const mayChange = locked === null;
   const here = `/${slug}/alerts`;
+  const ofDeliveries = { webhook: chosen, deliveries: sort ?? null };
   return (
     <>
       <PageHead help="alerts" title="Alerts">
@@ -130,7 +136,10 @@ export default async function AlertsPage({ params, searchParams }: AlertsPagePro
         {webhooks.data.length > 0 ? (
           <WebhookTable
             workspace={slug}
-            webhooks={webhooks.data}
+            webhooks={sortRows(webhooks.data, readSort(one('hooks')), {
+              url: ({ url }) => url,
+              state: ({ enabled }) => (enabled ? 0 : 1),
+            })}
             chosen={chosen}
             mayChange={mayChange}
             test={testWebhookAction}
@@ -146,13 +155,29 @@ export default async function AlertsPage({ params, searchParams }: AlertsPagePro
               No deliveries in the last 30 days. Send a test event to check the webhook.
             </p>
           ) : (
-            <DeliveryTable
-              workspace={slug}
-              webhook={chosen}
-              rows={deliveries.data.map((one) => deliveryRowOf(one, { timeZone, nowMs }))}
-              mayChange={mayChange}
-              redeliver={redeliverAction}
-            />
+            <>
+              <DeliveryTable
+                workspace={slug}
+                webhook={chosen}
+                rows={deliveries.data.map((row) => deliveryRowOf(row, { timeZone, nowMs }))}
+                mayChange={mayChange}
+                redeliver={redeliverAction}
+              />
+              {deliveriesAfter || deliveries.next ? (
+                <PagesNav
+                  label="Deliveries pages"
+                  words={{ first: 'First', next: 'More' }}
+                  first={deliveriesAfter ? listAddress(here, ofDeliveries) : null}
+                  next={
+                    deliveries.next
+                      ? listAddress(here, { ...ofDeliveries, deliveriesAfter: deliveries.next })
+                      : null
+                  }
+                >
+                  Deliveries of the last 30 days.
+                </PagesNav>
+              ) : null}
+            </>
           )
         ) : null}
       </section>

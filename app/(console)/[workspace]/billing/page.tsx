@@ -9,14 +9,16 @@ import { TopUpForm } from '#components/billing/top-up-form';
 import { TopUpReturn } from '#components/billing/top-up-return';
 import { TopUpTable } from '#components/billing/top-up-table';
 import { PageHead } from '#components/page-head';
+import { PagesNav } from '#components/pages-nav';
 import { Section } from '#components/section';
 import { promosInForce } from '#lib/console/billing/promos';
 import { getConsoleHost } from '#lib/console/db';
+import { listAddress } from '#lib/console/list-address';
 import { lockOf } from '#lib/console/lock';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { monthWords } from '#lib/console/show/month';
-import { showMonth as nameOfMonth } from '#lib/console/show/time';
+import { showMonth as nameOfMonth, showZone } from '#lib/console/show/time';
 import { pauseText } from '#lib/control/billing/auto/pause-text';
 import { showAutoTopUp } from '#lib/control/operations/auto-top-up/operations';
 import { listPromos } from '#lib/control/operations/credit/promo';
@@ -56,6 +58,7 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
   const query = await searchParams;
   const one = (name: string) => [query[name]].flat()[0];
   const returned = one('top-up');
+  const [sort, after] = [one('sort'), one('after')];
   const pays = may(role, 'billing:read');
   const { slug, timeZone } = workspace;
   const { payments } = getConsoleHost().control;
@@ -68,7 +71,7 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
     readForPage(listLedger, slug, { order: 'newest', limit: latestLines }),
     readForPage(showLowBalance, slug, {}),
     readForPage(listPromos, slug, { limit: mostPromos }),
-    pays ? readForPage(listTopUps, slug, { limit: 10 }) : null,
+    pays ? readForPage(listTopUps, slug, { sort, after, limit: 10 }) : null,
     pays && configured && !workspace.demo ? readForPage(showAutoTopUp, slug, {}) : null,
   ]);
   const path = `/${slug}/billing`;
@@ -144,13 +147,25 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
         />
       ) : null}
       {topUps && topUps.data.length > 0 ? (
-        <Section title="Top-ups" note={topUps.next ? 'Newest 10' : undefined}>
+        <Section title="Top-ups">
           <TopUpTable
             topUps={topUps.data}
             zone={timeZone}
             workspace={slug}
             cancel={locked === null ? cancelTopUpAction : null}
           />
+          {after || topUps.next ? (
+            <div className="border-t px-4 py-3">
+              <PagesNav
+                label="Top-ups pages"
+                words={sort ? { first: 'First', next: 'More' } : { first: 'Newest', next: 'Older' }}
+                first={after ? listAddress(path, { sort: sort ?? null }) : null}
+                next={topUps.next ? listAddress(path, { sort: sort ?? null, after: topUps.next }) : null}
+              >
+                Times in {showZone(timeZone, Date.now())}.
+              </PagesNav>
+            </div>
+          ) : null}
         </Section>
       ) : null}
       {locked === null ? (

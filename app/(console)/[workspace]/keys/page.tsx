@@ -2,6 +2,8 @@ import { KeyRound, SearchX } from 'lucide-react';
 import type { Metadata } from 'next';
 import Link from 'next/link';
 import type { SearchParams } from 'nuqs/server';
+import { ChosenColumns } from '#components/columns/chosen-columns';
+import { ColumnMenu } from '#components/columns/column-menu';
 import { BulkBar } from '#components/keys/bulk/bulk-bar';
 import { KeySelection } from '#components/keys/bulk/selection';
 import { CreateKeyButton, KeyCreation } from '#components/keys/create-key';
@@ -14,6 +16,8 @@ import { PagesNav } from '#components/pages-nav';
 import { buttonStyle } from '#components/ui/button';
 import { CodeBlock } from '#components/ui/code-block';
 import { EmptyState } from '#components/ui/empty-state';
+import { readChosenColumns } from '#lib/console/chosen-columns';
+import { shownColumns } from '#lib/console/columns';
 import { keyAddress, loadKeyFilters, withoutSecret } from '#lib/console/key-filters';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
@@ -21,6 +25,7 @@ import { keyRowOf } from '#lib/console/show/key/rows';
 import { showZone } from '#lib/console/show/time';
 import { listKeyMakers, listKeys } from '#lib/control/operations/key/operations';
 import { may } from '#lib/core/role';
+import { chooseColumnsAction } from '../../../columns-action';
 import { KeyPage, readSnippetFacts } from './key-page';
 
 export const metadata: Metadata = { title: 'API keys' };
@@ -40,16 +45,19 @@ export default async function KeysPage({ params, searchParams }: KeysPageProps) 
   const { workspace } = member;
   const filters = await loadKeyFilters(searchParams);
   const search = withoutSecret(filters.q ?? '');
-  const { q: _, ...asked } = filters;
-  const [{ data: keys, next }, { data: makers }, snippets] = await Promise.all([
+  const { q: _, columns: __, ...asked } = filters;
+  const [{ data: keys, next }, { data: makers }, snippets, chosen] = await Promise.all([
     readForPage(listKeys, workspace.slug, { ...asked, search, limit: pageSize }),
     readForPage(listKeyMakers, workspace.slug, {}),
     readSnippetFacts(workspace.slug),
+    readChosenColumns('keys', await searchParams),
   ]);
   const nowMs = Date.now();
   const place = { workspace: workspace.slug, timeZone: workspace.timeZone, nowMs };
   const here = `/${workspace.slug}/keys`;
-  const narrowed = Object.entries(filters).some(([name, value]) => name !== 'sort' && value !== null);
+  const narrowed = Object.entries(filters).some(
+    ([name, value]) => name !== 'sort' && name !== 'columns' && value !== null,
+  );
   const rows = keys.map((key) => keyRowOf(key, place));
   const mayChange = may(member.role, 'keys:write');
   const none = keys.length === 0 && !narrowed;
@@ -77,11 +85,16 @@ export default async function KeysPage({ params, searchParams }: KeysPageProps) 
           </EmptyState>
         ) : (
           <div className="grid min-w-0 gap-3">
-            <KeyFilterBar makers={makers} />
+            <div className="flex flex-wrap items-start justify-between gap-2">
+              <KeyFilterBar makers={makers} />
+              <ChosenColumns table="keys" remembered={chosen} remember={chooseColumnsAction}>
+                <ColumnMenu />
+              </ChosenColumns>
+            </div>
             {rows.length > 0 ? (
               <KeySelection keys={mayChange ? rows.flatMap(selectable) : []}>
                 <BulkBar />
-                <KeyTable keys={rows} />
+                <KeyTable keys={rows} columns={shownColumns('keys', chosen)} />
               </KeySelection>
             ) : (
               <EmptyState

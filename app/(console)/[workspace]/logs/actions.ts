@@ -1,9 +1,7 @@
 'use server';
 
-import { cookies } from 'next/headers';
-import { columnsCookie, writeColumns } from '#lib/console/log/columns';
-import { type ActionResult, operationAction } from '#lib/console/operation';
 import { type ContentRows, contentRowsOf } from '#lib/console/content/rows';
+import { type ActionResult, operationAction } from '#lib/console/operation';
 import { showContent } from '#lib/control/operations/content/operations';
 
 const readContent = operationAction(showContent);
@@ -12,14 +10,4 @@ const readContent = operationAction(showContent);
 export async function showContentAction(slug: string, input: unknown): Promise<ActionResult<ContentRows>> {
   const found = await readContent(slug, input);
   return found.ok ? { ok: true, value: contentRowsOf(found.value.family, found.value) } : found;
-}
-
-const yearSeconds = 365 * 86_400;
-
-/** Remembers, only in this browser, which columns the log shows. @param columns null: the default columns. */
-export async function chooseColumnsAction(columns: unknown): Promise<void> {
-  const jar = await cookies();
-  const value = writeColumns(columns);
-  if (value === null) jar.delete(columnsCookie);
-  else jar.set(columnsCookie, value, { path: '/', maxAge: yearSeconds, sameSite: 'lax', httpOnly: true });
 }

@@ -1,4 +1,4 @@
-import { ChosenCallTable } from '#components/logs/columns/chosen-columns';
+import { ChosenCallTable } from '#components/logs/chosen-call-table';
 import { LiveCalls } from '#components/logs/live/live-calls';
 import { NoCalls } from '#components/logs/no-calls';
 import { PagesNav } from '#components/pages-nav';
@@ -17,10 +17,13 @@ interface CallListProps {
   live: boolean;
   workspace: Membership['workspace'];
   filters: ListAddress;
+  /** The columns in the URL; null: none. */
+  columns: string | null;
 }
 
 /** One page of the log; the next one starts after its last call, however many arrive in the meantime. */
-export async function CallList({ live, workspace, filters: { texts, input, faults } }: CallListProps) {
+export async function CallList({ live, workspace, filters, columns }: CallListProps) {
+  const { texts, input, faults } = filters;
   const readAt = new Date().toISOString();
   const none = { data: [], next: null, count: undefined, ranked: undefined };
   // Counted for the first page alone: the total is the same on the pages after it.
@@ -59,8 +62,8 @@ export async function CallList({ live, workspace, filters: { texts, input, fault
       <PagesNav
         label="Log pages"
         {...(ranked ? { words: { first: 'First', next: 'More' } } : {})}
-        first={texts.after ? listAddress(here, { ...texts, after: null }) : null}
-        next={next ? listAddress(here, { ...texts, after: next }) : null}
+        first={texts.after ? listAddress(here, { ...texts, columns, after: null }) : null}
+        next={next ? listAddress(here, { ...texts, columns, after: next }) : null}
       >
         {counted ? `${showFound(counted)} ` : null}
         {ranked ? `${showRanked(ranked, workspace.timeZone)} ` : null}

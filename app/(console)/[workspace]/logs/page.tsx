@@ -1,25 +1,25 @@
 import { Download } from 'lucide-react';
 import type { Metadata } from 'next';
-import { cookies } from 'next/headers';
 import { Suspense } from 'react';
-import { ChosenColumns } from '#components/logs/columns/chosen-columns';
-import { ColumnMenu } from '#components/logs/columns/column-menu';
+import { ChosenColumns } from '#components/columns/chosen-columns';
+import { ColumnMenu } from '#components/columns/column-menu';
 import { LiveSwitch } from '#components/logs/live/live-switch';
 import { LogFilterBar } from '#components/logs/log-filter-bar';
 import { PageHead } from '#components/page-head';
 import { buttonStyle } from '#components/ui/button';
 import { TableSkeleton } from '#components/ui/skeleton';
+import { readChosenColumns } from '#lib/console/chosen-columns';
 import { formOf } from '#lib/console/form';
 import { listAddress } from '#lib/console/list-address';
 import { readLogAddress } from '#lib/console/log/address';
-import { columnsCookie, readColumns } from '#lib/console/log/columns';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { logFields } from '#lib/control/operations/call/operations';
 import { listModelNames } from '#lib/control/operations/catalogue/operations';
 import { listKeyNames } from '#lib/control/operations/key/operations';
 import { errorTable } from '#lib/core/errors';
-import { chooseColumnsAction } from './actions';
+import { chooseColumnsAction } from '../../../columns-action';
+import { PageViews } from '../views/page-views';
 import { CallList } from './call-list';
 
 export const metadata: Metadata = { title: 'Logs' };
@@ -48,7 +48,8 @@ interface LogsPageProps {
 
 export default async function LogsPage({ params, searchParams }: LogsPageProps) {
   // Checked before streaming starts, so that non-members get the status of a page that does not exist.
-  const { workspace } = await requireMember((await params).workspace, 'logs:read');
+  const member = await requireMember((await params).workspace, 'logs:read');
+  const { workspace } = member;
   const query = await searchParams;
   const filters = readLogAddress(query, workspace.timeZone);
   const find = `/${workspace.slug}/find`;
@@ -57,15 +58,16 @@ export default async function LogsPage({ params, searchParams }: LogsPageProps) 
     readForPage(listKeyNames, workspace.slug, { limit: 1, chosen: filters.texts.key }),
     readForPage(listModelNames, workspace.slug, {}),
   ]);
-  const remembered = readColumns((await cookies()).get(columnsCookie)?.value);
+  const remembered = await readChosenColumns('log', query);
   return (
-    <ChosenColumns remembered={remembered} remember={chooseColumnsAction}>
+    <ChosenColumns table="log" remembered={remembered} remember={chooseColumnsAction}>
       <PageHead
         help="logs"
         title="Logs"
         action={
-          <div className="flex gap-2">
+          <div className="flex flex-wrap gap-2">
             {filters.texts.after === undefined && filters.texts.sort === undefined ? <LiveSwitch /> : null}
+            <PageViews member={member} page="logs" />
             <ColumnMenu />
             <a
               className={buttonStyle()}
@@ -101,7 +103,12 @@ export default async function LogsPage({ params, searchParams }: LogsPageProps) 
         }}
       />
       <Suspense fallback={<TableSkeleton label="Loading calls" rows={10} />}>
-        <CallList live={query.live === 'true'} workspace={workspace} filters={filters} />
+        <CallList
+          live={query.live === 'true'}
+          workspace={workspace}
+          filters={filters}
+          columns={[query.columns].flat()[0] ?? null}
+        />
       </Suspense>
     </ChosenColumns>
   );

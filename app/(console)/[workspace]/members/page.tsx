@@ -1,4 +1,6 @@
 import type { Metadata } from 'next';
+import { ChosenColumns } from '#components/columns/chosen-columns';
+import { ColumnMenu } from '#components/columns/column-menu';
 import { InvitationTable } from '#components/members/invitation-table';
 import { InviteButton } from '#components/members/invite-dialog';
 import { MemberPageProvider } from '#components/members/member-actions';
@@ -6,6 +8,8 @@ import { MemberTable } from '#components/members/member-table';
 import { RoleMatrix } from '#components/members/role-matrix';
 import { PageHead } from '#components/page-head';
 import { PagesNav } from '#components/pages-nav';
+import { readChosenColumns } from '#lib/console/chosen-columns';
+import { shownColumns } from '#lib/console/columns';
 import { getConsoleHost } from '#lib/console/db';
 import { listAddress } from '#lib/console/list-address';
 import { lockOf } from '#lib/console/lock';
@@ -23,6 +27,7 @@ import { showUsage } from '#lib/control/operations/usage/operations';
 import { rangeNamed } from '#lib/core/charts/ranges';
 import { knownZone } from '#lib/core/charts/zone';
 import { may, roles } from '#lib/core/role';
+import { chooseColumnsAction } from '../../../columns-action';
 import {
   cancelAction,
   inviteAction,
@@ -60,13 +65,15 @@ export default async function MembersPage({ params, searchParams }: MembersPageP
   const { user, role, workspace } = member;
   const { slug, timeZone } = workspace;
   const query = await searchParams;
-  const [after, sort] = [[query.after].flat()[0], [query.sort].flat()[0]];
+  const [after, sort, columns] = [query.after, query.sort, query.columns].map((text) => [text].flat()[0]);
+  const texts = { sort: sort ?? null, columns: columns ?? null };
   const { fromMs, toMs } = rangeNamed('month', Date.now(), knownZone(timeZone));
   const month = { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() };
-  const [members, invitations, spend] = await Promise.all([
+  const [members, invitations, spend, chosen] = await Promise.all([
     readForPage(listMembers, slug, { sort: sort ?? 'name', after, limit: 100 }),
     readForPage(listInvitations, slug, { limit: 200 }),
     readForPage(showUsage, slug, { by: 'member', ...month }),
+    readChosenColumns('members', query),
   ]);
   const nowMs = Date.now();
   const place = { timeZone, nowMs };
@@ -83,7 +90,18 @@ export default async function MembersPage({ params, searchParams }: MembersPageP
       changesOwners={changesOwners}
       roles={roles.filter((one) => one !== 'owner' || changesOwners)}
     >
-      <PageHead help="members" title="Members" action={<InviteButton />}>
+      <PageHead
+        help="members"
+        title="Members"
+        action={
+          <div className="flex flex-wrap gap-2">
+            <ChosenColumns table="members" remembered={chosen} remember={chooseColumnsAction}>
+              <ColumnMenu />
+            </ChosenColumns>
+            <InviteButton />
+          </div>
+        }
+      >
         Who has access to this workspace, and what they can do. Changes apply immediately.
       </PageHead>
       <section aria-label="Members" className="grid min-w-0 gap-3">
@@ -91,11 +109,12 @@ export default async function MembersPage({ params, searchParams }: MembersPageP
           members={members.data.map((one) =>
             memberRowOf(one, user.id, { ...place, spent: spent.get(one.id), href: usage }),
           )}
+          columns={shownColumns('members', chosen)}
         />
         <PagesNav
           label="Members pages"
-          first={after ? listAddress(here, { sort: sort ?? null }) : null}
-          next={members.next ? listAddress(here, { sort: sort ?? null, after: members.next }) : null}
+          first={after ? listAddress(here, texts) : null}
+          next={members.next ? listAddress(here, { ...texts, after: members.next }) : null}
           words={{ first: 'First', next: 'More' }}
         >
           Dates in {showZone(timeZone, nowMs)}. A workspace always has at least one owner.

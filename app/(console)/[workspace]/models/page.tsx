@@ -3,12 +3,14 @@ import type { Metadata } from 'next';
 import { Catalogue } from '#components/models/catalogue';
 import { PageHead } from '#components/page-head';
 import { EmptyState } from '#components/ui/empty-state';
+import { readChosenColumns } from '#lib/console/chosen-columns';
 import { requireMember } from '#lib/console/member';
 import { modelChoices } from '#lib/console/models/choices';
 import { mostCompared, readModels, scopeOfKey, viewCatalogue } from '#lib/console/models/list';
 import { readForPage } from '#lib/console/operation';
 import { keyStatusOf } from '#lib/console/show/key/status';
 import { listKeyNames, showKey } from '#lib/control/operations/key/operations';
+import { chooseColumnsAction } from '../../../columns-action';
 
 export const metadata: Metadata = { title: 'Models' };
 
@@ -59,6 +61,8 @@ export default async function ModelsPage({ params, searchParams }: ModelsPagePro
         ]}
         mostCompared={mostCompared}
         total={models.length}
+        columns={await readChosenColumns('models', query)}
+        remember={chooseColumnsAction}
         empty={
           <EmptyState icon={<Boxes />} title="No models yet">
             Your gateway administrator fills the catalogue with <code>gateway catalogue apply catalogue</code>

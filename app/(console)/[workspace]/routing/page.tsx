@@ -1,7 +1,7 @@
 import type { Metadata } from 'next';
 import { createLoader, parseAsString, type SearchParams } from 'nuqs/server';
 import { PageHead } from '#components/page-head';
-import { OfferHealth } from '#components/routing/offer-health';
+import { LoadedOfferHealth } from '#components/routing/loaded-offer-health';
 import { PolicyEditor } from '#components/routing/policy-editor';
 import { PolicyTabs } from '#components/routing/policy-tabs';
 import { VersionList } from '#components/routing/version-list';
@@ -119,7 +119,7 @@ export default async function RoutingPage({ params, searchParams }: RoutingPageP
           calls try it last. Figures are smoothed averages over all calls on this machine, updated every 5
           seconds.
         </p>
-        <OfferHealth workspace={slug} first={health} health={showHealthAction} />
+        <LoadedOfferHealth workspace={slug} first={health} health={showHealthAction} />
       </section>
     </>
   );

@@ -1,14 +1,18 @@
 import type { Metadata } from 'next';
 import { Suspense } from 'react';
+import { ChosenColumns } from '#components/columns/chosen-columns';
 import { PageHead } from '#components/page-head';
 import { UsageBar } from '#components/usage/usage-bar';
 import { UsageSkeleton } from '#components/usage/usage-skeleton';
+import { readChosenColumns } from '#lib/console/chosen-columns';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { loadUsageAddress, questionOf } from '#lib/console/usage/address';
 import { listModelNames } from '#lib/control/operations/catalogue/operations';
 import { listKeyNames } from '#lib/control/operations/key/operations';
 import { dayName, knownZone } from '#lib/core/charts/zone';
+import { chooseColumnsAction } from '../../../columns-action';
+import { PageViews } from '../views/page-views';
 import { UsageFigures } from './usage-figures';
 
 export const metadata: Metadata = { title: 'Usage' };
@@ -23,7 +27,8 @@ interface UsagePageProps {
 
 export default async function UsagePage({ params, searchParams }: UsagePageProps) {
   // Checked before streaming starts, so that non-members get the status of a page that does not exist.
-  const { workspace } = await requireMember((await params).workspace, 'logs:read');
+  const member = await requireMember((await params).workspace, 'logs:read');
+  const { workspace } = member;
   const query = await searchParams;
   const address = await loadUsageAddress(Promise.resolve(query));
   const nowMs = Date.now();
@@ -35,8 +40,12 @@ export default async function UsagePage({ params, searchParams }: UsagePageProps
   const zone = knownZone(workspace.timeZone);
   const choices = (values: readonly string[]) => values.map((value) => ({ value, label: value }));
   return (
-    <>
-      <PageHead help="usage" title="Usage">
+    <ChosenColumns
+      table="usage"
+      remembered={await readChosenColumns('usage', query)}
+      remember={chooseColumnsAction}
+    >
+      <PageHead help="usage" title="Usage" action={<PageViews member={member} page="usage" />}>
         Cost and results of calls, by the time they were admitted. Every figure links to the calls that it
         counts.
       </PageHead>
@@ -58,6 +67,6 @@ export default async function UsagePage({ params, searchParams }: UsagePageProps
           query={query}
         />
       </Suspense>
-    </>
+    </ChosenColumns>
   );
 }

@@ -176,7 +176,11 @@ function withoutNull(given: Readonly<Record<keyof Filters, string | null>>): Fil
   };
 }
 
-/** Keeps the selected table. */
-function withView(href: string, { table }: UsageFiguresProps['query']): string {
-  return table === 'time' ? `${href}${href.includes('?') ? '&' : '?'}table=time` : href;
+/** Keeps the selected table and its columns. */
+function withView(href: string, query: UsageFiguresProps['query']): string {
+  const view = ['table', 'columns'].flatMap((name) => {
+    const value = [query[name]].flat()[0];
+    return value ? [`${name}=${encodeURIComponent(value)}`] : [];
+  });
+  return view.length > 0 ? `${href}${href.includes('?') ? '&' : '?'}${view.join('&')}` : href;
 }

@@ -5,6 +5,7 @@ import { PageHead } from '#components/page-head';
 import { Section } from '#components/section';
 import { Badge } from '#components/ui/badge';
 import { readForOperator } from '#lib/console/operator';
+import { readSort, sortRows } from '#lib/console/sort';
 import { listJournals } from '#lib/control/operations/fleet/journals';
 import { listLeases, listProcesses } from '#lib/control/operations/fleet/processes';
 import { showCount, showMoney } from '#lib/core/show-money';
@@ -12,38 +13,57 @@ import { showCount, showMoney } from '#lib/core/show-money';
 export const metadata: Metadata = { title: 'Processes' };
 
 const right = true;
+const descendingFirst = true;
 const processColumns = [
-  { title: 'Process' },
-  { title: 'State' },
-  { title: 'Version' },
-  { title: 'Started' },
-  { title: 'Leases', right },
-  { title: 'May spend', right },
-  { title: 'Held', right },
-];
+  { title: 'Process', sort: { by: 'process' } },
+  { title: 'State', place: 'figure' },
+  { title: 'Version', sort: { by: 'version' } },
+  { title: 'Started', sort: { by: 'started', descendingFirst } },
+  { title: 'Leases', right, sort: { by: 'leases', descendingFirst } },
+  { title: 'May spend', right, sort: { by: 'granted', descendingFirst } },
+  { title: 'Held', right, sort: { by: 'held', descendingFirst } },
+] as const;
 const leaseColumns = [
   { title: 'Workspace' },
   { title: 'Lease for' },
   { title: 'Process' },
-  { title: 'May spend', right },
+  { title: 'May spend', right, place: 'figure' },
   { title: 'Held', right },
   { title: 'Recalled' },
-];
+] as const;
+const ofJournals = { parameter: 'journals', descendingFirst };
 const journalColumns = [
   { title: 'Journal' },
-  { title: 'State' },
-  { title: 'Files', right },
-  { title: 'Bytes', right },
-];
+  { title: 'State', place: 'state' },
+  { title: 'Files', right, sort: { ...ofJournals, by: 'files' } },
+  { title: 'Bytes', right, place: 'figure', sort: { ...ofJournals, by: 'bytes' } },
+] as const;
 const asideColumns = ['Record', 'Kind', 'Call', 'File'].map((title) => ({ title }));
 
-export default async function FleetPage() {
+interface FleetPageProps {
+  searchParams: Promise<Record<string, string | string[] | undefined>>;
+}
+
+export default async function FleetPage({ searchParams }: FleetPageProps) {
+  const query = await searchParams;
   const [processes, leases, journals] = await Promise.all([
     readForOperator(listProcesses),
     readForOperator(listLeases),
     readForOperator(listJournals),
   ]);
   const nowMs = Date.now();
+  const sortedProcesses = sortRows(processes.data, readSort([query.sort].flat()[0]), {
+    process: ({ machine, pid }) => `${machine} ${pid}`,
+    version: ({ version }) => version,
+    started: ({ startedAt }) => startedAt,
+    leases: ({ leases }) => leases,
+    granted: ({ granted }) => Number(granted),
+    held: ({ held }) => Number(held),
+  });
+  const sortedJournals = sortRows(journals.data, readSort([query.journals].flat()[0]), {
+    files: ({ files }) => files,
+    bytes: ({ bytes }) => bytes,
+  });
   const versions = new Set(processes.data.flatMap(({ alive, version }) => (alive ? (version ?? '?') : [])));
   const state = (alive: boolean) => (
     <Badge key="state" tone={alive ? 'good' : 'warn'} dot>
@@ -64,7 +84,7 @@ export default async function FleetPage() {
           label="Processes"
           columns={processColumns}
           none="No process with a journal is running. Processes that settle only through the database are not listed."
-          rows={processes.data.map((one) => ({
+          rows={sortedProcesses.map((one) => ({
             id: one.id,
             cells: [
               <span key="process" className="grid min-w-32">
@@ -104,7 +124,7 @@ export default async function FleetPage() {
           label="Journals"
           columns={journalColumns}
           none={journals.kept ? 'No journal files on this machine.' : 'This process keeps no journal.'}
-          rows={journals.data.map((one) => ({
+          rows={sortedJournals.map((one) => ({
             id: one.process,
             cells: [
               <code key="process" className="font-mono text-xs">

@@ -3,9 +3,11 @@ import type { Metadata } from 'next';
 import { Catalogue } from '#components/models/catalogue';
 import { PageHead } from '#components/page-head';
 import { EmptyState } from '#components/ui/empty-state';
+import { readChosenColumns } from '#lib/console/chosen-columns';
 import { modelChoices } from '#lib/console/models/choices';
 import { mostCompared, readModels, viewCatalogue } from '#lib/console/models/list';
 import { requireOperator } from '#lib/console/operator';
+import { chooseColumnsAction } from '../../../columns-action';
 
 export const metadata: Metadata = { title: 'Models and prices' };
 
@@ -17,7 +19,7 @@ interface OperatorModelsPageProps {
 
 export default async function OperatorModelsPage({ searchParams }: OperatorModelsPageProps) {
   await requireOperator();
-  const models = await readModels();
+  const [models, query] = await Promise.all([readModels(), searchParams]);
   return (
     <>
       <PageHead help="operator-models" title="Models and prices">
@@ -25,10 +27,12 @@ export default async function OperatorModelsPage({ searchParams }: OperatorModel
       </PageHead>
       <Catalogue
         list={list}
-        view={viewCatalogue(models, await searchParams, { list, scope: null })}
+        view={viewCatalogue(models, query, { list, scope: null })}
         choices={modelChoices(models)}
         mostCompared={mostCompared}
         total={models.length}
+        columns={await readChosenColumns('models', query)}
+        remember={chooseColumnsAction}
         empty={
           <EmptyState icon={<Boxes />} title="No models yet">
             Apply catalogue files under Catalogue, or with <code>gateway catalogue apply catalogue</code>.

@@ -23,11 +23,11 @@ const columns = [
   { title: 'Workspace', sort: { by: 'name' } },
   { title: 'State', place: 'state' },
   { title: 'Balance', right, place: 'figure', sort: { by: 'balance', descendingFirst: true } },
-  { title: 'Available', right },
+  { title: 'Available', right, sort: { by: 'available', descendingFirst: true } },
   { title: 'Held', right },
-  { title: 'Requests/min', right },
-  { title: 'Tokens/min', right },
-  { title: 'At once', right },
+  { title: 'Requests/min', right, sort: { by: 'rpm', descendingFirst: true } },
+  { title: 'Tokens/min', right, sort: { by: 'tpm', descendingFirst: true } },
+  { title: 'At once', right, sort: { by: 'concurrency', descendingFirst: true } },
   { title: 'Created', right, sort: { by: 'created', descendingFirst: true, usual: 'descending' } },
 ] as const;
 

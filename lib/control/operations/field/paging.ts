@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type Field, optional } from '#lib/control/operations/field/field';
 import { choice, count, isUuid, words } from '#lib/control/operations/field/kinds';
 import { badInput } from '#lib/control/operations/refusal';
+import type { ReadStore } from '#lib/control/operations/store';
 
 const defaultLimit = 50;
 /** The largest page. */
@@ -111,6 +112,44 @@ export function nextOf(
 ): string | null {
   const last = rows.length > limit ? rows[limit - 1] : undefined;
   return last ? `${sort}.${Buffer.from(last.place).toString('base64url')}.${last.id}` : null;
+}
+
+/**
+ * The ids of one page of a list in an order, and the `next` of that page.
+ * @param list `from` and `id` in SQL ("top_up t", "t.id"); `where` adds its values to those of the statement.
+ * @param page `limit` in rows.
+ */
+export async function pageOfIds(
+  store: Pick<ReadStore, 'query'>,
+  list: {
+    readonly from: string;
+    readonly id: string;
+    readonly orders: Orders;
+    where(values: unknown[]): readonly string[];
+  },
+  page: { readonly sort: string; readonly after?: string | undefined; readonly limit: number },
+): Promise<{ ids: string[]; next: string | null }> {
+  const values: unknown[] = [page.limit + 1];
+  const where = list.where(values);
+  const { place, orderBy, conditions } = keysetOf(list.orders, page, list.id, values);
+  const found = await store.query<{ id: string; place: string }>(
+    `SELECT ${list.id}::text AS id, ${place} AS place FROM ${list.from}
+     WHERE ${[...where, ...conditions].join(' AND ')} ORDER BY ${orderBy} LIMIT $1`,
+    values,
+  );
+  return {
+    ids: found.slice(0, page.limit).map(({ id }) => id),
+    next: nextOf(found, page.limit, page.sort),
+  };
+}
+
+/** Rows in the order of their ids; what is gone meanwhile is left out. */
+export function inOrderOf<Row extends { readonly id: string }>(
+  ids: readonly string[],
+  rows: readonly Row[],
+): Row[] {
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
 function startOf(after: string, sort: string, type: Order['type']): { place: string; id: string } {

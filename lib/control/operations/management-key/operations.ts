@@ -5,10 +5,10 @@ import { type Context, change, create, read } from '#lib/control/operations/decl
 import { optional } from '#lib/control/operations/field/field';
 import { choice, id as idField, isUuid, name, toggle } from '#lib/control/operations/field/kinds';
 import {
-  keysetOf,
+  inOrderOf,
   limitOf,
-  nextOf,
   pageOf,
+  pageOfIds,
   paging,
   sortBy,
   timeOrder,
@@ -159,22 +159,18 @@ async function sortedKeys(
   scope: Scope,
   page: { readonly sort: string; readonly after?: string | undefined; readonly limit: number },
 ) {
-  const values: unknown[] = [page.limit + 1];
-  const own = within(scope, 'k.workspace_id', values);
-  const { place, orderBy, conditions } = keysetOf(keyOrders, page, 'k.id', values);
-  const found = await store.query<{ id: string; place: string }>(
-    `SELECT k.id::text AS id, ${place} AS place FROM management_key k
-     WHERE ${[own, ...conditions].join(' AND ')} ORDER BY ${orderBy} LIMIT $1`,
-    values,
-  );
-  const ids = found.slice(0, page.limit).map(({ id }) => id);
+  const list = { from: 'management_key k', id: 'k.id', orders: keyOrders };
+  const where = (values: unknown[]) => [within(scope, 'k.workspace_id', values)];
+  const { ids, next } = await pageOfIds(store, { ...list, where }, page);
   const rows = await store.prisma.managementKey.findMany({
     where: { ...inScope(scope), id: { in: ids } },
     include: { workspace: { select: { slug: true } } },
   });
   const makers = await makersOf(store, rows);
-  const byId = new Map(rows.map((row) => [row.id, shown(row, row.workspace?.slug ?? null, makers)]));
-  return { data: ids.flatMap((id) => byId.get(id) ?? []), next: nextOf(found, page.limit, page.sort) };
+  return {
+    data: inOrderOf(ids, rows).map((row) => shown(row, row.workspace?.slug ?? null, makers)),
+    next,
+  };
 }
 
 export const revokeManagementKey = change({

@@ -76,7 +76,7 @@ export interface TakenBack {
 
 /**
  * Ends for good what a member granted and could no longer grant (contract: control-plane/members): management keys and
- * open invitations. They do not come back with the role.
+ * open invitations. They do not come back with the role. Without any role, the member's own views end too.
  * @param role the member's new role; null: none.
  */
 export async function takeBack(
@@ -86,6 +86,9 @@ export async function takeBack(
   role: Role | null,
 ): Promise<TakenBack> {
   const { prisma } = store;
+  const { workspaceId } = scope;
+  if (role === null)
+    await prisma.savedView.deleteMany({ where: { workspaceId, ownerId: userId, shared: false } });
   const maker = await prisma.user.findUnique({ where: { id: userId }, select: { operator: true } });
   if (maker?.operator) return { managementKeys: 0, invitations: 0 };
   const lost = await lostManagementKeys(store, scope, userId, role);

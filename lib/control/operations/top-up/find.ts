@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { TopUp } from '#generated/client';
 import { nanoOf } from '#lib/control/billing/payments/cents';
 import { isUuid } from '#lib/control/operations/field/kinds';
-import { placeText } from '#lib/control/operations/field/paging';
+import { inOrderOf, type Order, pageOfIds, timeOrder } from '#lib/control/operations/field/paging';
 import { notFound } from '#lib/control/operations/refusal';
-import type { WorkspaceScope } from '#lib/control/operations/scope';
+import { inScope, type WorkspaceScope, within } from '#lib/control/operations/scope';
 import type { Store } from '#lib/control/operations/store';
 import { formatUsd } from '#lib/core/money';
 
@@ -43,22 +43,24 @@ export async function readTopUp(
   return shownTopUp(found);
 }
 
-/** @param after the last id of the previous page. */
+/** What top-ups can be ranked by. */
+export const topUpOrders = {
+  created: timeOrder('t.created_at'),
+  amount: { sql: 't.cents', type: 'bigint' },
+  refunded: { sql: 't.refunded_cents', type: 'bigint' },
+} as const satisfies Record<string, Order>;
+
+/** A page of the top-ups of a workspace. @throws ControlRefused (invalid_body) for an invalid `after`. */
 export async function listTopUpRows(
   store: Store,
-  { workspaceId }: WorkspaceScope,
-  limit: number,
-  after: string | null,
+  scope: WorkspaceScope,
+  page: { readonly sort: string; readonly after: string | undefined; readonly limit: number },
 ): Promise<{ data: ShownTopUp[]; next: string | null }> {
-  const rows = await store.prisma.topUp.findMany({
-    where: { workspaceId, ...(after === null ? {} : { id: { lt: after } }) },
-    // Ids are in the order of creation.
-    orderBy: { id: 'desc' },
-    take: limit + 1,
-  });
-  const page = rows.slice(0, limit);
-  const last = rows.length > limit ? page.at(-1) : undefined;
-  return { data: page.map(shownTopUp), next: last ? placeText({ at: last.createdAt, id: last.id }) : null };
+  const list = { from: 'top_up t', id: 't.id', orders: topUpOrders };
+  const where = (values: unknown[]) => [within(scope, 't.workspace_id', values)];
+  const { ids, next } = await pageOfIds(store, { ...list, where }, page);
+  const rows = await store.prisma.topUp.findMany({ where: { ...inScope(scope), id: { in: ids } } });
+  return { data: inOrderOf(ids, rows).map(shownTopUp), next };
 }
 
 export function shownTopUp(row: TopUp): ShownTopUp {

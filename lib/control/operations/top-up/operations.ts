@@ -3,9 +3,9 @@ import { closePage } from '#lib/control/billing/payments/pages/close';
 import { change, create, read } from '#lib/control/operations/declare';
 import { optional } from '#lib/control/operations/field/field';
 import { amount, id, toggle } from '#lib/control/operations/field/kinds';
-import { limitOf, pageOf, paging, placeOf } from '#lib/control/operations/field/paging';
+import { limitOf, pageOf, paging, sortBy } from '#lib/control/operations/field/paging';
 import { badInput, conflict } from '#lib/control/operations/refusal';
-import { listTopUpRows, readTopUp, topUp } from '#lib/control/operations/top-up/find';
+import { listTopUpRows, readTopUp, topUp, topUpOrders } from '#lib/control/operations/top-up/find';
 import { checkoutOf, paymentsOf } from '#lib/control/operations/top-up/page';
 import { openPortal } from '#lib/control/operations/top-up/portal';
 import { reconcileBilling } from '#lib/control/operations/top-up/reconcile';
@@ -116,20 +116,15 @@ export const showTopUp = read({
 
 export const listTopUps = read({
   name: 'top-up.list',
-  summary: 'Lists the top-ups of a workspace, newest first.',
+  summary: 'Lists the top-ups of a workspace, by default newest first.',
   reach: 'workspace',
   permission: 'billing:read',
-  fields: paging,
+  fields: { sort: sortBy(topUpOrders, '-created'), ...paging },
   output: pageOf(topUp),
   http: [{ method: 'GET', path: '/workspaces/{workspace}/top-ups' }],
   line: { columns: ['id', 'createdAt', 'amount', 'status', 'refunded'] },
-  run: ({ store, scope }, input) =>
-    listTopUpRows(
-      store,
-      scope,
-      limitOf(input),
-      input.after === undefined ? null : placeOf(input.after, 'a page of top-ups').id,
-    ),
+  run: ({ store, scope }, { sort = '-created', after, ...input }) =>
+    listTopUpRows(store, scope, { sort, after, limit: limitOf(input) }),
 });
 
 export const topUpOperations = [

@@ -4,9 +4,18 @@ import { eventBody } from '#lib/control/alerts/events';
 import { makeWebhookSecret, webhookContext } from '#lib/control/alerts/sign';
 import { type Context, change, create, read } from '#lib/control/operations/declare';
 import { id as idField, isUuid, toggle, words } from '#lib/control/operations/field/kinds';
-import { limitOf, pageOf, paging } from '#lib/control/operations/field/paging';
+import {
+  inOrderOf,
+  limitOf,
+  type Order,
+  pageOf,
+  pageOfIds,
+  paging,
+  sortBy,
+  timeOrder,
+} from '#lib/control/operations/field/paging';
 import { badInput, ControlRefused, conflict, notFound, quoted } from '#lib/control/operations/refusal';
-import { inScope } from '#lib/control/operations/scope';
+import { inScope, within } from '#lib/control/operations/scope';
 import { commonKey } from '#lib/control/operations/secret/common-key';
 import { newRowId } from '#lib/platform/data/row-id';
 import { seal } from '#lib/platform/sealing';
@@ -206,28 +215,37 @@ export const listWebhooks = read({
   },
 });
 
+const deliveryOrders = {
+  queued: timeOrder('d.created_at'),
+  event: { sql: 'd.event', type: 'text' },
+  tries: { sql: 'd.tries', type: 'bigint' },
+} as const satisfies Record<string, Order>;
+
 export const listDeliveries = read({
   name: 'webhook.deliveries',
-  summary: 'Lists the deliveries to a webhook in the last 30 days and their results, newest first.',
+  summary:
+    'Lists the deliveries to a webhook in the last 30 days and their results, by default newest first.',
   reach: 'workspace',
   permission: 'workspace:read',
-  fields: { id: webhookId, ...paging },
+  fields: { id: webhookId, sort: sortBy(deliveryOrders, '-queued'), ...paging },
   output: pageOf(shownDelivery),
   http: [{ method: 'GET', path: `${webhooks}/{id}/deliveries` }],
   line: { arguments: ['id'], columns: ['id', 'event', 'state', 'tries', 'status', 'error', 'createdAt'] },
-  run: async ({ store, scope }, { id, ...input }) => {
-    const { after } = input;
-    if (after !== undefined && !isUuid(after))
-      throw badInput('after', 'this is not the "next" of a page of deliveries');
-    const where = { id, ...inScope(scope) };
-    if (!isUuid(id) || (await store.prisma.webhook.count({ where })) === 0) throw noWebhook(id);
-    const limit = limitOf(input);
+  run: async ({ store, scope }, { id, sort = '-queued', after, ...input }) => {
+    if (!isUuid(id)) throw noWebhook(id);
+    const list = { from: 'webhook_delivery d', id: 'd.id', orders: deliveryOrders };
+    const ofWebhook = (values: unknown[]) => [
+      within(scope, 'd.workspace_id', values),
+      `d.webhook_id = $${values.push(id)}::uuid`,
+    ];
+    const page = { sort, after, limit: limitOf(input) };
+    const { ids, next } = await pageOfIds(store, { ...list, where: ofWebhook }, page);
+    const own = { id, ...inScope(scope) };
+    if (ids.length === 0 && (await store.prisma.webhook.count({ where: own })) === 0) throw noWebhook(id);
     const rows = await store.prisma.webhookDelivery.findMany({
-      where: { webhookId: id, ...inScope(scope), ...(after === undefined ? {} : { id: { lt: after } }) },
-      orderBy: { id: 'desc' },
-      take: limit + 1,
+      where: { ...inScope(scope), id: { in: ids } },
     });
-    const data = rows.slice(0, limit).map((row) => ({
+    const data = inOrderOf(ids, rows).map((row) => ({
       id: row.id,
       event: row.event,
       tries: row.tries,
@@ -238,7 +256,7 @@ export const listDeliveries = read({
       deliveredAt: row.deliveredAt?.toISOString() ?? null,
       nextTryAt: row.nextTryAt?.toISOString() ?? null,
     }));
-    return { data, next: rows.length > limit ? (data.at(-1)?.id ?? null) : null };
+    return { data, next };
   },
 });
 

@@ -33,9 +33,18 @@ interface Funds {
 
 const funds = `(${heldNano})::text AS held, (${availableNano})::text AS available, (${fundsNano})::text AS funds`;
 
+/** A limit as the value of an order: a workspace without one comes after all others. */
+function limitOrder(column: string) {
+  return { sql: `coalesce(${column}::bigint, ${10 ** 17})`, type: 'bigint' } as const;
+}
+
 export const workspaceOrders = {
   name: { sql: 'lower(w.name)', type: 'text' },
   balance: { sql: 'w.balance_nano', type: 'bigint' },
+  available: { sql: `(${availableNano})::bigint`, type: 'bigint' },
+  rpm: limitOrder('w.rpm'),
+  tpm: limitOrder('w.tpm'),
+  concurrency: limitOrder('w.concurrency'),
   created: timeOrder('w.created_at'),
 } as const;
 

@@ -1,10 +1,10 @@
 'use client';
 
-import { ColumnsButton } from '#components/logs/columns/columns-button';
+import { ColumnsButton } from '#components/columns/columns-button';
 import { later, OnDemand } from '#components/ui/on-demand';
 
 const OpenColumnMenu = later(() =>
-  import('#components/logs/columns/open-column-menu').then((all) => all.OpenColumnMenu),
+  import('#components/columns/open-column-menu').then((all) => all.OpenColumnMenu),
 );
 
 /** The column menu of the log, loaded on demand. */

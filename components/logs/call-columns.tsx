@@ -2,7 +2,7 @@ import { Fragment, type ReactNode } from 'react';
 import { AnsweringModel } from '#components/logs/answering-model';
 import { describeStatus, StatusCode } from '#components/logs/call-status';
 import { CopyButton } from '#components/ui/copy-button';
-import type { CallColumn } from '#lib/console/log/columns';
+import type { CallColumn } from '#lib/console/columns';
 
 /** A call in the list; times and amounts are formatted for display. */
 export interface CallRow {
@@ -34,7 +34,6 @@ export interface CallRow {
 }
 
 interface CallColumnLook {
-  readonly head: string;
   /** Where a phone shows it; without it as a detail under its name. */
   readonly place?: 'figure' | 'state' | 'aside' | 'whole';
   /** What the log is ranked by with it. */
@@ -51,7 +50,6 @@ const nothing = <span className="text-muted">none</span>;
 /** The columns of a call after its time. */
 export const columnLooks: Readonly<Record<CallColumn, CallColumnLook>> = {
   status: {
-    head: 'Status',
     place: 'state',
     show: (call) => (
       <>
@@ -63,13 +61,11 @@ export const columnLooks: Readonly<Record<CallColumn, CallColumnLook>> = {
     ),
   },
   model: {
-    head: 'Model and provider',
     place: 'whole',
     cellClass: 'min-w-40 sm:min-w-48',
     show: (call) => <AnsweringModel {...call} />,
   },
   operation: {
-    head: 'Operation',
     cellClass: 'whitespace-nowrap',
     show: (call) => (
       <>
@@ -79,7 +75,6 @@ export const columnLooks: Readonly<Record<CallColumn, CallColumnLook>> = {
     ),
   },
   tokens: {
-    head: 'Tokens',
     sort: 'tokens',
     ...aNumber,
     show: ({ tokens }) =>
@@ -93,7 +88,6 @@ export const columnLooks: Readonly<Record<CallColumn, CallColumnLook>> = {
       ),
   },
   speed: {
-    head: 'Output speed',
     ...aNumber,
     show: ({ speed }) =>
       speed ? (
@@ -105,7 +99,6 @@ export const columnLooks: Readonly<Record<CallColumn, CallColumnLook>> = {
       ),
   },
   cost: {
-    head: 'Cost',
     sort: 'cost',
     place: 'figure',
     ...aNumber,
@@ -113,7 +106,6 @@ export const columnLooks: Readonly<Record<CallColumn, CallColumnLook>> = {
     show: (call) => call.cost,
   },
   latency: {
-    head: 'Latency',
     sort: 'latency',
     place: 'aside',
     ...aNumber,
@@ -125,7 +117,6 @@ export const columnLooks: Readonly<Record<CallColumn, CallColumnLook>> = {
     ),
   },
   key: {
-    head: 'Key and request id',
     cellClass: 'whitespace-nowrap',
     show: ({ keyName, id }) => (
       <>
@@ -144,7 +135,6 @@ export const columnLooks: Readonly<Record<CallColumn, CallColumnLook>> = {
     ),
   },
   clientId: {
-    head: 'Client request id',
     show: ({ clientRequestId }) =>
       clientRequestId ? (
         <code className="block max-w-48 truncate font-mono text-xs" title={clientRequestId}>

@@ -1,0 +1,139 @@
+/** The columns of a table that users can choose from. */
+interface ColumnSet<Names extends Readonly<Record<string, string>>> {
+  /** The name of the column that is always shown. */
+  readonly fixed: string;
+  /** The names of the others, in the order of the table. */
+  readonly names: Names;
+  /** Those that are shown by default. */
+  readonly usual: readonly string[];
+}
+
+/** Declares a table's columns. @param hidden columns that are not shown by default. */
+function columnSet<Names extends Readonly<Record<string, string>>>(
+  fixed: string,
+  names: Names,
+  hidden: readonly (keyof Names)[],
+): ColumnSet<Names> {
+  return { fixed, names, usual: Object.keys(names).filter((column) => !hidden.includes(column)) };
+}
+
+/** Every table whose columns can be chosen. */
+export const columnSets = {
+  log: columnSet(
+    'Time',
+    {
+      status: 'Status',
+      model: 'Model and provider',
+      operation: 'Operation',
+      tokens: 'Tokens',
+      speed: 'Output speed',
+      cost: 'Cost',
+      latency: 'Latency',
+      key: 'Key and request id',
+      clientId: 'Client request id',
+    },
+    ['operation', 'speed', 'clientId'],
+  ),
+  keys: columnSet(
+    'Name',
+    {
+      status: 'Status',
+      limits: 'Models and limits',
+      spend: 'Spend, 30 days',
+      total: 'Spend, total',
+      lastUsed: 'Last used',
+      creator: 'Created by',
+      created: 'Created',
+      expires: 'Expires',
+    },
+    ['total', 'creator', 'expires'],
+  ),
+  models: columnSet(
+    'Model',
+    {
+      context: 'Context',
+      maxOutput: 'Max output',
+      input: 'Input / 1M',
+      output: 'Output / 1M',
+      types: 'Input → output',
+      protocols: 'Protocols',
+      capabilities: 'Supports',
+      providers: 'Offered by',
+      released: 'Released',
+    },
+    ['protocols', 'capabilities'],
+  ),
+  usage: columnSet(
+    'Group',
+    {
+      share: 'Share',
+      calls: 'Calls',
+      errors: 'Errors',
+      inputTokens: 'Input tokens',
+      outputTokens: 'Output tokens',
+      cost: 'Cost',
+    },
+    ['errors', 'inputTokens', 'outputTokens'],
+  ),
+  members: columnSet('Member', { role: 'Role', spend: 'Spend this month', since: 'Since', id: 'User id' }, ['id']),
+} as const;
+
+export type TableName = keyof typeof columnSets;
+export type ColumnOf<Name extends TableName> = keyof (typeof columnSets)[Name]['names'] & string;
+export type CallColumn = ColumnOf<'log'>;
+
+/** The parameter of a URL with columns: those of a shared or saved view. */
+export const columnsParameter = 'columns';
+
+const none = 'none';
+
+/** All columns of a table, in its order. */
+export function columnsOf<Name extends TableName>(table: Name): readonly ColumnOf<Name>[] {
+  return Object.keys(columnSets[table].names) as ColumnOf<Name>[];
+}
+
+/** The columns that a table shows. @param chosen null: the default ones. */
+export function shownColumns<Name extends TableName>(
+  table: Name,
+  chosen: readonly string[] | null,
+): readonly ColumnOf<Name>[] {
+  const words: readonly string[] = chosen ?? columnSets[table].usual;
+  return columnsOf(table).filter((column) => words.includes(column));
+}
+
+/**
+ * The cookie with the chosen columns of a table: one choice per browser, because a phone has less room than a desktop.
+ */
+export function columnsCookie(table: TableName): string {
+  return `${table}-columns`;
+}
+
+/**
+ * The chosen columns in the table's order; null: none were chosen.
+ * @param value of the cookie or the URL; untrusted.
+ */
+export function readColumns<Name extends TableName>(
+  table: Name,
+  value: string | undefined,
+): readonly ColumnOf<Name>[] | null {
+  const known = shownColumns(table, (value ?? '').split('.'));
+  return known.length > 0 || value === none ? known : null;
+}
+
+/**
+ * A choice of columns as the cookie and the URL have it. @param chosen as the page sent it; untrusted. @returns null:
+ * the default columns.
+ */
+export function writeColumns(table: TableName, chosen: unknown): string | null {
+  if (!Array.isArray(chosen)) return null;
+  return (
+    columnsOf(table)
+      .filter((column) => chosen.includes(column))
+      .join('.') || none
+  );
+}
+
+/** Whether a text names a table, as a page sent it. */
+export function isTableName(text: unknown): text is TableName {
+  return typeof text === 'string' && Object.hasOwn(columnSets, text);
+}
