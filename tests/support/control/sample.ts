@@ -36,6 +36,8 @@ export async function sampleOf(
   if (operation.name === 'workspace.rename') input.slug = `slug-${randomUUID().slice(0, 8)}`;
   // From the catalogue of the tests that use samples; without one, it is not found.
   if (operation.name.startsWith('provider.') && 'provider' in input) input.provider = 'one';
+  if (operation.name === 'provider.add')
+    Object.assign(input, { preset: 'ollama', id: `added-${randomUUID().slice(0, 8)}` });
   if (operation.name.startsWith('price.') && 'provider' in input) input.provider = 'one';
   if (operation.name === 'provider.set-credential') input.value = `sk-${randomUUID()}`;
   // An IP address, so that no name has to be resolved.

@@ -29,6 +29,18 @@ export const nameField = pattern(
   'must have at most 40 lower-case letters, digits, ".", "_" or "-", and begin with a letter or digit',
 );
 
+export const variableField = pattern(
+  {
+    label: 'Variable',
+    help: 'The environment variable of the gateway that contains it.',
+    example: 'OPENAI_API_KEY',
+  },
+  /^[A-Za-z_][A-Za-z0-9_]{0,99}$/,
+  'must be the name of an environment variable, such as OPENAI_API_KEY',
+);
+
+/** Where a credential is stored; "not needed": the provider asks for none. */
+export const credentialKind = z.enum(['none', 'variable', 'sealed', 'not needed']);
 type Stored = z.output<typeof storedCredentialShape>;
 
 /** The value is sealed for this credential only, and no answer, audit row or message ever contains it. */
@@ -47,17 +59,7 @@ export const setCredential = change({
         help: 'The credential from the provider; it is never shown again.',
       }),
     ),
-    env: optional(
-      pattern(
-        {
-          label: 'Variable',
-          help: 'The environment variable of the gateway that contains it.',
-          example: 'OPENAI_API_KEY',
-        },
-        /^[A-Za-z_][A-Za-z0-9_]{0,99}$/,
-        'must be the name of an environment variable, such as OPENAI_API_KEY',
-      ),
-    ),
+    env: optional(variableField),
     weight: optional(
       count(
         {
@@ -99,7 +101,7 @@ export const setCredential = change({
   output: z.object({
     provider: z.string(),
     name: z.string(),
-    credential: z.enum(['none', 'variable', 'sealed']),
+    credential: credentialKind,
   }),
   http: [{ method: 'POST', path: '/providers/{provider}/credential' }],
   line: { arguments: ['provider'] },
@@ -126,7 +128,7 @@ export const setCredential = change({
     if (remove) secret = null;
     else if (env !== undefined) secret = { env };
     else if (value !== undefined && !same) secret = await sealedFor(context, { provider, name, value });
-    const before = { ...was.settings, credential: shown(was.secret, 'sealed') };
+    const before = { ...was.settings, credential: shownSecret(was.secret, 'sealed') };
     const { models, withdrawn, ...numbers } = settings;
     const wanted = {
       ...was.settings,
@@ -135,7 +137,7 @@ export const setCredential = change({
       ...(withdrawn === undefined ? {} : { withdrawn }),
     };
     const anew = value !== undefined && !same && was.secret !== null && 'sealed' in was.secret;
-    const after = { ...wanted, credential: shown(secret, anew ? 'sealed anew' : 'sealed') };
+    const after = { ...wanted, credential: shownSecret(secret, anew ? 'sealed anew' : 'sealed') };
     const data = {
       weight: wanted.weight,
       priority: wanted.priority,
@@ -169,7 +171,7 @@ export const setCredential = change({
 });
 
 /** It is sent in a header. */
-function credentialField(facts: FieldFacts): Field<string, true> {
+export function credentialField(facts: FieldFacts): Field<string, true> {
   const schema = z
     .string('a credential must be a string')
     .trim()
@@ -212,7 +214,7 @@ export function noProvider(id: string): ControlRefused {
   );
 }
 
-async function sealedFor(
+export async function sealedFor(
   { store, sealingKey }: Context<'gateway'>,
   { provider, name, value }: { readonly provider: string; readonly name: string; readonly value: string },
 ) {
@@ -231,7 +233,7 @@ function opened(
   provider: string,
   name: string,
 ): string | null {
-  if (stored === null || 'env' in stored || key === null) return null;
+  if (stored === null || !('sealed' in stored) || key === null) return null;
   try {
     return open(stored.sealed, key, credentialContext(provider, name));
   } catch {
@@ -239,12 +241,14 @@ function opened(
   }
 }
 
-function kindOf(stored: Stored | null): 'none' | 'variable' | 'sealed' {
+export function kindOf(stored: Stored | null): z.output<typeof credentialKind> {
   if (stored === null) return 'none';
+  if ('none' in stored) return 'not needed';
   return 'env' in stored ? 'variable' : 'sealed';
 }
 
-function shown(stored: Stored | null, word: string): unknown {
+export function shownSecret(stored: Stored | null, word: string): unknown {
   if (stored === null) return null;
+  if ('none' in stored) return 'not needed';
   return 'env' in stored ? stored : word;
 }
