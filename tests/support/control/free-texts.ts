@@ -38,7 +38,7 @@ export const closedTexts = [
   'incident.create.affects',
   ...['credit.add.ref', 'credit.promo.ref'],
   ...['provider.set-credential.provider', 'provider.set-credential.env', 'provider.test.provider'],
-  ...['provider.set-credential.name', 'provider.test.name', 'provider.show.provider'],
+  ...['provider.set-credential.name', 'provider.test.name'],
   ...['provider.add.id', 'provider.add.name', 'provider.add.url', 'provider.add.env'],
   ...['provider.discover.provider', 'provider.offer.provider', 'provider.offer.models'],
   ...['provider.set.provider', 'provider.set.name', 'provider.set.url', 'provider.set.pricesFrom'],

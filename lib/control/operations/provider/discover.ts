@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { type Context, change } from '#lib/control/operations/declare';
 import { noProvider, providerField } from '#lib/control/operations/provider/credential';
-import { conflict } from '#lib/control/operations/refusal';
 import { tableLines } from '#lib/control/operations/text';
 import { fetchList, listPlaceOf } from '#lib/control/providers/fetch-list';
 import { KnownModels, slugFor } from '#lib/control/providers/known';
@@ -77,14 +76,14 @@ export const discoverModels = change({
     const provider = catalogue.providers.get(id);
     if (provider === undefined) throw noProvider(id);
     const place = listPlaceOf(provider);
-    if (place === null)
-      throw conflict('none of its addresses can be used; set its address, or the variable that contains it');
     const [credential] = provider.credentials;
-    if (credential === undefined)
-      throw conflict('this provider has no credential; set one first', 'provider');
+    const asked = { provider: id, url: place?.url.href ?? '' };
+    const failed = (failure: string) => ({ ...asked, data: [], more: false, failure });
+    if (place === null)
+      return failed('none of its addresses can be used; set its address, or the variable that contains it');
+    if (credential === undefined) return failed('this provider has no credential; set one first');
     const list = await fetchList(place, provider, credential, context.pools);
-    const asked = { provider: id, url: place.url.href };
-    if (!list.ok) return { ...asked, data: [], more: false, failure: list.failure };
+    if (!list.ok) return failed(list.failure);
     return { ...asked, data: foundIn(catalogue, provider, list.entries), more: list.more, failure: null };
   },
 });
