@@ -67,8 +67,8 @@ export const discoverModels = change({
     return {
       result: { provider, url: '', data: [], more: false, failure: null },
       subject: `provider ${provider}`,
-      before: null,
-      after: { families: row.families },
+      before: { asked: null },
+      after: { asked: row.families },
     };
   },
   follow: async (context, { provider: id }) => {
