@@ -2,7 +2,7 @@ import { pipeline, type Readable } from 'node:stream';
 import { request } from 'undici';
 import { type ListedEntry, readModelList } from '#lib/control/providers/model-list';
 import { whyUnreachable } from '#lib/control/providers/unreachable';
-import type { CredentialFacts } from '#lib/core/facts/credential';
+import { type CredentialFacts, noCredential } from '#lib/core/facts/credential';
 import type { ProviderFacts } from '#lib/core/facts/snapshot';
 import { credentialHeaderOf } from '#lib/core/families/credential-header';
 import { type FamilyId, familyIds } from '#lib/core/families/ids';
@@ -86,7 +86,7 @@ export async function fetchList(
       if (body === null) return failed(`the list is larger than ${mostBytes / 1024 / 1024} MiB`, secret);
       room -= body.length;
       const parsed = parse(body);
-      const why = whyNoList(place, { status, location: headers.location, parsed, body });
+      const why = whyNoList(place, secret, { status, location: headers.location, parsed, body });
       if (why !== null) return failed(why, secret);
       const read = readModelList(parsed);
       if (read === null) return failed(notAList(place.url), secret);
@@ -131,12 +131,18 @@ interface Answer {
 }
 
 /** null: the answer may be a list. Pure. */
-function whyNoList({ url }: ListPlace, { status, location, parsed, body }: Answer): string | null {
+function whyNoList(
+  { url }: ListPlace,
+  secret: string,
+  { status, location, parsed, body }: Answer,
+): string | null {
   const at = `${url.origin}${url.pathname}`;
   if (status >= 300 && status < 400) return `${at} redirects to ${targetOf(location, url)}; use that address`;
   const said = messageIn(parsed);
   if (status === 401 || status === 403)
-    return `the provider refused the credential (${status})${said}; check it and what it may do`;
+    return secret === noCredential
+      ? `the provider asks for a credential (${status})${said}; give it one`
+      : `the provider refused the credential (${status})${said}; check it and what it may do`;
   if (status === 404 || status === 405)
     return `there is no list of models at ${at} (${status})${said}; check the path of the address, or enter the names of models yourself`;
   if (status === 429) return `the provider allows no more requests now (429)${said}; try again in a minute`;

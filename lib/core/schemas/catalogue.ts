@@ -8,7 +8,7 @@ export const inputKinds = ['text', 'image', 'audio', 'video', 'pdf', 'file'] as 
 export const outputKinds = [...inputKinds, 'embedding', 'scores'] as const;
 const MOST = 2_147_483_647;
 
-export const providerId = z
+const providerId = z
   .string()
   .regex(
     /^[a-z0-9][a-z0-9._-]{0,63}$/,
@@ -17,7 +17,7 @@ export const providerId = z
 /** A model's slug in bytes, which are all ASCII. What is longer names no model, and no index would take it. */
 export const LONGEST_SLUG = 200;
 /** A slug may contain slashes; it is part of paths, so it has no empty or dot segments. */
-export const modelId = z
+const modelId = z
   .string()
   .max(LONGEST_SLUG)
   .regex(
@@ -40,7 +40,7 @@ function isAddress(text: string): boolean {
   return /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash;
 }
 
-export const family = z.enum(familyIds, { error: `is not a family: use one of ${familyIds.join(', ')}` });
+const family = z.enum(familyIds, { error: `is not a family: use one of ${familyIds.join(', ')}` });
 const familyAddress = z.union([address, envReference], {
   error: 'is not a usable address: write an http or https URL without credentials or query, or { env: NAME }',
 });

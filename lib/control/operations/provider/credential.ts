@@ -60,6 +60,13 @@ export const setCredential = change({
       }),
     ),
     env: optional(variableField),
+    notNeeded: optional(
+      toggle({
+        label: 'Not needed',
+        help: 'The provider asks for no credential, as Ollama does.',
+        example: true,
+      }),
+    ),
     weight: optional(
       count(
         {
@@ -109,8 +116,9 @@ export const setCredential = change({
     credential === 'none'
       ? `${provider} has no credential ${name}`
       : `${provider} has the credential ${name} (${credential})`,
-  run: async (context, { provider, name = defaultCredential, value, env, remove = false, ...settings }) => {
-    const given = [value !== undefined, env !== undefined, remove].filter(Boolean).length;
+  run: async (context, { provider, name = defaultCredential, value, env, ...rest }) => {
+    const { remove = false, notNeeded = false, ...settings } = rest;
+    const given = [value !== undefined, env !== undefined, notNeeded, remove].filter(Boolean).length;
     const sets = Object.values(settings).some((setting) => setting !== undefined);
     if (given > 1 || (given === 0 && !sets) || (remove && sets))
       throw badInput('value', 'give the credential, the variable that contains it, or a setting to change');
@@ -126,6 +134,7 @@ export const setCredential = change({
     const same = value !== undefined && opened(was.secret, sealingKey, provider, name) === value;
     let secret = was.secret;
     if (remove) secret = null;
+    else if (notNeeded) secret = { none: true };
     else if (env !== undefined) secret = { env };
     else if (value !== undefined && !same) secret = await sealedFor(context, { provider, name, value });
     const before = { ...was.settings, credential: shownSecret(was.secret, 'sealed') };

@@ -7,7 +7,7 @@ import { noProvider, providerField } from '#lib/control/operations/provider/cred
 import { badInput, conflict, quoted } from '#lib/control/operations/refusal';
 import { address, storedFamiliesShape } from '#lib/core/schemas/catalogue';
 
-export const providerState = z.object({
+const providerState = z.object({
   name: z.string(),
   families: z.record(z.string(), z.unknown()).describe('The address of each protocol.'),
   pricesFrom: z.string().nullable(),

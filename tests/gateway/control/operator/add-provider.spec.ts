@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { catalogueYaml } from '#lib/control/catalogue/export';
 import { applyCatalogue } from '#lib/control/operations/catalogue/apply';
 import { exportCatalogueOperation } from '#lib/control/operations/catalogue/export';
+import type { Operation } from '#lib/control/operations/declare';
 import { listPrices } from '#lib/control/operations/price/operations';
 import { addProvider } from '#lib/control/operations/provider/add';
 import { setCredential } from '#lib/control/operations/provider/credential';
@@ -15,7 +16,7 @@ import { listPresets } from '#lib/control/operations/provider/presets';
 import { setProvider, withdrawProvider } from '#lib/control/operations/provider/set';
 import { showProvider } from '#lib/control/operations/provider/show';
 import { testProvider } from '#lib/control/operations/provider/test';
-import { ask, type OperationRequest } from '#lib/control/operations/run';
+import { ask, type OperationRequest, runAny } from '#lib/control/operations/run';
 import { loadCatalogue } from '#lib/gateway/snapshot/catalogue';
 import { createPools } from '#lib/gateway/upstream/pools';
 import type { Db } from '#lib/platform/data/db';
@@ -200,6 +201,9 @@ describe('discovery (contract: control-plane/discover-models)', () => {
     expect(failure).not.toContain(wrong);
     await ask(host, setCredential, { actor, input: { provider: 'lab', value: secret } });
     expect((await discover('acme')).failure).toContain('has no credential');
+    await ask(host, setCredential, { actor, input: { provider: 'lab', notNeeded: true } });
+    expect((await discover('lab')).failure).toContain('asks for a credential (401)');
+    await ask(host, setCredential, { actor, input: { provider: 'lab', value: secret } });
     expect(await refusalOf(discover('nobody'))).toContain('there is no provider');
   });
 });
@@ -410,6 +414,10 @@ describe('changing and withdrawing a provider', () => {
     });
     expect(await newestRow()).toMatchObject({ action: 'provider.set', before: { name: 'Ollama' } });
     await set({ provider: 'ollama', url: free.url });
+    const asked = { actor, workspace: undefined, input: { provider: 'ollama' } };
+    const { etag } = await runAny(host, showProvider as Operation, asked);
+    const fresh = { actor, input: { provider: 'ollama', name: 'Ollama at home' }, ifMatch: etag ?? '' };
+    expect(await ask(host, setProvider, fresh)).toMatchObject({ name: 'Ollama at home' });
     const stale = ask(host, setProvider, {
       actor,
       input: { provider: 'ollama', name: 'X' },
