@@ -1,20 +1,15 @@
 'use client';
 
-import { useRouter } from 'next/navigation';
-import { Suspense, useState, useTransition } from 'react';
-import { type FormAnswer, noAnswer } from '#components/form/answer';
-import { Badge } from '#components/ui/badge';
+import Link from 'next/link';
+import { Suspense, useState } from 'react';
+import type { FormAnswer } from '#components/form/answer';
+import { CredentialLine } from '#components/operator/provider/credential-line';
 import { Button } from '#components/ui/button';
 import { later } from '#components/ui/on-demand';
 import { SortHead } from '#components/ui/sort-head';
 import { ActionsHeadCell, Cell, HeadCell, Row, Table } from '#components/ui/table';
 import type { FormField } from '#lib/console/form';
-import {
-  type CredentialRow,
-  outcomeText,
-  type ProviderRow,
-  type TestedProvider,
-} from '#lib/console/gateway/provider';
+import type { CredentialRow, ProviderRow, TestedProvider } from '#lib/console/gateway/provider';
 
 const CredentialDialog = later(() =>
   import('#components/operator/credential-dialog').then((all) => all.CredentialDialog),
@@ -96,7 +91,13 @@ function ProviderLine({ provider, test, onShow }: ProviderLineProps) {
   return (
     <Row>
       <Cell place="title" className="min-w-36 align-top">
-        <span className="block font-medium [overflow-wrap:anywhere]">{name}</span>
+        <Link
+          href={`/operator/providers/${id}`}
+          prefetch={false}
+          className="block rounded-md font-medium [overflow-wrap:anywhere] hover:underline"
+        >
+          {name}
+        </Link>
         <code className="font-mono text-muted text-xs">{id}</code>
       </Cell>
       <Cell className="min-w-80 align-top">
@@ -133,70 +134,5 @@ function ProviderLine({ provider, test, onShow }: ProviderLineProps) {
         </Button>
       </Cell>
     </Row>
-  );
-}
-
-interface CredentialLineProps extends Pick<ProviderTableProps, 'test'> {
-  provider: Pick<ProviderRow, 'id' | 'name'>;
-  credential: CredentialRow;
-  onEdit(): void;
-}
-
-function CredentialLine({ provider, credential, test, onEdit }: CredentialLineProps) {
-  const { name, state, text, share, why } = credential;
-  const router = useRouter();
-  /** Of the last test; a failure is shown with the state of the credential. */
-  const [told, tell] = useState<{ readonly ok: boolean; readonly text: string } | null>(null);
-  const [pending, startTransition] = useTransition();
-  const spoken = `credential ${name} of ${provider.name}`;
-  function press() {
-    startTransition(async () => {
-      const answer = await test({ provider: provider.id, name }).catch(() => null);
-      if (answer?.ok) tell(answer.value.outcome?.ok ? { ok: true, text: outcomeText(answer.value) } : null);
-      else tell({ ok: false, text: answer?.message ?? noAnswer });
-      if (answer) router.refresh();
-    });
-  }
-  return (
-    <li className="flex items-start justify-between gap-3">
-      <div className="min-w-0">
-        <Badge tone={state.tone} dot={state.tone !== 'outline'}>
-          {state.text}
-        </Badge>
-        <span className="ml-2 font-medium text-[0.8125rem]">{name}</span>
-        <span className="ml-2 font-mono text-xs [overflow-wrap:anywhere]">{text}</span>
-        {state.note ? (
-          <span
-            className={`mt-1 block text-xs leading-4 [overflow-wrap:anywhere] ${state.tone === 'bad' ? 'text-bad' : 'text-muted'}`}
-          >
-            {state.note}
-          </span>
-        ) : null}
-        {share ? <span className="mt-1 block text-muted text-xs leading-4">{share}</span> : null}
-        {why ? <span className="mt-1 block text-muted text-xs leading-4">{why}</span> : null}
-        <p aria-live="polite" className="empty:hidden">
-          {told ? (
-            <span className={`mt-1 block max-w-96 text-xs leading-4 ${told.ok ? 'text-good' : 'text-bad'}`}>
-              {told.text}
-            </span>
-          ) : null}
-        </p>
-      </div>
-      <span className="flex gap-2">
-        <Button size="small" aria-label={`Edit ${spoken}`} onClick={onEdit}>
-          Edit
-        </Button>
-        <Button
-          size="small"
-          aria-label={`Test ${spoken}`}
-          title="Makes one call to the cheapest offer, at your expense"
-          tone={state.text === 'Not tested' ? 'primary' : 'plain'}
-          disabled={pending}
-          onClick={press}
-        >
-          {pending ? 'Testing…' : 'Test'}
-        </Button>
-      </span>
-    </li>
   );
 }

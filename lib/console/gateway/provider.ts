@@ -66,7 +66,12 @@ export function providerRowOf(
 
 function credentialRowOf(credential: ShownCredential, pooled: boolean, nowMs: number): CredentialRow {
   const { name, kind, variable, why, withdrawn, weight, priority, models } = credential;
-  const places = { none: 'None', variable: variable ?? '', sealed: 'Stored, encrypted' };
+  const places = {
+    none: 'None',
+    variable: variable ?? '',
+    sealed: 'Stored, encrypted',
+    'not needed': 'Not needed',
+  };
   return {
     name,
     text: places[kind],

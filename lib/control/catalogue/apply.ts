@@ -1,8 +1,9 @@
-import { Prisma } from '#generated/client';
+import type { Prisma } from '#generated/client';
 import {
   compare,
   type Difference,
   type OfferChange,
+  type Order,
   type StoredCatalogue,
   type StoredOffer,
 } from '#lib/control/catalogue/difference';
@@ -23,6 +24,8 @@ export interface ApplyOptions {
   newId(): string;
   /** Withdraw the offers that the files leave out of their providers; default: they stay as they are. */
   readonly prune?: boolean;
+  /** Default: as in the files. */
+  readonly order?: Order;
   /** The part of the difference to write; default: all of it. */
   readonly select?: (difference: Difference) => Difference;
 }
@@ -49,7 +52,7 @@ export async function applyWithin(
   wanted: CatalogueSet,
   options: ApplyOptions,
 ): Promise<Applied> {
-  const { stored, difference: whole } = await compareWithin(tx, wanted, options.sealingKey);
+  const { stored, difference: whole } = await compareWithin(tx, wanted, options.sealingKey, options.order);
   const difference = options.select?.(whole) ?? whole;
   const withdrawn = options.prune ? difference.leftOut : [];
   const nameOf = (offer: StoredOffer) => `offer ${offer.modelId} at ${offer.providerId}`;
@@ -70,11 +73,12 @@ export async function compareWithin(
   tx: Prisma.TransactionClient,
   wanted: CatalogueSet,
   sealingKey: SealingKey | null,
+  order: Order = 'files',
 ): Promise<{ readonly difference: Difference; readonly stored: StoredCatalogue }> {
   const stored = await readStored(tx, sealingKey);
   refuseUnknown(wanted, new Map([...stored.providers].map(([id, one]) => [id, Object.keys(one.families)])));
   refuseTakenNames(wanted, stored.models);
-  return { difference: compare(wanted, stored), stored };
+  return { difference: compare(wanted, stored, order), stored };
 }
 
 /** What applying would change, one line each; nothing is written. */
@@ -135,7 +139,9 @@ async function write(
   const providerData = (provider: FileProvider) => ({
     name: provider.name,
     families: provider.families,
-    credential: storedCredential(provider, options.sealingKey) ?? Prisma.DbNull,
+    ...(provider.credential === undefined
+      ? {}
+      : { credential: storedCredential(provider.id, provider.credential, options.sealingKey) }),
     credentialHeaders: provider.credentialHeaders,
     onDisconnect: provider.onDisconnect,
     pricesFrom: provider.pricesFrom ?? null,
@@ -203,11 +209,13 @@ function offerData({ facts }: OfferChange) {
   return { ...facts, families: [...facts.families], denyBetas: [...facts.denyBetas] };
 }
 
-function storedCredential(provider: FileProvider, sealingKey: SealingKey | null) {
-  const given = provider.credential;
-  if (!given || 'env' in given) return given ?? null;
-  if (!sealingKey) {
-    throw new SealingKeyMissing(provider.id);
-  }
-  return { sealed: seal(given.value, sealingKey, credentialContext(provider.id)) };
+function storedCredential(
+  id: string,
+  given: NonNullable<FileProvider['credential']>,
+  sealingKey: SealingKey | null,
+) {
+  if (given === 'none') return { none: true };
+  if ('env' in given) return given;
+  if (!sealingKey) throw new SealingKeyMissing(id);
+  return { sealed: seal(given.value, sealingKey, credentialContext(id)) };
 }

@@ -16,8 +16,10 @@ interface StoredProvider {
   readonly id: string;
   readonly name: string;
   readonly families: FileProvider['families'];
-  /** Opened; null: none, or sealed under another key. */
+  /** Opened; null: not given, or sealed under another key. */
   readonly credential: FileProvider['credential'] | null;
+  /** Whether the credential was given by value. */
+  readonly sealed: boolean;
   readonly credentialHeaders: FileProvider['credentialHeaders'];
   readonly onDisconnect: string;
   readonly pricesFrom: string | null;
@@ -80,11 +82,11 @@ export function offerKey(modelId: string, providerId: string): string {
 }
 
 /**
- * Compares files with the database (contract: operations/catalogue-apply). An offer is left out when
+ * Compares files with the database (contract: operations/catalogue-apply, operations/catalogue-credential). An offer is left out when
  * the files list its provider but not the offer; one whose provider they only refer to (in another offer),
  * when they also list its model. Pure.
  */
-export function compare(wanted: CatalogueSet, stored: StoredCatalogue): Difference {
+export function compare(wanted: CatalogueSet, stored: StoredCatalogue, order: Order = 'files'): Difference {
   const lines: ChangeLine[] = [];
   const tell = (entry: string, text: string) => lines.push({ entry, text });
   const newProviders: FileProvider[] = [];
@@ -96,11 +98,12 @@ export function compare(wanted: CatalogueSet, stored: StoredCatalogue): Differen
       tell(`provider ${provider.id}`, `+ provider ${provider.id}`);
       continue;
     }
-    const { credential = null, pricesFrom = null } = provider;
-    const after = { ...provider, credential, pricesFrom };
+    const { credential, ...given } = provider;
+    const decides = decidesCredential(provider, before);
+    const after = { ...given, pricesFrom: given.pricesFrom ?? null, ...(decides && { credential }) };
     const changed = changedFields({ ...before }, { ...after });
     if (changed.length === 0) continue;
-    changedProviders.push(provider);
+    changedProviders.push(decides ? provider : given);
     tell(`provider ${provider.id}`, `~ provider ${provider.id}: ${changed.join(', ')}`);
   }
 
@@ -121,8 +124,9 @@ export function compare(wanted: CatalogueSet, stored: StoredCatalogue): Differen
   const kept = new Set<string>();
   const offers: OfferChange[] = [];
   for (const model of wanted.models) {
-    for (const [position, offer] of model.offers.entries()) {
+    for (const [place, offer] of model.offers.entries()) {
       const key = offerKey(model.id, offer.provider);
+      const position = order === 'files' ? place : placeIn(stored, model.id, offer.provider);
       kept.add(key);
       const change = offerChange(model.id, offer, position, stored.offers.get(key));
       if (!change) continue;
@@ -132,6 +136,22 @@ export function compare(wanted: CatalogueSet, stored: StoredCatalogue): Differen
   }
   const leftOut = offersLeftOut(wanted, stored, kept);
   return { newProviders, changedProviders, newModels, changedModels, offers, leftOut, lines };
+}
+
+/** Whether offers are ordered as in the files, or keep their places in the database, with new ones last. */
+export type Order = 'files' | 'stored';
+
+function placeIn({ offers }: StoredCatalogue, modelId: string, providerId: string): number {
+  const own = offers.get(offerKey(modelId, providerId));
+  if (own) return own.facts.position;
+  const others = [...offers.values()].filter((offer) => offer.modelId === modelId);
+  return others.reduce((next, { facts }) => Math.max(next, facts.position + 1), 0);
+}
+
+/** A file without a credential leaves it, and one that names a variable replaces no value. */
+function decidesCredential({ credential }: FileProvider, { sealed }: StoredProvider): boolean {
+  if (credential === undefined) return false;
+  return !(sealed && typeof credential === 'object' && 'env' in credential);
 }
 
 function offersLeftOut(

@@ -34,6 +34,7 @@ export async function readStored(
           name: provider.name,
           families: storedFamiliesShape.parse(provider.families),
           credential: openCredential(provider.id, provider.credential, sealingKey),
+          sealed: isSealed(provider.credential),
           credentialHeaders: storedCredentialHeadersShape.parse(provider.credentialHeaders),
           onDisconnect: provider.onDisconnect,
           pricesFrom: provider.pricesFrom,
@@ -77,12 +78,18 @@ function openCredential(id: string, json: unknown, sealingKey: SealingKey | null
   if (json === null) return null;
   const stored = storedCredentialShape.parse(json);
   if ('env' in stored) return stored;
+  if ('none' in stored) return 'none';
   if (sealingKey === null) return null;
   try {
     return { value: open(stored.sealed, sealingKey, credentialContext(id)) };
   } catch {
     return null;
   }
+}
+
+function isSealed(json: unknown): boolean {
+  const stored = storedCredentialShape.safeParse(json).data;
+  return stored !== undefined && 'sealed' in stored;
 }
 
 type ModelRow = {

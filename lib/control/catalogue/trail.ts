@@ -30,11 +30,11 @@ export function trailOf(
   for (const provider of [...difference.newProviders, ...difference.changedProviders]) {
     const { credential, ...facts } = provider;
     const old = stored.providers.get(provider.id);
-    const same = isDeepStrictEqual(old?.credential, credential ?? null);
+    const same = isDeepStrictEqual(old?.credential, credential);
     const was = old ? { ...old, credential: shown(old.credential, 'sealed') } : null;
     note(`provider ${provider.id}`, was, {
       ...facts,
-      credential: shown(credential, same ? 'sealed' : 'sealed anew'),
+      credential: credential ? shown(credential, same ? 'sealed' : 'sealed anew') : (was?.credential ?? null),
     });
   }
   for (const { offers: _, ...facts } of [...difference.newModels, ...difference.changedModels]) {
@@ -56,7 +56,7 @@ export function trailOf(
 /** A credential without its value. */
 function shown(credential: FileProvider['credential'] | null, value: string): unknown {
   if (!credential) return null;
-  return 'env' in credential ? credential : value;
+  return typeof credential === 'string' || 'env' in credential ? credential : value;
 }
 
 function priced(price: Price | null): unknown {

@@ -1,6 +1,9 @@
 /** The credential that the catalogue's files name, and the only one of a provider that never got another. */
 export const defaultCredential = 'default';
 
+/** Sent in place of a credential to providers that ask for none (contract: operations/catalogue-credential). */
+export const noCredential = 'no-credential-needed';
+
 /** One of the operator's credentials at a provider, with its secret (contract: routing/pool). */
 export interface CredentialFacts {
   /** Unique at its provider, and never changed: jobs, stored objects and rows of the call log name it. */

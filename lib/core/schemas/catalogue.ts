@@ -30,7 +30,7 @@ const envName = z
 const envReference = z.strictObject({ env: envName });
 
 /** The versioned root of a provider's family: the operation's path is appended to it. */
-const address = z.string().refine(isAddress, {
+export const address = z.string().refine(isAddress, {
   error: 'is not a usable address: write an http or https URL without credentials, query or fragment',
 });
 
@@ -61,8 +61,8 @@ const provider = z
     name: z.string().min(1).max(100),
     families,
     credential: z
-      .union([envReference, z.strictObject({ value: z.string().min(1) })], {
-        error: 'is neither { env: NAME } nor { value: … }',
+      .union([envReference, z.strictObject({ value: z.string().min(1) }), z.literal('none')], {
+        error: 'is neither { env: NAME } nor { value: … } nor none',
       })
       .optional(),
     /** Of families whose address takes the credential in another header than the family's own. */
@@ -139,8 +139,15 @@ export type FileOffer = FileModel['offers'][number];
 
 /** `provider.families` as stored: as in the file. */
 export const storedFamiliesShape = z.partialRecord(family, z.union([z.string(), envReference]));
-/** `provider.credential` and `credential.secret` as stored: a variable's name, or sealed under `credentialContext`. */
-export const storedCredentialShape = z.union([envReference, z.strictObject({ sealed: z.string() })]);
+/**
+ * `provider.credential` and `credential.secret` as stored: a variable's name, sealed under `credentialContext`, or that
+ * the provider asks for none.
+ */
+export const storedCredentialShape = z.union([
+  envReference,
+  z.strictObject({ sealed: z.string() }),
+  z.strictObject({ none: z.literal(true) }),
+]);
 export type StoredFamilies = z.infer<typeof storedFamiliesShape>;
 export type CredentialHeaderName = z.infer<typeof credentialHeader>;
 /** `provider.credential_headers` as stored: as in the file. */

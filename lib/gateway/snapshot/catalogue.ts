@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { type CredentialFacts, defaultCredential } from '#lib/core/facts/credential';
+import { type CredentialFacts, defaultCredential, noCredential } from '#lib/core/facts/credential';
 import { endOfDay } from '#lib/core/facts/retired';
 import type {
   Address,
@@ -238,6 +238,7 @@ function secretOf(
   try {
     const stored = storedCredentialShape.parse(row.secret);
     if ('env' in stored) return { secret: readFrom(stored.env, sources) || null, env: stored.env };
+    if ('none' in stored) return { ...none, secret: noCredential };
     if (sources.sealingKey === null) return none;
     const context = credentialContext(row.provider_id, row.name);
     return { ...none, secret: open(stored.sealed, sources.sealingKey, context) };

@@ -43,6 +43,10 @@ export const closedTexts = [
   ...['credit.add.ref', 'credit.promo.ref'],
   ...['provider.set-credential.provider', 'provider.set-credential.env', 'provider.test.provider'],
   ...['provider.set-credential.name', 'provider.test.name'],
+  ...['provider.add.id', 'provider.add.name', 'provider.add.url', 'provider.add.env'],
+  ...['provider.discover.provider', 'provider.offer.provider', 'provider.offer.models'],
+  ...['provider.set.provider', 'provider.set.name', 'provider.set.url', 'provider.set.pricesFrom'],
+  'provider.withdraw.provider',
   // By operators alone: everybody's console shows it, other tests' too; files are checked by a schema.
   'announcement.create.text',
   ...['catalogue.apply.files', 'catalogue.take-over.files', 'catalogue.take-over.changed'],

@@ -2,7 +2,9 @@ import { randomInt, randomUUID } from 'node:crypto';
 import type { Operation } from '#lib/control/operations/declare';
 import type { Field } from '#lib/control/operations/field/field';
 import { operations } from '#lib/control/operations/operations';
-import { type ControlHost, runAny } from '#lib/control/operations/run';
+import { addProvider } from '#lib/control/operations/provider/add';
+import { offerModels } from '#lib/control/operations/provider/offer';
+import { ask, type ControlHost, runAny } from '#lib/control/operations/run';
 import { showVerification } from '#lib/control/operations/verification/operations';
 import { insist } from '#tests/support/eventually';
 
@@ -38,6 +40,10 @@ export async function sampleOf(
   if (operation.name === 'workspace.rename') input.slug = `slug-${randomUUID().slice(0, 8)}`;
   // From the catalogue of the tests that use samples; without one, it is not found.
   if (operation.name.startsWith('provider.') && 'provider' in input) input.provider = 'one';
+  if (operation.name === 'provider.add')
+    Object.assign(input, { preset: 'ollama', id: `added-${randomUUID().slice(0, 8)}` });
+  // One of its own: samples of other operations use the offers of the first.
+  if (operation.name === 'provider.withdraw') input.provider = await makeProvider(host);
   if (operation.name.startsWith('price.') && 'provider' in input) input.provider = 'one';
   if (operation.name === 'provider.set-credential') input.value = `sk-${randomUUID()}`;
   // An IP address, so that no name has to be resolved.
@@ -83,6 +89,16 @@ async function makeThing(host: ControlHost, { name }: Operation, workspace: stri
   const { output } = await runAny(host, list, { actor: operator, workspace, input: {} });
   const { data } = output as { data: unknown[] };
   return idIn(data[0]);
+}
+
+/** A provider with a model. @returns its id. */
+async function makeProvider(host: ControlHost): Promise<string> {
+  const id = `made-${randomUUID().slice(0, 8)}`;
+  const asked = { actor: operator, workspace: undefined };
+  await ask(host, addProvider, { ...asked, input: { preset: 'ollama', id } });
+  const models = [{ upstreamModel: 'llama3.2', free: true }];
+  await ask(host, offerModels, { ...asked, input: { provider: id, models } });
+  return id;
 }
 
 /** Each at a different time. */

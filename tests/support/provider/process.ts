@@ -42,10 +42,15 @@ const program = fileURLToPath(new URL('../../../tools/sandbox/main.ts', import.m
 /** The provider itself waits for a line for at most a minute. */
 const patienceMinutes = 3;
 
-/** @param logFile gets every line of its log; without it, only the last 20,000 are kept. */
-export async function startSandboxProcess(logFile?: string): Promise<SandboxProcess> {
-  const key = 'sandbox-test-key';
-  const args = ['--tied', '--key', key, ...(logFile ? ['--log', logFile] : [])];
+/**
+ * @param logFile gets every line of its log; without it, only the last 20,000 are kept.
+ * @param key that every request needs; "": none, as with a server on one's own machine.
+ */
+export async function startSandboxProcess(
+  logFile?: string,
+  key = 'sandbox-test-key',
+): Promise<SandboxProcess> {
+  const args = ['--tied', ...(key ? ['--key', key] : []), ...(logFile ? ['--log', logFile] : [])];
   const child = spawn(process.execPath, [program, ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });

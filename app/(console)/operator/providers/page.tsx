@@ -1,22 +1,22 @@
-import { Plug } from 'lucide-react';
+import { Plug, Plus } from 'lucide-react';
 import type { Metadata } from 'next';
+import Link from 'next/link';
 import { ProviderTable } from '#components/operator/provider-table';
 import { SecretsSection } from '#components/operator/secrets-section';
 import { PageHead } from '#components/page-head';
+import { buttonStyle } from '#components/ui/button';
 import { EmptyState } from '#components/ui/empty-state';
 import { formOf } from '#lib/console/form';
+import { credentialFields } from '#lib/console/gateway/credential-fields';
 import { providerRowOf } from '#lib/console/gateway/provider';
 import { readModels } from '#lib/console/models/list';
 import { readForOperator } from '#lib/console/operator';
 import { readSort, sortRows } from '#lib/console/sort';
-import { setCredential } from '#lib/control/operations/provider/credential';
 import { listProviders } from '#lib/control/operations/provider/list';
 import { showSecrets } from '#lib/control/operations/secret/operations';
 import { rotateSecretsAction, setCredentialAction, testProviderAction } from './actions';
 
 export const metadata: Metadata = { title: 'Providers' };
-
-const { name, value, env, weight, priority, models } = setCredential.fields;
 
 interface ProvidersPageProps {
   searchParams: Promise<Record<string, string | string[] | undefined>>;
@@ -32,14 +32,24 @@ export default async function ProvidersPage({ searchParams }: ProvidersPageProps
   const nowMs = Date.now();
   return (
     <>
-      <PageHead help="operator-providers" title="Providers">
+      <PageHead
+        help="operator-providers"
+        title="Providers"
+        action={
+          <Link href="/operator/providers/add" prefetch={false} className={buttonStyle({ tone: 'primary' })}>
+            <Plus />
+            Add provider
+          </Link>
+        }
+      >
         Providers that calls are sent to. A provider without a credential gets no calls: set its variable in
         the gateway’s environment, or store a credential here. A stored credential is never shown again. Calls
         are spread over several credentials by priority and weight.
       </PageHead>
       {data.length === 0 ? (
         <EmptyState icon={<Plug />} title="No providers yet">
-          The catalogue is empty. Run <code>gateway catalogue apply catalogue</code>.
+          Add one, or apply the catalogue that comes with this version with{' '}
+          <code>gateway catalogue apply catalogue</code>.
         </EmptyState>
       ) : (
         <ProviderTable
@@ -52,14 +62,7 @@ export default async function ProvidersPage({ searchParams }: ProvidersPageProps
               offers: ({ offers }) => offers,
             },
           )}
-          fields={formOf({
-            name: { ...name, required: true },
-            value,
-            env: { ...env, label: 'Or an environment variable' },
-            weight,
-            priority,
-            models,
-          })}
+          fields={formOf(credentialFields)}
           setCredential={setCredentialAction}
           test={testProviderAction}
         />

@@ -3,6 +3,7 @@ import { listModels } from '#lib/control/catalogue/list';
 import { findModels } from '#lib/control/catalogue/search';
 import { applyCatalogue, takeOverNews } from '#lib/control/operations/catalogue/apply';
 import { compareCatalogueOperation } from '#lib/control/operations/catalogue/compare';
+import { exportCatalogueOperation } from '#lib/control/operations/catalogue/export';
 import { modelFilters } from '#lib/control/operations/catalogue/filters';
 import { modelPerformance } from '#lib/control/operations/catalogue/performance';
 import { modelPage, shownModel, textOf } from '#lib/control/operations/catalogue/shown';
@@ -76,6 +77,7 @@ export const listModelNames = read({
 export const catalogueOperations = [
   applyCatalogue,
   compareCatalogueOperation,
+  exportCatalogueOperation,
   takeOverNews,
   listCatalogue,
   showModel,

@@ -29,6 +29,18 @@ export const nameField = pattern(
   'must have at most 40 lower-case letters, digits, ".", "_" or "-", and begin with a letter or digit',
 );
 
+export const variableField = pattern(
+  {
+    label: 'Variable',
+    help: 'The environment variable of the gateway that contains it.',
+    example: 'OPENAI_API_KEY',
+  },
+  /^[A-Za-z_][A-Za-z0-9_]{0,99}$/,
+  'must be the name of an environment variable, such as OPENAI_API_KEY',
+);
+
+/** Where a credential is stored; "not needed": the provider asks for none. */
+export const credentialKind = z.enum(['none', 'variable', 'sealed', 'not needed']);
 type Stored = z.output<typeof storedCredentialShape>;
 
 /** The value is sealed for this credential only, and no answer, audit row or message ever contains it. */
@@ -47,16 +59,13 @@ export const setCredential = change({
         help: 'The credential from the provider; it is never shown again.',
       }),
     ),
-    env: optional(
-      pattern(
-        {
-          label: 'Variable',
-          help: 'The environment variable of the gateway that contains it.',
-          example: 'OPENAI_API_KEY',
-        },
-        /^[A-Za-z_][A-Za-z0-9_]{0,99}$/,
-        'must be the name of an environment variable, such as OPENAI_API_KEY',
-      ),
+    env: optional(variableField),
+    notNeeded: optional(
+      toggle({
+        label: 'Not needed',
+        help: 'The provider asks for no credential, as Ollama does.',
+        example: true,
+      }),
     ),
     weight: optional(
       count(
@@ -99,7 +108,7 @@ export const setCredential = change({
   output: z.object({
     provider: z.string(),
     name: z.string(),
-    credential: z.enum(['none', 'variable', 'sealed']),
+    credential: credentialKind,
   }),
   http: [{ method: 'POST', path: '/providers/{provider}/credential' }],
   line: { arguments: ['provider'] },
@@ -107,8 +116,9 @@ export const setCredential = change({
     credential === 'none'
       ? `${provider} has no credential ${name}`
       : `${provider} has the credential ${name} (${credential})`,
-  run: async (context, { provider, name = defaultCredential, value, env, remove = false, ...settings }) => {
-    const given = [value !== undefined, env !== undefined, remove].filter(Boolean).length;
+  run: async (context, { provider, name = defaultCredential, value, env, ...rest }) => {
+    const { remove = false, notNeeded = false, ...settings } = rest;
+    const given = [value !== undefined, env !== undefined, notNeeded, remove].filter(Boolean).length;
     const sets = Object.values(settings).some((setting) => setting !== undefined);
     if (given > 1 || (given === 0 && !sets) || (remove && sets))
       throw badInput('value', 'give the credential, the variable that contains it, or a setting to change');
@@ -124,9 +134,10 @@ export const setCredential = change({
     const same = value !== undefined && opened(was.secret, sealingKey, provider, name) === value;
     let secret = was.secret;
     if (remove) secret = null;
+    else if (notNeeded) secret = { none: true };
     else if (env !== undefined) secret = { env };
     else if (value !== undefined && !same) secret = await sealedFor(context, { provider, name, value });
-    const before = { ...was.settings, credential: shown(was.secret, 'sealed') };
+    const before = { ...was.settings, credential: shownSecret(was.secret, 'sealed') };
     const { models, withdrawn, ...numbers } = settings;
     const wanted = {
       ...was.settings,
@@ -135,7 +146,7 @@ export const setCredential = change({
       ...(withdrawn === undefined ? {} : { withdrawn }),
     };
     const anew = value !== undefined && !same && was.secret !== null && 'sealed' in was.secret;
-    const after = { ...wanted, credential: shown(secret, anew ? 'sealed anew' : 'sealed') };
+    const after = { ...wanted, credential: shownSecret(secret, anew ? 'sealed anew' : 'sealed') };
     const data = {
       weight: wanted.weight,
       priority: wanted.priority,
@@ -169,7 +180,7 @@ export const setCredential = change({
 });
 
 /** It is sent in a header. */
-function credentialField(facts: FieldFacts): Field<string, true> {
+export function credentialField(facts: FieldFacts): Field<string, true> {
   const schema = z
     .string('a credential must be a string')
     .trim()
@@ -212,7 +223,7 @@ export function noProvider(id: string): ControlRefused {
   );
 }
 
-async function sealedFor(
+export async function sealedFor(
   { store, sealingKey }: Context<'gateway'>,
   { provider, name, value }: { readonly provider: string; readonly name: string; readonly value: string },
 ) {
@@ -231,7 +242,7 @@ function opened(
   provider: string,
   name: string,
 ): string | null {
-  if (stored === null || 'env' in stored || key === null) return null;
+  if (stored === null || !('sealed' in stored) || key === null) return null;
   try {
     return open(stored.sealed, key, credentialContext(provider, name));
   } catch {
@@ -239,12 +250,14 @@ function opened(
   }
 }
 
-function kindOf(stored: Stored | null): 'none' | 'variable' | 'sealed' {
+export function kindOf(stored: Stored | null): z.output<typeof credentialKind> {
   if (stored === null) return 'none';
+  if ('none' in stored) return 'not needed';
   return 'env' in stored ? 'variable' : 'sealed';
 }
 
-function shown(stored: Stored | null, word: string): unknown {
+export function shownSecret(stored: Stored | null, word: string): unknown {
   if (stored === null) return null;
+  if ('none' in stored) return 'not needed';
   return 'env' in stored ? stored : word;
 }

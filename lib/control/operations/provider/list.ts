@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type ReadContext, read } from '#lib/control/operations/declare';
+import { credentialKind } from '#lib/control/operations/provider/credential';
 import { readTests, type Tested } from '#lib/control/operations/provider/tested';
 import { defaultCredential } from '#lib/core/facts/credential';
 import type { Address, Catalogue, ProviderFacts } from '#lib/core/facts/snapshot';
@@ -21,7 +22,7 @@ const family = z.object({
 
 const credential = z.object({
   name: z.string(),
-  kind: z.enum(['none', 'variable', 'sealed']).describe('Where the credential is stored.'),
+  kind: credentialKind.describe('Where the credential is stored; "not needed": the provider asks for none.'),
   variable: z.string().nullable().describe('The environment variable that contains it.'),
   usable: z.boolean().describe('Whether this process has it; its value is never shown.'),
   why: z.string().nullable().describe('Why not, and what to do; null: it is usable.'),
@@ -70,29 +71,31 @@ export const listProviders = read({
   output: z.object({ data: z.array(shownProvider) }),
   http: [{ method: 'GET', path: '/providers' }],
   line: { columns: ['id', 'name', 'offers', 'credentials'] },
-  run: async (context) => {
-    const rows = await context.store.prisma.provider.findMany({
-      orderBy: { id: 'asc' },
-      include: {
-        _count: { select: { offers: { where: { withdrawnAt: null } } } },
-        credentials: { orderBy: [{ createdAt: 'asc' }, { name: 'asc' }] },
-      },
-    });
-    const catalogue = await context.catalogue();
-    const pooled = rows.filter(({ credentials }) => credentials.some(({ secret }) => secret !== null));
-    const known = {
-      spend: await readSpend(
-        context,
-        pooled.map(({ id }) => id),
-      ),
-      standings: standingsOf(catalogue, await context.health(), context.nowMs),
-      tests: await readTests(context.store),
-    };
-    return {
-      data: rows.map((row) => shown(row, catalogue.providers.get(row.id), known)),
-    };
-  },
+  run: async (context) => ({ data: await readProviders(context) }),
 });
+
+/** @param id of the only one to read; absent: all of them, by id. */
+export async function readProviders(context: ReadContext<'gateway'>, id?: string): Promise<ShownProvider[]> {
+  const rows = await context.store.prisma.provider.findMany({
+    ...(id === undefined ? {} : { where: { id } }),
+    orderBy: { id: 'asc' },
+    include: {
+      _count: { select: { offers: { where: { withdrawnAt: null } } } },
+      credentials: { orderBy: [{ createdAt: 'asc' }, { name: 'asc' }] },
+    },
+  });
+  const catalogue = await context.catalogue();
+  const pooled = rows.filter(({ credentials }) => credentials.some(({ secret }) => secret !== null));
+  const known = {
+    spend: await readSpend(
+      context,
+      pooled.map(({ id }) => id),
+    ),
+    standings: standingsOf(catalogue, await context.health(), context.nowMs),
+    tests: await readTests(context.store),
+  };
+  return rows.map((row) => shown(row, catalogue.providers.get(row.id), known));
+}
 
 interface Row {
   readonly id: string;
@@ -262,6 +265,7 @@ function placeOf(
     const why = usable ? null : `set ${read.env} in the environment of the gateway, or set a credential here`;
     return { kind: 'variable', variable: read.env, usable, why };
   }
+  if ('none' in read) return { kind: 'not needed', variable: null, usable, why: null };
   const why = usable
     ? null
     : 'it cannot be opened with ENCRYPTION_KEY; set the key that sealed it, or set the credential again';

@@ -1,7 +1,7 @@
 import { request } from 'undici';
 import { z } from 'zod';
 import { readAsk } from '#lib/control/operations/route/ask';
-import { messageOf } from '#lib/core/errors';
+import { whyUnreachable } from '#lib/control/providers/unreachable';
 import type { CredentialFacts } from '#lib/core/facts/credential';
 import { isRetired } from '#lib/core/facts/retired';
 import type { Catalogue, OfferFacts } from '#lib/core/facts/snapshot';
@@ -139,7 +139,7 @@ export async function probe(
     };
   } catch (error) {
     const durationMs = Math.round(performance.now() - began);
-    const message = maskCredential(probeFailure(error), credential);
+    const message = maskCredential(whyUnreachable(error, url, limitMs), credential);
     return { ...none, ok: false, status: null, durationMs, message };
   }
 }
@@ -178,11 +178,4 @@ function whyIn(parsed: unknown): string | null {
 
 function memberOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
-}
-
-function probeFailure(error: unknown): string {
-  if (error instanceof Error && error.name === 'TimeoutError')
-    return `it did not answer within ${limitMs / 1000} s`;
-  const code = error instanceof Error && 'code' in error ? `${String(error.code)}: ` : '';
-  return `${code}${messageOf(error)}`.slice(0, 300);
 }

@@ -69,6 +69,7 @@ const wanted: Readonly<Record<string, Record<string, unknown>>> = {
   'workspace.set': { name: 'Renamed', rpm: 5, credit: '11' },
   'member.set': { role: 'viewer' },
   'alert.set': { limit: false },
+  'provider.set': { name: 'Renamed' },
   'catalogue.apply': { files: [{ name: 'a.yaml', text: catalogue.replace('"2"', '"3"') }] },
   'catalogue.take-over': {
     files: [{ name: 'a.yaml', text: catalogue.replace('"2"', '"4"') }],

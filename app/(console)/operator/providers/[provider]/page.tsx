@@ -1,0 +1,128 @@
+import { ChevronLeft } from 'lucide-react';
+import type { Metadata } from 'next';
+import Link from 'next/link';
+import { PlainForm } from '#components/fleet/plain-form';
+import { SureButton } from '#components/fleet/sure-button';
+import { Credentials } from '#components/operator/provider/credentials';
+import { Discovery } from '#components/operator/provider/discovery';
+import { ModelList } from '#components/operator/provider/model-list';
+import { PageHead } from '#components/page-head';
+import { Section } from '#components/section';
+import { formOf } from '#lib/console/form';
+import { credentialFields } from '#lib/console/gateway/credential-fields';
+import { providerRowOf } from '#lib/console/gateway/provider';
+import { readForOperator } from '#lib/console/operator';
+import { setProvider } from '#lib/control/operations/provider/set';
+import { showProvider } from '#lib/control/operations/provider/show';
+import { listOwnWorkspaces } from '#lib/control/operations/user/own';
+import {
+  discoverModelsAction,
+  offerModelsAction,
+  offerOneAction,
+  setCredentialAction,
+  setProviderAction,
+  testProviderAction,
+  withdrawAction,
+} from '../actions';
+
+interface ProviderPageProps {
+  params: Promise<{ provider: string }>;
+  searchParams: Promise<Record<string, string | string[] | undefined>>;
+}
+
+export async function generateMetadata({ params }: ProviderPageProps): Promise<Metadata> {
+  return { title: decodeURIComponent((await params).provider) };
+}
+
+const { name, url, pricesFrom } = setProvider.fields;
+
+export default async function ProviderPage({ params, searchParams }: ProviderPageProps) {
+  const id = decodeURIComponent((await params).provider);
+  const { added } = await searchParams;
+  const [provider, workspaces] = await Promise.all([
+    readForOperator(showProvider, { provider: id }),
+    readForOperator(listOwnWorkspaces),
+  ]);
+  const { models, addresses } = provider;
+  const inService = models.filter(({ withdrawn }) => !withdrawn);
+  const row = providerRowOf(
+    provider,
+    inService.map(({ model }) => model),
+    Date.now(),
+  );
+  const roots = [...new Set(row.families.map(({ address }) => address))];
+  const address = Object.values(addresses).find((one) => typeof one === 'string');
+  return (
+    <>
+      <div className="grid gap-2">
+        <Link
+          href="/operator/providers"
+          prefetch={false}
+          className="flex w-fit items-center gap-1 rounded-md text-muted hover:text-ink"
+        >
+          <ChevronLeft aria-hidden className="size-4" />
+          Providers
+        </Link>
+        <PageHead title={provider.name}>
+          <code className="font-mono text-xs [overflow-wrap:anywhere]">
+            {id} · {roots.join(', ')}
+          </code>
+        </PageHead>
+      </div>
+      <Discovery
+        provider={{ id, name: provider.name }}
+        start={added === '1' && models.length === 0}
+        playground={workspaces.data[0]?.slug ?? null}
+        discover={discoverModelsAction}
+        offer={offerModelsAction}
+      />
+      <Section title="Models" note={`${inService.length} offered`}>
+        {models.length === 0 ? (
+          <p className="px-4 py-4 text-muted leading-5">
+            This provider offers no models yet, so it gets no calls.
+          </p>
+        ) : (
+          <ModelList provider={id} models={models} withdraw={withdrawAction} offer={offerOneAction} />
+        )}
+      </Section>
+      <Credentials
+        provider={row}
+        fields={formOf(credentialFields)}
+        setCredential={setCredentialAction}
+        test={testProviderAction}
+      />
+      <Section title="Name and address">
+        <PlainForm
+          fields={formOf(address === undefined ? { name, pricesFrom } : { name, url, pricesFrom })}
+          initial={{
+            name: provider.name,
+            url: address ?? '',
+            pricesFrom: provider.pricesFrom ?? '',
+          }}
+          besides={{ provider: id }}
+          verb={{ idle: 'Save', pending: 'Saving…' }}
+          done="Provider saved"
+          send={setProviderAction}
+        />
+      </Section>
+      {inService.length === 0 ? null : (
+        <Section title="Withdraw">
+          <div className="grid gap-3 p-4">
+            <p className="text-muted leading-5">
+              Its models get no new calls from it. Prices, history, credentials and what it stores stay, and
+              each model can be offered again.
+            </p>
+            <SureButton
+              label="Withdraw all models"
+              question={`Stop all calls to ${provider.name}?`}
+              danger
+              input={{ provider: id }}
+              done={`${provider.name} gets no new calls`}
+              act={withdrawAction}
+            />
+          </div>
+        </Section>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,63 @@
+import { stringify } from 'yaml';
+import type { StoredCatalogue, StoredOffer } from '#lib/control/catalogue/difference';
+import { filePriceOf } from '#lib/control/catalogue/file-price';
+import { listPrice } from '#lib/control/catalogue/price-table';
+import { type CatalogueFile, catalogueShape } from '#lib/core/schemas/catalogue';
+
+/**
+ * The stored catalogue as a file: providers by id, models with an offer in service by id, prices in force, no credential
+ * by value (contract: operations/catalogue-export). Pure.
+ * @throws ZodError if the database has what no file could bring.
+ */
+export function exportCatalogue({ providers, models, offers }: StoredCatalogue): CatalogueFile {
+  const inService = [...offers.values()].filter(({ withdrawn }) => !withdrawn);
+  return catalogueShape.parse({
+    providers: [...providers.values()].sort(byId).map(({ credential, sealed, pricesFrom, ...provider }) => ({
+      ...provider,
+      ...(credential && !sealed && { credential }),
+      ...(pricesFrom !== null && { pricesFrom }),
+    })),
+    models: [...models.values()].sort(byId).flatMap((model) => {
+      const own = inService.filter(({ modelId }) => modelId === model.id).sort(byPosition);
+      return own.length > 0 ? [{ ...model, offers: own.map(fileOfferOf) }] : [];
+    }),
+  });
+}
+
+/** Without what every file has by default. Pure. */
+export function catalogueYaml({ providers, models }: CatalogueFile): string {
+  return stringify(
+    {
+      providers: providers.map(({ credentialHeaders, ...provider }) => ({
+        ...provider,
+        ...(Object.keys(credentialHeaders).length > 0 && { credentialHeaders }),
+      })),
+      models: models.map(({ aliases, offers, ...model }) => ({
+        ...model,
+        ...(aliases.length > 0 && { aliases }),
+        offers: offers.map(({ denyBetas, ...offer }) => ({
+          ...offer,
+          ...(denyBetas.length > 0 && { denyBetas }),
+        })),
+      })),
+    },
+    { lineWidth: 0, aliasDuplicateObjects: false },
+  );
+}
+
+function byId(one: { readonly id: string }, other: { readonly id: string }): number {
+  return one.id < other.id ? -1 : 1;
+}
+
+function byPosition(one: StoredOffer, other: StoredOffer): number {
+  return one.facts.position - other.facts.position || (one.providerId < other.providerId ? -1 : 1);
+}
+
+function fileOfferOf({ providerId, facts, price }: StoredOffer): object {
+  const { position: _, ...set } = facts;
+  return {
+    provider: providerId,
+    ...Object.fromEntries(Object.entries(set).filter(([, value]) => value !== null)),
+    ...(price && { price: filePriceOf(listPrice(price)) }),
+  };
+}

@@ -1,0 +1,149 @@
+import type { FamilyId } from '#lib/core/families/ids';
+import { inputKinds } from '#lib/core/schemas/catalogue';
+
+/** What a provider's list says of a model (contract: control-plane/discover-models). */
+export interface ListedEntry {
+  /** As the provider calls it. */
+  readonly upstreamModel: string;
+  /** null: the list has no name for people. */
+  readonly name: string | null;
+  readonly kind: 'text' | 'embeddings' | 'rerank' | 'other';
+  /** Tokens; null: the list does not say. */
+  readonly contextTokens: number | null;
+  readonly maxOutputTokens: number | null;
+  /** null: the list does not say. */
+  readonly input: readonly (typeof inputKinds)[number][] | null;
+}
+
+export interface ListPage {
+  readonly entries: readonly ListedEntry[];
+  /** The query of the next page; null: this is the last one. */
+  readonly next: Readonly<Record<string, string>> | null;
+}
+
+const largest = 2_147_483_647;
+const longestName = 300;
+/** Control characters, line separators and what reverses the direction of text. */
+const odd = /[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
+
+/**
+ * Reads an answer of a provider's models list in any of the known forms: `data` of OpenAI and Anthropic, `models` of
+ * Google, or a bare array. What cannot be read is left out. Pure. @returns null if it is no such list.
+ */
+export function readModelList(body: unknown): ListPage | null {
+  const rows = Array.isArray(body) ? body : (arrayIn(body, 'data') ?? arrayIn(body, 'models'));
+  if (rows === null) return null;
+  return { entries: rows.flatMap((row) => entryOf(row) ?? []), next: nextOf(body) };
+}
+
+function nextOf(body: unknown): ListPage['next'] {
+  const token = textIn(body, 'nextPageToken');
+  if (token) return { pageSize: '1000', pageToken: token };
+  const last = textIn(body, 'last_id');
+  return memberOf(body, 'has_more') === true && last ? { limit: '1000', after_id: last } : null;
+}
+
+function entryOf(row: unknown): ListedEntry | null {
+  const given = textIn(row, 'id') ?? textIn(row, 'name') ?? textIn(row, 'model');
+  const upstreamModel = given?.replace(/^models\//, '').trim() ?? '';
+  if (!isUsable(upstreamModel)) return null;
+  const shown = textIn(row, 'display_name') ?? textIn(row, 'displayName') ?? textIn(row, 'name');
+  return {
+    upstreamModel,
+    name: shown && shown !== given && isUsable(shown.trim()) ? shown.trim().slice(0, 200) : null,
+    kind: kindOf(row, upstreamModel),
+    contextTokens: tokensIn(row, contextPaths),
+    maxOutputTokens: tokensIn(row, outputPaths),
+    input: inputOf(row),
+  };
+}
+
+function isUsable(text: string): boolean {
+  return text.length > 0 && text.length <= longestName && text.isWellFormed() && !odd.test(text);
+}
+
+/** Names that lists give to the length of input and output, most exact first. */
+const contextPaths = [
+  'context_length',
+  'context_window',
+  'max_context_length',
+  'max_model_len',
+  'max_input_tokens',
+  'inputTokenLimit',
+  'metadata.context_length',
+  'meta.n_ctx',
+  'meta.n_ctx_train',
+];
+/** Of one answer. */
+const outputPaths = [
+  'max_completion_tokens',
+  'max_output_tokens',
+  'outputTokenLimit',
+  'top_provider.max_completion_tokens',
+  'metadata.max_tokens',
+  'max_tokens',
+];
+
+function tokensIn(row: unknown, paths: readonly string[]): number | null {
+  for (const path of paths) {
+    const value = path.split('.').reduce(memberOf, row);
+    if (typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= largest) return value;
+  }
+  return null;
+}
+
+function inputOf(row: unknown): ListedEntry['input'] {
+  const listed =
+    arrayIn(memberOf(row, 'architecture'), 'input_modalities') ?? arrayIn(row, 'input_modalities');
+  const known = inputKinds.filter((kind) => listed?.includes(kind));
+  if (known.length > 0) return known;
+  const sees = [
+    memberOf(memberOf(row, 'capabilities'), 'vision'),
+    memberOf(row, 'supports_image_in'),
+    memberOf(row, 'supports_image_input'),
+  ];
+  return sees.includes(true) ? ['text', 'image'] : null;
+}
+
+function kindOf(row: unknown, id: string): ListedEntry['kind'] {
+  const type = textIn(row, 'type')?.toLowerCase() ?? '';
+  const methods = arrayIn(row, 'supportedGenerationMethods');
+  if (methods?.includes('generateContent')) return otherNames.test(id) ? 'other' : 'text';
+  if (methods) return methods.includes('embedContent') ? 'embeddings' : 'other';
+  if (/rerank/.test(type) || /rerank/i.test(id)) return 'rerank';
+  if (/^embedding/.test(type) || embeddingNames.test(id)) return 'embeddings';
+  if (/^(image|audio|video|moderation|transcription|transcribe)/.test(type)) return 'other';
+  return otherNames.test(id) ? 'other' : 'text';
+}
+
+const embeddingNames = /embed|(^|[/_-])(bge|e5|gte|minilm)[-_]/i;
+const otherNames =
+  /whisper|(^|[-/_])(tts|stt|asr|veo|sora|imagen|dall-e|flux|lyria)|transcri|moderation|realtime|gpt-image|image-(generation|preview)|stable-diffusion|speech|diarize/i;
+
+/** Protocols in which a model of each kind is offered, as far as its provider speaks them. */
+const familiesByKind: Readonly<Record<ListedEntry['kind'], readonly FamilyId[]>> = {
+  text: ['chat', 'responses', 'messages', 'generate-content'],
+  embeddings: ['embeddings', 'embed-content'],
+  rerank: ['rerank'],
+  other: [],
+};
+
+/** The protocols in which a model is offered unless others are chosen. Pure. */
+export function familiesFor(kind: ListedEntry['kind'], spoken: readonly string[]): FamilyId[] {
+  return familiesByKind[kind].filter((family) => spoken.includes(family));
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+  return Reflect.get(value, name);
+}
+
+function arrayIn(value: unknown, name: string): unknown[] | null {
+  const member = memberOf(value, name);
+  return Array.isArray(member) ? member : null;
+}
+
+function textIn(value: unknown, name: string): string | null {
+  const member = memberOf(value, name);
+  return typeof member === 'string' && member !== '' ? member : null;
+}
