@@ -137,6 +137,8 @@ async function write(
     families: provider.families,
     credential: storedCredential(provider, options.sealingKey) ?? Prisma.DbNull,
     credentialHeaders: provider.credentialHeaders,
+    auth: provider.auth ?? Prisma.DbNull,
+    variants: provider.variants,
     onDisconnect: provider.onDisconnect,
     pricesFrom: provider.pricesFrom ?? null,
   });

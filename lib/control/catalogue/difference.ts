@@ -19,6 +19,8 @@ interface StoredProvider {
   /** Opened; null: none, or sealed under another key. */
   readonly credential: FileProvider['credential'] | null;
   readonly credentialHeaders: FileProvider['credentialHeaders'];
+  readonly auth: FileProvider['auth'] | null;
+  readonly variants: FileProvider['variants'];
   readonly onDisconnect: string;
   readonly pricesFrom: string | null;
 }
@@ -96,8 +98,8 @@ export function compare(wanted: CatalogueSet, stored: StoredCatalogue): Differen
       tell(`provider ${provider.id}`, `+ provider ${provider.id}`);
       continue;
     }
-    const { credential = null, pricesFrom = null } = provider;
-    const after = { ...provider, credential, pricesFrom };
+    const { credential = null, auth = null, pricesFrom = null } = provider;
+    const after = { ...provider, credential, auth, pricesFrom };
     const changed = changedFields({ ...before }, { ...after });
     if (changed.length === 0) continue;
     changedProviders.push(provider);

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { tellLowBalances } from '#lib/control/billing/low-balance';
 import { expirePromos } from '#lib/control/billing/promo/expire';
 import { keepPartitions } from '#lib/control/retention/partitions';
+import { createAccess } from '#lib/gateway/clouds/access';
 import { createBodyBudget } from '#lib/gateway/flow/body-budget';
 import { RefusalPace } from '#lib/gateway/flow/refusal-pace';
 import { Drains } from '#lib/gateway/flow/relay/drains';
@@ -102,11 +103,19 @@ export async function assemble(
   const simulated = env.sandbox ? upstreams.envSecret('SANDBOX_URL') : null;
   const pools = createPools(directTo(env.proxies, simulated));
   const warn = (fields: object, message: string) => log.warn(fields, message);
+  const access = createAccess({
+    clock,
+    pools,
+    catalogue,
+    variable: (name) => upstreams.envSecret(name),
+    warn,
+  });
   const chargeFlags = new ChargeFlags(warn);
   const openedJobs = openJobs({
     charged: (charge) => chargeFlags.charged(charge, clock.now()),
     pool: db.pool,
     pools,
+    access,
     clock,
     catalogue,
     report,
@@ -143,6 +152,7 @@ export async function assemble(
     jobs,
     adjustments: openedJobs.adjustments,
     pools,
+    access,
     health,
     holders: new Holders(),
     limits: {
@@ -196,6 +206,7 @@ export async function assemble(
       setRuntime(null);
       await stopListening();
       await openedJobs.stop();
+      access.stop();
       await memory.close();
       await books.close();
       await Promise.all([partitions.stop(), folding.stop(), funds.stop()]);
