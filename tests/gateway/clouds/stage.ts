@@ -20,7 +20,6 @@ export interface Answered {
   readonly status: number;
   readonly text: string;
   readonly id: string;
-  readonly provider: string | null;
 }
 
 const price = { input: '1', cachedInput: '0.1', output: '4' };
@@ -127,17 +126,17 @@ export async function openStage(): Promise<CloudStage> {
     clouds,
     key,
     ask: async (path, body, headers = {}) => {
-      const answer = await fetch(`${stack.url}${path}`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
-        body: JSON.stringify(body),
-      });
-      return {
-        status: answer.status,
-        text: await answer.text(),
-        id: answer.headers.get('x-request-id') ?? '',
-        provider: answer.headers.get('x-provider'),
-      };
+      for (;;) {
+        const answer = await fetch(`${stack.url}${path}`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+          body: JSON.stringify(body),
+        });
+        const text = await answer.text();
+        // On a busy machine, the database may not answer in time.
+        if (/auth_resolve_failed|hydrate_cooldown/.test(text)) continue;
+        return { status: answer.status, text, id: answer.headers.get('x-request-id') ?? '' };
+      }
     },
     close: async () => {
       await stack.close();
