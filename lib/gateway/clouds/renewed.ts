@@ -33,7 +33,7 @@ export class Renewed<Value> {
   #held: Lasting<Value> | null = null;
   #renewAtMs = 0;
   #failures = 0;
-  #failed: { readonly error: unknown; readonly untilMs: number } | null = null;
+  #failed: { readonly error: unknown; readonly atMs: number; readonly pauseMs: number } | null = null;
   #running: Promise<Value> | null = null;
   #timer: NodeJS.Timeout | undefined;
 
@@ -50,7 +50,11 @@ export class Renewed<Value> {
       if (nowMs >= this.#renewAtMs && this.#mayTry(nowMs)) this.#renew();
       return held.value;
     }
-    if (this.#running === null && !this.#mayTry(nowMs)) return Promise.reject(this.#failed?.error);
+    // Calls fail without it, so that it is tried again soon.
+    const failed = this.#failed;
+    if (this.#running === null && failed !== null && nowMs < failed.atMs + FIRST_PAUSE_MS) {
+      return Promise.reject(failed.error);
+    }
     return this.#fetch();
   }
 
@@ -63,9 +67,9 @@ export class Renewed<Value> {
     clearTimeout(this.#timer);
   }
 
-  /** After a failure, everyone waits for a moment before the next attempt. */
+  /** After a failure, the issuer is left alone for a while. */
   #mayTry(nowMs: number): boolean {
-    return this.#failed === null || nowMs >= this.#failed.untilMs;
+    return this.#failed === null || nowMs >= this.#failed.atMs + this.#failed.pauseMs;
   }
 
   #renew(): void {
@@ -94,11 +98,12 @@ export class Renewed<Value> {
       return held.value;
     } catch (error) {
       const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** this.#failures, LONGEST_PAUSE_MS);
+      const atMs = clock.now();
       this.#failures += 1;
-      this.#failed = { error, untilMs: clock.now() + pauseMs };
+      this.#failed = { error, atMs, pauseMs };
       this.#renewal.told(error);
       // Without a value, the next call tries.
-      if (this.#held !== null && this.#held.untilMs > clock.now()) this.#waitUntil(this.#failed.untilMs);
+      if (this.#held !== null && this.#held.untilMs > atMs) this.#waitUntil(atMs + pauseMs);
       throw error;
     }
   }

@@ -39,6 +39,9 @@ export const closedTexts = [
   ...['credit.add.ref', 'credit.promo.ref'],
   ...['provider.set-credential.provider', 'provider.set-credential.env', 'provider.test.provider'],
   ...['provider.set-credential.name', 'provider.test.name'],
+  ...['tenant', 'clientId', 'accessKeyId', 'role', 'externalId'].map(
+    (part) => `provider.set-credential.${part}`,
+  ),
   // By operators alone: everybody's console shows it, other tests' too; files are checked by a schema.
   'announcement.create.text',
   ...['catalogue.apply.files', 'catalogue.take-over.files', 'catalogue.take-over.changed'],

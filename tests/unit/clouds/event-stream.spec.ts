@@ -50,9 +50,9 @@ describe('the binary stream of Bedrock (contract: families/bedrock-stream)', () 
   });
 
   it('fails at a byte that was changed, before the event with it', async () => {
-    const first = bedrockMessages('well')[0]?.length ?? 0;
+    const [first = 0, second = 0] = bedrockMessages('well').map(({ length }) => length);
     // The length of the second message is 4 bytes, of which two more would wait for megabytes.
-    for (let at = first + 2; at < first + 400; at += 1) {
+    for (let at = first + 2; at < first + second; at += 1) {
       const bytes = Buffer.from(whole);
       bytes.writeUInt8(bytes.readUInt8(at) ^ 0x10, at);
       const { text } = await decoded([bytes]);

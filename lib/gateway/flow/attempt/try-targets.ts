@@ -8,7 +8,7 @@ import { type SentCall, type TranslatedCall, translateCall } from '#lib/gateway/
 import type { PlannedCall } from '#lib/gateway/flow/call/call';
 import type { GoneWatch } from '#lib/gateway/flow/steps/client-gone';
 import type { OfferFaults } from '#lib/gateway/metrics/offer-faults';
-import type { CredentialFault } from '#lib/gateway/routing/health';
+import type { AttemptReport, CredentialFault } from '#lib/gateway/routing/health';
 import type { Target } from '#lib/gateway/routing/pure/target';
 import { limitsOfModel } from '#lib/gateway/routing/pure/time-limits';
 import type { AttemptRecord } from '#lib/gateway/settlement/pure/entry';
@@ -95,7 +95,8 @@ export async function tryTargets(
     }
     if (step.counts) chain.made += 1;
     const made = readyAttempt(deps.access, sent, planned);
-    const { target, outgoing, unsent, refused } = made instanceof Promise ? await made : made;
+    const ready = made instanceof Promise ? await orOver(made, running) : made;
+    const { target, outgoing, unsent, refused } = ready;
     const { exchange, beganMono, tried } = openAttempt(deps, {
       target,
       running,
@@ -210,6 +211,16 @@ class Chain {
     if (this.#repeated.has(id) || this.#most - this.made < 2) return false;
     this.#repeated.add(id);
     return true;
+  }
+}
+
+/** An attempt that cannot even be made is over for its offer. */
+async function orOver<Made>(made: Promise<Made>, running: AttemptReport): Promise<Made> {
+  try {
+    return await made;
+  } catch (error) {
+    running.over();
+    throw error;
   }
 }
 
