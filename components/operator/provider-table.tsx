@@ -15,10 +15,14 @@ const CredentialDialog = later(() =>
   import('#components/operator/credential-dialog').then((all) => all.CredentialDialog),
 );
 
+/** Fields of the credential form: of API keys, and of each kind of cloud. */
+export type CredentialFields = Readonly<
+  Record<NonNullable<ProviderRow['auth']> | 'key', readonly FormField[]>
+>;
+
 interface ProviderTableProps {
   providers: readonly ProviderRow[];
-  /** Fields of the credential form. */
-  fields: readonly FormField[];
+  fields: CredentialFields;
   setCredential(input: object): Promise<FormAnswer<unknown>>;
   test(input: { provider: string; name: string }): Promise<FormAnswer<TestedProvider>>;
 }
@@ -64,7 +68,7 @@ export function ProviderTable({ providers, fields, setCredential, test }: Provid
           <CredentialDialog
             key={`${chosen.provider.id}/${chosen.credential?.name ?? ''}`}
             {...chosen}
-            fields={fields}
+            fields={fields[chosen.provider.auth ?? 'key']}
             open={open}
             onOpenChange={setOpen}
             send={(values) =>

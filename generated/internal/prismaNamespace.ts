@@ -5771,6 +5771,8 @@ export const ProviderScalarFieldEnum = {
   families: 'families',
   credential: 'credential',
   credentialHeaders: 'credentialHeaders',
+  auth: 'auth',
+  variants: 'variants',
   onDisconnect: 'onDisconnect',
   pricesFrom: 'pricesFrom',
   createdAt: 'createdAt'

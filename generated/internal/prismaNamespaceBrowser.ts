@@ -431,6 +431,8 @@ export const ProviderScalarFieldEnum = {
   families: 'families',
   credential: 'credential',
   credentialHeaders: 'credentialHeaders',
+  auth: 'auth',
+  variants: 'variants',
   onDisconnect: 'onDisconnect',
   pricesFrom: 'pricesFrom',
   createdAt: 'createdAt'

@@ -46,6 +46,8 @@ export type ProviderCountAggregateOutputType = {
   families: number
   credential: number
   credentialHeaders: number
+  auth: number
+  variants: number
   onDisconnect: number
   pricesFrom: number
   createdAt: number
@@ -75,6 +77,8 @@ export type ProviderCountAggregateInputType = {
   families?: true | runtime.Types.Skip
   credential?: true | runtime.Types.Skip
   credentialHeaders?: true | runtime.Types.Skip
+  auth?: true | runtime.Types.Skip
+  variants?: true | runtime.Types.Skip
   onDisconnect?: true | runtime.Types.Skip
   pricesFrom?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
@@ -159,6 +163,8 @@ export type ProviderGroupByOutputType = {
   families: runtime.JsonValue
   credential: runtime.JsonValue | null
   credentialHeaders: runtime.JsonValue
+  auth: runtime.JsonValue | null
+  variants: runtime.JsonValue
   onDisconnect: string
   pricesFrom: string | null
   createdAt: Date
@@ -191,6 +197,8 @@ export type ProviderWhereInput = {
   families?: Prisma.JsonFilter<"Provider"> | runtime.Types.Skip
   credential?: Prisma.JsonNullableFilter<"Provider"> | runtime.Types.Skip
   credentialHeaders?: Prisma.JsonFilter<"Provider"> | runtime.Types.Skip
+  auth?: Prisma.JsonNullableFilter<"Provider"> | runtime.Types.Skip
+  variants?: Prisma.JsonFilter<"Provider"> | runtime.Types.Skip
   onDisconnect?: Prisma.StringFilter<"Provider"> | string | runtime.Types.Skip
   pricesFrom?: Prisma.StringNullableFilter<"Provider"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Provider"> | Date | string | runtime.Types.Skip
@@ -205,6 +213,8 @@ export type ProviderOrderByWithRelationInput = {
   families?: Prisma.SortOrder | runtime.Types.Skip
   credential?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   credentialHeaders?: Prisma.SortOrder | runtime.Types.Skip
+  auth?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  variants?: Prisma.SortOrder | runtime.Types.Skip
   onDisconnect?: Prisma.SortOrder | runtime.Types.Skip
   pricesFrom?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -222,6 +232,8 @@ export type ProviderWhereUniqueInput = Prisma.AtLeast<{
   families?: Prisma.JsonFilter<"Provider"> | runtime.Types.Skip
   credential?: Prisma.JsonNullableFilter<"Provider"> | runtime.Types.Skip
   credentialHeaders?: Prisma.JsonFilter<"Provider"> | runtime.Types.Skip
+  auth?: Prisma.JsonNullableFilter<"Provider"> | runtime.Types.Skip
+  variants?: Prisma.JsonFilter<"Provider"> | runtime.Types.Skip
   onDisconnect?: Prisma.StringFilter<"Provider"> | string | runtime.Types.Skip
   pricesFrom?: Prisma.StringNullableFilter<"Provider"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Provider"> | Date | string | runtime.Types.Skip
@@ -236,6 +248,8 @@ export type ProviderOrderByWithAggregationInput = {
   families?: Prisma.SortOrder | runtime.Types.Skip
   credential?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   credentialHeaders?: Prisma.SortOrder | runtime.Types.Skip
+  auth?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  variants?: Prisma.SortOrder | runtime.Types.Skip
   onDisconnect?: Prisma.SortOrder | runtime.Types.Skip
   pricesFrom?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -253,6 +267,8 @@ export type ProviderScalarWhereWithAggregatesInput = {
   families?: Prisma.JsonWithAggregatesFilter<"Provider"> | runtime.Types.Skip
   credential?: Prisma.JsonNullableWithAggregatesFilter<"Provider"> | runtime.Types.Skip
   credentialHeaders?: Prisma.JsonWithAggregatesFilter<"Provider"> | runtime.Types.Skip
+  auth?: Prisma.JsonNullableWithAggregatesFilter<"Provider"> | runtime.Types.Skip
+  variants?: Prisma.JsonWithAggregatesFilter<"Provider"> | runtime.Types.Skip
   onDisconnect?: Prisma.StringWithAggregatesFilter<"Provider"> | string | runtime.Types.Skip
   pricesFrom?: Prisma.StringNullableWithAggregatesFilter<"Provider"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Provider"> | Date | string | runtime.Types.Skip
@@ -264,6 +280,8 @@ export type ProviderCreateInput = {
   families: Prisma.JsonNullValueInput | runtime.InputJsonValue
   credential?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  auth?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -278,6 +296,8 @@ export type ProviderUncheckedCreateInput = {
   families: Prisma.JsonNullValueInput | runtime.InputJsonValue
   credential?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  auth?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -292,6 +312,8 @@ export type ProviderUpdateInput = {
   families?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   credential?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  auth?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -306,6 +328,8 @@ export type ProviderUncheckedUpdateInput = {
   families?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   credential?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  auth?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -320,6 +344,8 @@ export type ProviderCreateManyInput = {
   families: Prisma.JsonNullValueInput | runtime.InputJsonValue
   credential?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  auth?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -331,6 +357,8 @@ export type ProviderUpdateManyMutationInput = {
   families?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   credential?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  auth?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -342,6 +370,8 @@ export type ProviderUncheckedUpdateManyInput = {
   families?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   credential?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  auth?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -353,6 +383,8 @@ export type ProviderCountOrderByAggregateInput = {
   families?: Prisma.SortOrder | runtime.Types.Skip
   credential?: Prisma.SortOrder | runtime.Types.Skip
   credentialHeaders?: Prisma.SortOrder | runtime.Types.Skip
+  auth?: Prisma.SortOrder | runtime.Types.Skip
+  variants?: Prisma.SortOrder | runtime.Types.Skip
   onDisconnect?: Prisma.SortOrder | runtime.Types.Skip
   pricesFrom?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -427,6 +459,8 @@ export type ProviderCreateWithoutCredentialsInput = {
   families: Prisma.JsonNullValueInput | runtime.InputJsonValue
   credential?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  auth?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -440,6 +474,8 @@ export type ProviderUncheckedCreateWithoutCredentialsInput = {
   families: Prisma.JsonNullValueInput | runtime.InputJsonValue
   credential?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  auth?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -469,6 +505,8 @@ export type ProviderUpdateWithoutCredentialsInput = {
   families?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   credential?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  auth?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -482,6 +520,8 @@ export type ProviderUncheckedUpdateWithoutCredentialsInput = {
   families?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   credential?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  auth?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -495,6 +535,8 @@ export type ProviderCreateWithoutTestsInput = {
   families: Prisma.JsonNullValueInput | runtime.InputJsonValue
   credential?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  auth?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -508,6 +550,8 @@ export type ProviderUncheckedCreateWithoutTestsInput = {
   families: Prisma.JsonNullValueInput | runtime.InputJsonValue
   credential?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  auth?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -537,6 +581,8 @@ export type ProviderUpdateWithoutTestsInput = {
   families?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   credential?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  auth?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -550,6 +596,8 @@ export type ProviderUncheckedUpdateWithoutTestsInput = {
   families?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   credential?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  auth?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -563,6 +611,8 @@ export type ProviderCreateWithoutOffersInput = {
   families: Prisma.JsonNullValueInput | runtime.InputJsonValue
   credential?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  auth?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -576,6 +626,8 @@ export type ProviderUncheckedCreateWithoutOffersInput = {
   families: Prisma.JsonNullValueInput | runtime.InputJsonValue
   credential?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  auth?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -605,6 +657,8 @@ export type ProviderUpdateWithoutOffersInput = {
   families?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   credential?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  auth?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -618,6 +672,8 @@ export type ProviderUncheckedUpdateWithoutOffersInput = {
   families?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   credential?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  auth?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -680,6 +736,8 @@ export type ProviderSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   families?: boolean | runtime.Types.Skip
   credential?: boolean | runtime.Types.Skip
   credentialHeaders?: boolean | runtime.Types.Skip
+  auth?: boolean | runtime.Types.Skip
+  variants?: boolean | runtime.Types.Skip
   onDisconnect?: boolean | runtime.Types.Skip
   pricesFrom?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
@@ -695,6 +753,8 @@ export type ProviderSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   families?: boolean | runtime.Types.Skip
   credential?: boolean | runtime.Types.Skip
   credentialHeaders?: boolean | runtime.Types.Skip
+  auth?: boolean | runtime.Types.Skip
+  variants?: boolean | runtime.Types.Skip
   onDisconnect?: boolean | runtime.Types.Skip
   pricesFrom?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
@@ -706,6 +766,8 @@ export type ProviderSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   families?: boolean | runtime.Types.Skip
   credential?: boolean | runtime.Types.Skip
   credentialHeaders?: boolean | runtime.Types.Skip
+  auth?: boolean | runtime.Types.Skip
+  variants?: boolean | runtime.Types.Skip
   onDisconnect?: boolean | runtime.Types.Skip
   pricesFrom?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
@@ -717,12 +779,14 @@ export type ProviderSelectScalar = {
   families?: boolean | runtime.Types.Skip
   credential?: boolean | runtime.Types.Skip
   credentialHeaders?: boolean | runtime.Types.Skip
+  auth?: boolean | runtime.Types.Skip
+  variants?: boolean | runtime.Types.Skip
   onDisconnect?: boolean | runtime.Types.Skip
   pricesFrom?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
 }
 
-export type ProviderOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "families" | "credential" | "credentialHeaders" | "onDisconnect" | "pricesFrom" | "createdAt", ExtArgs["result"]["provider"], runtime.Types.Skip>
+export type ProviderOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "families" | "credential" | "credentialHeaders" | "auth" | "variants" | "onDisconnect" | "pricesFrom" | "createdAt", ExtArgs["result"]["provider"], runtime.Types.Skip>
 export type ProviderInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   offers?: boolean | Prisma.Provider$offersArgs<ExtArgs> | runtime.Types.Skip
   credentials?: boolean | Prisma.Provider$credentialsArgs<ExtArgs> | runtime.Types.Skip
@@ -748,6 +812,14 @@ export type $ProviderPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
      * By family, the header in which its address takes the credential, where that is not the family's own.
      */
     credentialHeaders: runtime.JsonValue
+    /**
+     * How credentials of its cloud become what is sent; null: each is sent as it is.
+     */
+    auth: runtime.JsonValue | null
+    /**
+     * By family, the form in which its address takes requests, where that is not the family's own.
+     */
+    variants: runtime.JsonValue
     onDisconnect: string
     /**
      * Address of the page where it publishes its prices.
@@ -1185,6 +1257,8 @@ export interface ProviderFieldRefs {
   readonly families: Prisma.FieldRef<"Provider", 'Json'>
   readonly credential: Prisma.FieldRef<"Provider", 'Json'>
   readonly credentialHeaders: Prisma.FieldRef<"Provider", 'Json'>
+  readonly auth: Prisma.FieldRef<"Provider", 'Json'>
+  readonly variants: Prisma.FieldRef<"Provider", 'Json'>
   readonly onDisconnect: Prisma.FieldRef<"Provider", 'String'>
   readonly pricesFrom: Prisma.FieldRef<"Provider", 'String'>
   readonly createdAt: Prisma.FieldRef<"Provider", 'DateTime'>

@@ -15,6 +15,8 @@ export interface ProviderRow {
     readonly why: string | null;
   }[];
   readonly credentials: readonly CredentialRow[];
+  /** How credentials of its cloud are used; null: each is an API key. */
+  readonly auth: ShownProvider['auth'];
   /** Slugs of the models that it offers. */
   readonly models: readonly string[];
 }
@@ -46,7 +48,7 @@ export interface CredentialRow {
 
 /** @param models slugs of those that it offers. */
 export function providerRowOf(
-  { id, name, offers, families, credentials }: ShownProvider,
+  { id, name, offers, families, credentials, auth }: ShownProvider,
   models: readonly string[],
   nowMs: number,
 ): ProviderRow {
@@ -54,6 +56,7 @@ export function providerRowOf(
     id,
     name,
     offers,
+    auth,
     models,
     families: families.map(({ family, address, why: reason }) => ({
       name: showFamily(family),

@@ -12,6 +12,7 @@ export const guidePages = [
   { slug: 'webhooks', group: 'Workspace' },
   { slug: 'management-api', group: 'Operate' },
   { slug: 'self-hosting', group: 'Operate' },
+  { slug: 'clouds', group: 'Operate' },
   { slug: 'deployment', group: 'Operate' },
   { slug: 'docker-compose', group: 'Operate' },
   { slug: 'kubernetes', group: 'Operate' },

@@ -143,6 +143,8 @@ async function write(
       ? {}
       : { credential: storedCredential(provider.id, provider.credential, options.sealingKey) }),
     credentialHeaders: provider.credentialHeaders,
+    auth: provider.auth ?? Prisma.DbNull,
+    variants: provider.variants,
     onDisconnect: provider.onDisconnect,
     pricesFrom: provider.pricesFrom ?? null,
   });

@@ -21,6 +21,8 @@ interface StoredProvider {
   /** Whether the credential was given by value. */
   readonly sealed: boolean;
   readonly credentialHeaders: FileProvider['credentialHeaders'];
+  readonly auth: FileProvider['auth'] | null;
+  readonly variants: FileProvider['variants'];
   readonly onDisconnect: string;
   readonly pricesFrom: string | null;
 }
@@ -100,7 +102,8 @@ export function compare(wanted: CatalogueSet, stored: StoredCatalogue, order: Or
     }
     const { credential, ...given } = provider;
     const decides = decidesCredential(provider, before);
-    const after = { ...given, pricesFrom: given.pricesFrom ?? null, ...(decides && { credential }) };
+    const { auth = null, pricesFrom = null } = given;
+    const after = { ...given, auth, pricesFrom, ...(decides && { credential }) };
     const changed = changedFields({ ...before }, { ...after });
     if (changed.length === 0) continue;
     changedProviders.push(decides ? provider : given);

@@ -12,9 +12,10 @@ import { type CatalogueFile, catalogueShape } from '#lib/core/schemas/catalogue'
 export function exportCatalogue({ providers, models, offers }: StoredCatalogue): CatalogueFile {
   const inService = [...offers.values()].filter(({ withdrawn }) => !withdrawn);
   return catalogueShape.parse({
-    providers: [...providers.values()].sort(byId).map(({ credential, sealed, pricesFrom, ...provider }) => ({
+    providers: [...providers.values()].sort(byId).map(({ credential, sealed, auth, pricesFrom, ...provider }) => ({
       ...provider,
       ...(credential && !sealed && { credential }),
+      ...(auth && { auth }),
       ...(pricesFrom !== null && { pricesFrom }),
     })),
     models: [...models.values()].sort(byId).flatMap((model) => {
@@ -28,9 +29,10 @@ export function exportCatalogue({ providers, models, offers }: StoredCatalogue):
 export function catalogueYaml({ providers, models }: CatalogueFile): string {
   return stringify(
     {
-      providers: providers.map(({ credentialHeaders, ...provider }) => ({
+      providers: providers.map(({ credentialHeaders, variants, ...provider }) => ({
         ...provider,
         ...(Object.keys(credentialHeaders).length > 0 && { credentialHeaders }),
+        ...(Object.keys(variants).length > 0 && { variants }),
       })),
       models: models.map(({ aliases, offers, ...model }) => ({
         ...model,

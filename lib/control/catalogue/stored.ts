@@ -2,9 +2,11 @@ import type { Prisma } from '#generated/client';
 import { offerKey, type StoredCatalogue, type StoredOffer } from '#lib/control/catalogue/difference';
 import {
   type FileModel,
+  storedAuthShape,
   storedCredentialHeadersShape,
   storedCredentialShape,
   storedFamiliesShape,
+  storedVariantsShape,
 } from '#lib/core/schemas/catalogue';
 import { isUnpriced, parsePrice } from '#lib/core/schemas/price';
 import { credentialContext, open, type SealingKey } from '#lib/platform/sealing';
@@ -36,6 +38,8 @@ export async function readStored(
           credential: openCredential(provider.id, provider.credential, sealingKey),
           sealed: isSealed(provider.credential),
           credentialHeaders: storedCredentialHeadersShape.parse(provider.credentialHeaders),
+          auth: storedAuthShape.nullable().parse(provider.auth),
+          variants: storedVariantsShape.parse(provider.variants),
           onDisconnect: provider.onDisconnect,
           pricesFrom: provider.pricesFrom,
         },

@@ -33,6 +33,7 @@ export function trailOf(
     const same = isDeepStrictEqual(old?.credential, credential);
     const was = old ? { ...old, credential: shown(old.credential, 'sealed') } : null;
     note(`provider ${provider.id}`, was, {
+      auth: null,
       ...facts,
       credential: credential ? shown(credential, same ? 'sealed' : 'sealed anew') : (was?.credential ?? null),
     });

@@ -9,6 +9,7 @@ import type { ReadStore, Store } from '#lib/control/operations/store';
 import type { AccountRules } from '#lib/control/operations/user/account-rules';
 import type { Catalogue } from '#lib/core/facts/snapshot';
 import type { ActingRole, Permission } from '#lib/core/role';
+import type { Access } from '#lib/gateway/clouds/access';
 import type { LimitUse } from '#lib/gateway/limits/pure/limit-book';
 import type { LiveHealth } from '#lib/gateway/routing/live-health';
 import type { Pools } from '#lib/gateway/upstream/pools';
@@ -45,6 +46,8 @@ export interface Context<R extends Reach = Reach> {
   readonly heldSecrets: readonly HeldSecret[];
   /** How providers are reached; null: directly. */
   readonly pools: Pools | null;
+  /** Tokens and keys of clouds; null: none can be had here. */
+  readonly access: Access | null;
   /** Directory of this process's journal; null: it has none. */
   readonly journalDir: string | null;
   readonly nowMs: number;

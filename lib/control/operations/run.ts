@@ -18,6 +18,7 @@ import { etagOf, matches } from '#lib/control/operations/state';
 import { lockTable, type Store, storeOf, transact } from '#lib/control/operations/store';
 import { type AccountRules, noSignUp } from '#lib/control/operations/user/account-rules';
 import type { Catalogue } from '#lib/core/facts/snapshot';
+import type { Access } from '#lib/gateway/clouds/access';
 import type { LimitUse } from '#lib/gateway/limits/pure/limit-book';
 import { type LiveHealth, noHealth } from '#lib/gateway/routing/live-health';
 import type { Pools } from '#lib/gateway/upstream/pools';
@@ -44,6 +45,8 @@ export interface ControlHost {
   readonly payments?: Payments | null;
   /** How providers are reached; absent: directly. */
   readonly pools?: Pools;
+  /** Tokens and keys of clouds. */
+  readonly access?: Access;
   /** Directory of its journal, if it has one. */
   readonly journalDir?: string;
   /** What users may do by themselves; if absent, nobody can sign up. */
@@ -177,6 +180,7 @@ function contextOf<R extends Reach>(
     pool: host.db.pool,
     payments: host.payments ?? null,
     pools: host.pools ?? null,
+    access: host.access ?? null,
     journalDir: host.journalDir ?? null,
     limitUse: async (keyId) => (await host.limitUse?.(keyId)) ?? [],
     health: async () => (await host.health?.()) ?? noHealth,

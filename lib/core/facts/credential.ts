@@ -1,3 +1,5 @@
+import type { CloudKey } from '#lib/core/facts/cloud-key';
+
 /** The credential that the catalogue's files name, and the only one of a provider that never got another. */
 export const defaultCredential = 'default';
 
@@ -9,6 +11,10 @@ export interface CredentialFacts {
   /** Unique at its provider, and never changed: jobs, stored objects and rows of the call log name it. */
   readonly name: string;
   readonly secret: string;
+  /** What it gets tokens or signs with; absent: the secret itself is sent (contract: families/cloud-credentials). */
+  readonly cloud?: CloudKey;
+  /** The secret is a token of a cloud, which is sent as one whatever header the family or address takes. */
+  readonly bearer?: true;
   /** Its share of the calls among those of its priority. */
   readonly weight: number;
   /** The lowest goes first. */

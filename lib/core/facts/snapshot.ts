@@ -1,7 +1,7 @@
 import type { CredentialFacts } from '#lib/core/facts/credential';
 import type { FamilyId } from '#lib/core/families/ids';
 import type { Price } from '#lib/core/metering/price-list';
-import type { CredentialHeaderName } from '#lib/core/schemas/catalogue';
+import type { Auth, CredentialHeaderName, Variants } from '#lib/core/schemas/catalogue';
 
 /**
  * Limits as stored. null: no limit. Values are not trusted: `decide` checks them (contract: admission/stored-limits).
@@ -122,6 +122,10 @@ export interface ProviderFacts {
   readonly credentialEnv: string | null;
   /** Of families whose address takes the credential in another header than the family's own. */
   readonly credentialHeaders: ReadonlyMap<FamilyId, CredentialHeaderName>;
+  /** How credentials of its cloud become what is sent; absent: each is sent as it is. */
+  readonly auth?: Auth;
+  /** Of families whose requests its address takes in another form; absent: of none. */
+  readonly variants?: Variants;
   readonly onDisconnect: 'abort' | 'drain';
   /** The page where it publishes its prices; null: the catalogue names none. */
   readonly pricesFrom: string | null;

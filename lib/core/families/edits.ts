@@ -81,14 +81,51 @@ export function setRootField(scan: Scan, name: string, json: string): Edit {
 }
 
 const QUOTE = 0x22;
+const COMMA = 0x2c;
+
+/** Removes members of an object of the body, each with one of the commas beside it. */
+export function removeMembers({ body }: Pick<Scan, 'body'>, values: readonly Found[]): Edit[] {
+  const members = values.map((value) => ({ start: keyOf(body, value).start, end: value.end }));
+  const cuts: { start: number; end: number }[] = [];
+  for (const { start, end } of members.sort((a, b) => a.start - b.start)) {
+    const next = skipSpace(body, end, 1);
+    if (body[next] === COMMA) {
+      cuts.push({ start, end: next + 1 });
+      continue;
+    }
+    // The last one goes with the comma before it, which may be gone with the member before it.
+    let from = start;
+    let before = skipSpace(body, from - 1, -1);
+    for (let cut = cuts.at(-1); cut?.end === before + 1; cut = cuts.at(-1)) {
+      cuts.pop();
+      from = cut.start;
+      before = skipSpace(body, from - 1, -1);
+    }
+    cuts.push({ start: body[before] === COMMA ? before : from, end });
+  }
+  return cuts.map((cut) => ({ ...cut, text: '' }));
+}
+
+function skipSpace(body: Uint8Array, at: number, step: 1 | -1): number {
+  let here = at;
+  for (let byte = body[here]; byte === 0x20 || (byte !== undefined && byte >= 0x09 && byte <= 0x0d); ) {
+    here += step;
+    byte = body[here];
+  }
+  return here;
+}
+
+/** The name of a member with its quotes; only a colon and white space separate it from its value. */
+function keyOf(body: Uint8Array, { start }: Found): { readonly start: number; readonly end: number } {
+  const close = body.lastIndexOf(QUOTE, start - 1);
+  // A name that was read contains no quotes.
+  return { start: body.lastIndexOf(QUOTE, close - 1), end: close + 1 };
+}
 
 /**
  * Replaces the name of a member in place; its value, and the bytes between name and value, stay.
  * @param found the member's value, in the JSON body of the scan.
  */
-export function renameMember({ body }: Pick<Scan, 'body'>, { start }: Found, name: string): Edit {
-  // Only a colon and white space separate name and value, and a name that was read contains no quotes.
-  const close = body.lastIndexOf(QUOTE, start - 1);
-  const open = body.lastIndexOf(QUOTE, close - 1);
-  return { start: open, end: close + 1, text: JSON.stringify(name) };
+export function renameMember({ body }: Pick<Scan, 'body'>, value: Found, name: string): Edit {
+  return { ...keyOf(body, value), text: JSON.stringify(name) };
 }

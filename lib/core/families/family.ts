@@ -199,8 +199,9 @@ export interface Family {
    * In-place replacements for one target: the provider's model name, an injected budget (tokens, null
    * for none), an injected `include_usage`. Nested names are replaced by the gateway, for every family
    * alike. Nothing else of the body changes.
+   * @param betas the client's header `anthropic-beta`, for addresses that take it in the body.
    */
-  edits(ask: Ask, offer: OfferFacts, injectBudget: number | null): readonly Edit[];
+  edits(ask: Ask, offer: OfferFacts, injectBudget: number | null, betas?: string): readonly Edit[];
   /** True when `edits` makes the provider send a usage event that the client did not ask for; absent: never. */
   injectsUsage?(ask: Ask, offer: OfferFacts): boolean;
   /** Path after the provider's versioned root, "/chat/completions". */

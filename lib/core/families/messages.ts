@@ -6,6 +6,7 @@ import { containerIn } from '#lib/core/families/messages/container';
 import { messageOutputBytes } from '#lib/core/families/messages/output';
 import { MessagesStream } from '#lib/core/families/messages/stream';
 import { readMessageUsage } from '#lib/core/families/messages/usage';
+import { variantEdits, variantOf, variantPath } from '#lib/core/families/messages/variant';
 import { faultReader } from '#lib/core/families/reading/fault';
 import { stateFields } from '#lib/core/families/reading/stored-state';
 
@@ -25,6 +26,8 @@ const create: Operation = {
     model: {},
     stream: {},
     max_tokens: {},
+    anthropic_version: {},
+    anthropic_beta: { unread: true },
     service_tier: {},
     speed: {},
     inference_geo: {},
@@ -44,6 +47,10 @@ const countTokens: Operation = {
   fields: {
     ...stateFields,
     model: {},
+    stream: {},
+    max_tokens: {},
+    anthropic_version: {},
+    anthropic_beta: { unread: true },
     fallbacks: { each: { model: nestedName } },
     tools: { each: { model: nestedName } },
   },
@@ -62,13 +69,20 @@ const messagesFault = faultReader({
   notFound: /^not_found_error$/,
 });
 
+const ownEdits = budgetedEdits('max_tokens');
+
 /** The messages family: create, streamed or whole, and the free count of input tokens. */
 export const messages: Family = {
   id: 'messages',
   operations: [create, countTokens],
   readAsk: (raw) => (raw.operation.steps === 'count' ? readCountAsk(raw) : readMessagesAsk(raw)),
-  edits: budgetedEdits('max_tokens'),
-  upstreamPath: ownPath,
+  edits: (ask, offer, budget, betas = '') => {
+    const variant = variantOf(offer);
+    return variant === null
+      ? ownEdits(ask, offer, budget)
+      : variantEdits(ask, offer, { variant, budget, betas });
+  },
+  upstreamPath: (ask, offer) => variantPath(ask, offer) ?? ownPath(ask),
   requiredHeader: ['anthropic-version', '2023-06-01'],
   credentialHeader: 'x-api-key',
   readUsage: readMessageUsage,

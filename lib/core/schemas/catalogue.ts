@@ -48,12 +48,51 @@ const families = z
   .partialRecord(family, familyAddress)
   .refine((map) => Object.keys(map).length > 0, 'names no family: give at least one with its address');
 
+/** The kinds of `auth` of a provider. */
+export const cloudKinds = ['google-service-account', 'entra-id', 'aws-sigv4'] as const;
+export type CloudKind = (typeof cloudKinds)[number];
+
 /** Headers in which providers take a credential; `authorization`: as bearer token. */
 const credentialHeaderNames = ['authorization', 'x-api-key', 'x-goog-api-key', 'api-key'] as const;
 const credentialHeader = z.enum(credentialHeaderNames, {
   error: `is not a header for a credential: use one of ${credentialHeaderNames.join(', ')}`,
 });
 const day = z.iso.date('is not a date like 2027-01-31');
+
+/** How credentials of a cloud become what is sent (contract: families/cloud-credentials). */
+const auth = z.discriminatedUnion(
+  'kind',
+  [
+    z.strictObject({ kind: z.literal('google-service-account') }),
+    z.strictObject({
+      kind: z.literal('entra-id'),
+      /** Where tokens come from; default: Microsoft's public cloud. */
+      authority: address.optional(),
+      /** What tokens are for; default: Azure's AI services. */
+      scope: z.string().min(1).max(300).optional(),
+    }),
+    z.strictObject({
+      kind: z.literal('aws-sigv4'),
+      /** Default: as the address names it. */
+      region: z
+        .string()
+        .regex(/^[a-z]{2}(-[a-z]+)+-\d+$/, 'is not a region like us-east-1')
+        .optional(),
+      /** The service that signatures name; default: as the address names it. */
+      service: z
+        .string()
+        .regex(/^[a-z][a-z0-9-]{0,40}$/, 'is not a service like bedrock')
+        .optional(),
+    }),
+  ],
+  { error: `has no known kind: use one of ${cloudKinds.join(', ')}` },
+);
+/** Addresses whose requests differ from their family's own (contract: families/variants). */
+const variants = z.strictObject({
+  messages: z
+    .enum(['vertex', 'bedrock'], { error: 'is not a variant of messages: use vertex or bedrock' })
+    .optional(),
+});
 
 const provider = z
   .strictObject({
@@ -67,6 +106,8 @@ const provider = z
       .optional(),
     /** Of families whose address takes the credential in another header than the family's own. */
     credentialHeaders: z.partialRecord(family, credentialHeader).default({}),
+    auth: auth.optional(),
+    variants: variants.default({}),
     onDisconnect: z.enum(['abort', 'drain']).default('drain'),
     /** The page where it publishes its prices, for people. */
     pricesFrom: z
@@ -80,6 +121,10 @@ const provider = z
   })
   .refine((one) => Object.keys(one.credentialHeaders).every((name) => name in one.families), {
     path: ['credentialHeaders'],
+    error: 'names a family without an address: add it under families, or leave it out here',
+  })
+  .refine((one) => Object.keys(one.variants).every((name) => name in one.families), {
+    path: ['variants'],
     error: 'names a family without an address: add it under families, or leave it out here',
   })
   .refine(({ id, families }) => id !== simulatedProvider || Object.values(families).every(isSimulated), {
@@ -150,5 +195,10 @@ export const storedCredentialShape = z.union([
 ]);
 export type StoredFamilies = z.infer<typeof storedFamiliesShape>;
 export type CredentialHeaderName = z.infer<typeof credentialHeader>;
+/** `provider.auth` and `provider.variants` as stored: as in the file. */
+export const storedAuthShape = auth;
+export const storedVariantsShape = variants;
+export type Auth = z.output<typeof auth>;
+export type Variants = z.output<typeof variants>;
 /** `provider.credential_headers` as stored: as in the file. */
 export const storedCredentialHeadersShape = z.partialRecord(family, credentialHeader);

@@ -2,6 +2,7 @@ import type { Jobs } from '#lib/core/facts/job';
 import type { Resources } from '#lib/core/facts/resource';
 import type { Catalogue } from '#lib/core/facts/snapshot';
 import type { Coordinator } from '#lib/gateway/admission/coordinator';
+import type { Access } from '#lib/gateway/clouds/access';
 import type { ContentKeeper } from '#lib/gateway/content/keeper';
 import type { BodyBudget } from '#lib/gateway/flow/body-budget';
 import type { RefusalPace } from '#lib/gateway/flow/refusal-pace';
@@ -43,6 +44,8 @@ export interface Runtime {
   /** Corrects estimated charges by the usage of stored responses; null as above. */
   readonly adjustments: Adjustments | null;
   readonly pools: Pools;
+  /** Tokens and keys of clouds. */
+  readonly access: Access;
   readonly health: Health;
   /** Which providers hold the prompt caches of running conversations. */
   readonly holders: Holders;

@@ -1,3 +1,4 @@
+import { noClouds } from '#lib/gateway/clouds/access';
 import { createBodyBudget } from '#lib/gateway/flow/body-budget';
 import { RefusalPace } from '#lib/gateway/flow/refusal-pace';
 import { Drains } from '#lib/gateway/flow/relay/drains';
@@ -33,6 +34,7 @@ export function unconfiguredRuntime(): Runtime {
     jobs: null,
     adjustments: null,
     pools: createPools(),
+    access: noClouds,
     health: createHealth(),
     holders: new Holders(),
     limits: { maxBodyBytes: 0, maxUploadBytes: 0, bodyPace },

@@ -2,6 +2,7 @@ import type { JobSight } from '#lib/core/facts/job';
 import type { Catalogue } from '#lib/core/facts/snapshot';
 import { credentialHeaderOf } from '#lib/core/families/credential-header';
 import { familyOf } from '#lib/core/families/index';
+import type { Access } from '#lib/gateway/clouds/access';
 import type { StoredJob } from '#lib/gateway/jobs/job-store';
 import { keepersOf } from '#lib/gateway/routing/pure/pool';
 import type { Pools } from '#lib/gateway/upstream/pools';
@@ -25,7 +26,11 @@ const MOST_BYTES = 32 * 1024 * 1024;
  * Polls over the pools of the call path, with the provider's address in the catalogue in force and the credential that
  * made the job: a job whose offer or credential was withdrawn is still the provider's.
  */
-export function createPoll(parts: { readonly pools: Pools; catalogue(): Catalogue }): Poll {
+export function createPoll(parts: {
+  readonly pools: Pools;
+  readonly access: Access;
+  catalogue(): Catalogue;
+}): Poll {
   return async (job, signal) => {
     const provider = parts.catalogue().providers.get(job.providerId);
     const family = familyOf(job.family);
@@ -36,11 +41,15 @@ export function createPoll(parts: { readonly pools: Pools; catalogue(): Catalogu
     }
     try {
       const path = family.jobs.pollPath({ id: job.id, upstreamModel: job.upstreamModel });
-      const [name, value] = credentialHeaderOf(family, provider, credential.secret);
+      const { credential: sent, sign } = await parts.access.open(provider, credential, address.url);
+      const header = credentialHeaderOf(family, provider, sent);
+      const full = `${address.url.pathname.replace(/\/+$/, '')}${path}`;
+      const unsigned = { method: 'GET', path: full, contentType: null, body: null };
+      const headers = header ?? (await sign?.(unsigned)) ?? [];
       const answer = await parts.pools.for(address.url.origin, CONNECT_MS).request({
         method: 'GET',
-        path: `${address.url.pathname.replace(/\/+$/, '')}${path}`,
-        headers: { accept: 'application/json', 'accept-encoding': 'identity', [name]: value },
+        path: full,
+        headers: ['accept', 'application/json', 'accept-encoding', 'identity', ...headers],
         signal,
       });
       const { statusCode: status, body } = answer;

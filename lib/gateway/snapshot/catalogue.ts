@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { readCloudKey } from '#lib/core/facts/cloud-key';
 import { type CredentialFacts, defaultCredential, noCredential } from '#lib/core/facts/credential';
 import { endOfDay } from '#lib/core/facts/retired';
 import type {
@@ -12,17 +13,20 @@ import type {
 import { type FamilyId, familyIds } from '#lib/core/families/ids';
 import type { NamedPrice } from '#lib/core/metering/nested-prices';
 import {
+  type Auth,
   type CredentialHeaderName,
   type StoredFamilies,
+  storedAuthShape,
   storedCredentialHeadersShape,
   storedCredentialShape,
   storedFamiliesShape,
+  storedVariantsShape,
 } from '#lib/core/schemas/catalogue';
 import { isUnpriced, parsePrice } from '#lib/core/schemas/price';
 import { credentialContext, open, type SealingKey } from '#lib/platform/sealing';
 
 const providerRows =
-  'SELECT id, name, families, credential, credential_headers, on_disconnect, prices_from FROM provider ORDER BY id';
+  'SELECT id, name, families, credential, credential_headers, auth, variants, on_disconnect, prices_from FROM provider ORDER BY id';
 /** The default one has no row if nothing but its secret, which its provider has, was ever set. */
 const credentialRows = `
   SELECT provider_id, name, secret, weight, priority, coalesce(models, '{}') AS models, withdrawn_at
@@ -157,6 +161,8 @@ interface ProviderRow {
   families: unknown;
   credential: unknown;
   credential_headers: unknown;
+  auth: unknown;
+  variants: unknown;
   on_disconnect: string;
   prices_from: string | null;
 }
@@ -180,11 +186,17 @@ function providerOf(
 ): ProviderFacts {
   const families = storedFamiliesShape.safeParse(row.families);
   if (!families.success) sources.report?.(families.error);
+  const auth = storedAuthShape.nullable().safeParse(row.auth ?? null);
+  if (!auth.success) sources.report?.(auth.error);
+  const variants = storedVariantsShape.safeParse(row.variants ?? {});
+  if (!variants.success) sources.report?.(variants.error);
   return {
     id: row.id,
     name: row.name,
     families: families.success ? addressesOf(families.data, sources) : new Map(),
-    ...credentialsOf(row, pool, sources),
+    ...credentialsOf(row, pool, auth.data, sources),
+    ...(auth.data && { auth: auth.data }),
+    ...(variants.data && { variants: variants.data }),
     credentialHeaders: headersOf(row, sources),
     onDisconnect: row.on_disconnect === 'abort' ? 'abort' : 'drain',
     pricesFrom: row.prices_from,
@@ -203,9 +215,11 @@ function headersOf(row: ProviderRow, sources: CatalogueSources): ProviderFacts['
   return headers;
 }
 
+/** @param auth undefined: it cannot be read, so that nothing is sent: a key file must not go out as a key. */
 function credentialsOf(
   provider: ProviderRow,
   pool: readonly CredentialRow[],
+  auth: Auth | null | undefined,
   sources: CatalogueSources,
 ): Pick<ProviderFacts, 'credentials' | 'withdrawn' | 'credentialEnv'> {
   const { id, credential: stored } = provider;
@@ -217,12 +231,30 @@ function credentialsOf(
   for (const row of [{ ...own, secret: stored }, ...others]) {
     const { secret, env } = secretOf(row, sources);
     if (row.name === defaultCredential) credentialEnv = env;
-    if (secret === null) continue;
+    const made = secret === null || auth === undefined ? null : usable(secret, auth, sources);
+    if (made === null) continue;
     const { name, weight, priority } = row;
     const models = row.models.length > 0 ? new Set(row.models) : null;
-    (row.withdrawn_at === null ? credentials : withdrawn).push({ name, secret, weight, priority, models });
+    const credential = { name, ...made, weight, priority, models };
+    (row.withdrawn_at === null ? credentials : withdrawn).push(credential);
   }
   return { credentials, withdrawn, credentialEnv };
+}
+
+/** A secret with what its cloud makes of it; null: it is not what its provider takes. */
+function usable(
+  secret: string,
+  auth: Auth | null,
+  sources: CatalogueSources,
+): Pick<CredentialFacts, 'secret' | 'cloud'> | null {
+  if (auth === null) return { secret };
+  try {
+    const cloud = readCloudKey(auth, secret.trim());
+    return cloud === null ? { secret } : { secret, cloud };
+  } catch (error) {
+    sources.report?.(error);
+    return null;
+  }
 }
 
 /** The settings of the default one if it has no row. */

@@ -7,7 +7,7 @@ import type { AttemptLimits } from '#lib/gateway/routing/pure/time-limits';
 import type { AttemptRecord } from '#lib/gateway/settlement/pure/entry';
 import { codingOf } from '#lib/gateway/upstream/decode';
 import { parsedBody } from '#lib/gateway/upstream/error-body';
-import { Exchange, type ExchangeObserver } from '#lib/gateway/upstream/exchange';
+import { Exchange, type ExchangeObserver, type ExchangeOptions } from '#lib/gateway/upstream/exchange';
 import { UnreadableAnswer, UnusableAnswer } from '#lib/gateway/upstream/exchange-faults';
 import { providerRequestId, retryAfterMs } from '#lib/gateway/upstream/headers';
 import { opensLikeAnswer } from '#lib/gateway/upstream/opening';
@@ -26,6 +26,8 @@ export interface Outgoing {
   readonly body: Uint8Array | Readable | null;
   /** Its answer is a file, which goes to the client as the provider stores it: no coding is undone. */
   readonly file?: boolean;
+  /** Turns its answer into one of its family (contract: families/variants); absent: it is one. */
+  readonly unwrap?: ExchangeOptions['unwrap'];
 }
 
 export interface AttemptDeps {
@@ -51,12 +53,20 @@ export interface AttemptRequest {
   readonly repeatable: boolean;
   /** The call's start on the monotonic clock, ms: attempts are timed from there. */
   readonly startMono: number;
+  /** Why it is not sent at all; null or absent: it is. */
+  readonly unsent?: Unsent | null;
   /** Makes the request; when it throws, there is no attempt. */
   outgoing(): Outgoing;
   /** How a 2xx is read, once its headers are here; null: it is not read. */
   readingOf(exchange: Exchange): Reading | null;
   /** Whose fault an error is, by its status (null: it is inside a 200) and its parsed body; its message is masked. */
   faultOf(status: number | null, body: unknown): Fault;
+}
+
+/** Why an attempt failed before anything was sent: its credential gave no token. */
+export interface Unsent {
+  readonly error: Error;
+  readonly fault: Fault;
 }
 
 /** An attempt under way. */
@@ -150,6 +160,7 @@ async function awaitAnswer(
   } catch (failure) {
     shortage = shortageIn(failure);
     error = failureName(shortage ?? failure);
+    if (failure === request.unsent?.error) fault = request.unsent?.fault ?? null;
     if (request.repeatable && isDropped(exchange, error)) verdict = 'again';
   }
   const reading = readingNow();
@@ -217,7 +228,8 @@ export function reportFault(
   const limited = status === 429 || fault.kind === 'rate_limit';
   const wait = limited ? (retryAfterMs(headers, nowMs) ?? fault.waitMs) : null;
   const credential = credentialFaultOf(status, fault);
-  running.failed({ status, what: fault.kind, credential, retryAfterMs: wait }, nowMs);
+  const answered = status === 0 ? null : status;
+  running.failed({ status: answered, what: fault.kind, credential, retryAfterMs: wait }, nowMs);
 }
 
 /** The error object of an answer, as `faultOf` reads it. */
@@ -316,7 +328,7 @@ function open(
 ): Exchange {
   const limits = request.timeLimits;
   // First, because if this throws, there is no exchange yet whose timers would have to be stopped.
-  const out = request.outgoing();
+  const out = request.unsent ? null : request.outgoing();
   const exchange = new Exchange(
     {
       firstByteMs: limits.firstByteMs,
@@ -324,8 +336,12 @@ function open(
       idleMs: limits.idleMs,
       totalMs: Math.max(1, limits.totalMs - (nowMono - request.startMono)),
     },
-    { onOver: () => request.running.over(), decodes: out.file !== true, observe },
+    { onOver: () => request.running.over(), decodes: out?.file !== true, observe, unwrap: out?.unwrap },
   );
+  if (out === null) {
+    exchange.abort(request.unsent?.error ?? new Error('there is nothing to send'));
+    return exchange;
+  }
   const { origin, root } = placeOf(request.target.address);
   const { pools } = deps;
   const pool = request.fresh ? pools.fresh(origin, limits.connectMs) : pools.for(origin, limits.connectMs);
@@ -334,6 +350,11 @@ function open(
     exchange,
   );
   return exchange;
+}
+
+/** The path that is sent for one after the versioned root. */
+export function sentPath(address: URL, path: string): string {
+  return `${placeOf(address).root}${path}`;
 }
 
 const places = new WeakMap<URL, { readonly origin: string; readonly root: string }>();

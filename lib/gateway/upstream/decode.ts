@@ -35,6 +35,12 @@ export function decoderOf(status: number, headers: HeaderBag): Transform | null 
   }
 }
 
+/** What decodes an answer, and the headers of what it gives. */
+export interface Decoded {
+  readonly decoder: Transform;
+  readonly headers: HeaderBag;
+}
+
 /** The headers of a decoded answer, without those of its coding and its former length. */
 export function headersDecoded(headers: HeaderBag): HeaderBag {
   const { 'content-encoding': _coding, 'content-length': _length, ...rest } = headers;

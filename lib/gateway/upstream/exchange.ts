@@ -1,6 +1,6 @@
 import type { Transform } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { decoderOf, headersDecoded } from '#lib/gateway/upstream/decode';
+import { type Decoded, decoderOf, headersDecoded } from '#lib/gateway/upstream/decode';
 import { ExchangeTimeout, UnknownStatus } from '#lib/gateway/upstream/exchange-faults';
 import type { HeaderBag } from '#lib/gateway/upstream/headers';
 import type { Connection, ConnectionUser } from '#lib/gateway/upstream/kept-connection';
@@ -33,6 +33,8 @@ export interface ExchangeOptions {
   readonly onOver?: () => void;
   /** false: a file, which goes to the client as it is stored. */
   readonly decodes?: boolean;
+  /** Turns an answer of a variant into one of its family; null: it is one. Absent: all are. */
+  readonly unwrap?: ((status: number, headers: HeaderBag) => Decoded | null) | undefined;
   /** Makes the observer of a 2xx once its headers are here; null or absent: each byte says something. */
   readonly observe?: (exchange: Exchange) => ExchangeObserver | null;
   readonly deadlines?: Deadlines;
@@ -262,9 +264,7 @@ export class Exchange implements Dispatcher.DispatchHandler, ConnectionUser, Due
     }
     this.status = status;
     this.headers = headers;
-    if (this.#options.decodes !== false && headers['content-encoding'] !== undefined) {
-      this.#decode(status, headers);
-    }
+    if (this.#options.decodes !== false) this.#decode(this.#decoderFor(status, headers));
     if (status < 300) {
       this.#observer = this.#options.observe?.(this) ?? null;
       return;
@@ -316,11 +316,18 @@ export class Exchange implements Dispatcher.DispatchHandler, ConnectionUser, Due
     this.#reader?.end();
   }
 
-  #decode(status: number, headers: HeaderBag): void {
+  #decoderFor(status: number, headers: HeaderBag): Decoded | null {
+    const unwrapped = this.#options.unwrap?.(status, headers) ?? null;
+    if (unwrapped !== null || headers['content-encoding'] === undefined) return unwrapped;
     const decoder = decoderOf(status, headers);
-    if (decoder === null) return;
+    return decoder && { decoder, headers: headersDecoded(headers) };
+  }
+
+  #decode(decoded: Decoded | null): void {
+    if (decoded === null) return;
+    const { decoder } = decoded;
     this.#decoder = decoder;
-    this.headers = headersDecoded(headers);
+    this.headers = decoded.headers;
     decoder.on('data', (piece: Buffer) => {
       if (this.#failure) return;
       this.#take(piece);

@@ -57,8 +57,8 @@ export function headerText(headers: HeaderBag, name: string): string {
 
 /** What decides the headers of an attempt in addition to those of the client. */
 interface AttemptFacts {
-  /** Name and value of the header by which the operator pays. */
-  readonly credential: readonly [string, string];
+  /** Name and value of the header by which the operator pays; null: the request is signed. */
+  readonly credential: readonly [string, string] | null;
   /**
    * JSON is sent as JSON whatever the client called it, a form with the client's own boundary
    * (contract: body/content-type); with requests for content, the client's conditions and ranges are sent too.
@@ -66,6 +66,8 @@ interface AttemptFacts {
   readonly body: 'json' | 'form' | 'none' | 'content';
   /** Values of `anthropic-beta` that stay here. */
   readonly denyBetas: readonly string[];
+  /** Headers that its address does not take; absent: none. */
+  readonly without?: (name: string) => boolean;
   /**
    * Whose idempotency keys these are: all workspaces share the operator's account, where one's key must never find
    * another's answer.
@@ -79,9 +81,10 @@ interface AttemptFacts {
  */
 export function headersToProvider(
   client: HeaderBag,
-  { credential, body, denyBetas, workspaceId }: AttemptFacts,
+  { credential, body, denyBetas, workspaceId, without }: AttemptFacts,
 ): string[] {
-  const list: string[] = ['accept-encoding', 'identity', credential[0], credential[1]];
+  const list: string[] = ['accept-encoding', 'identity'];
+  if (credential !== null) list.push(credential[0], credential[1]);
   let room = MOST_MORE;
   for (const name in client) {
     const value = client[name];
@@ -94,19 +97,28 @@ export function headersToProvider(
     // Only content can be asked for in ranges (contract: body/headers).
     if (body !== 'content' && name === 'range') continue;
     if (body !== 'form' && name === 'content-type') continue;
+    if (without?.(name)) continue;
     if (name === 'idempotency-key') {
       list.push(name, fingerprint(`${workspaceId} ${value}`));
       continue;
     }
     if (name === 'anthropic-beta' && denyBetas.length > 0) {
-      const kept = value.split(',').filter((beta) => !denyBetas.includes(beta.trim()));
-      if (kept.length > 0) list.push(name, kept.join(','));
+      const kept = allowedBetas(value, denyBetas);
+      if (kept !== '') list.push(name, kept);
       continue;
     }
     list.push(name, value);
   }
   if (body === 'json') list.push('content-type', 'application/json');
   return list;
+}
+
+/** A value of `anthropic-beta` without those that stay here; empty: none is left. */
+export function allowedBetas(value: string, denyBetas: readonly string[]): string {
+  return value
+    .split(',')
+    .filter((beta) => !denyBetas.includes(beta.trim()))
+    .join(',');
 }
 
 /** The headers that may be sent to an origin other than the provider's: no credential, nothing about an account. */
@@ -142,7 +154,11 @@ export function headersToClient(provider: HeaderBag, streamed: boolean, credenti
  * (contract: request/upstream-request-id).
  */
 export function providerRequestId(provider: HeaderBag, credential: string): string | null {
-  const value = provider['x-request-id'] ?? provider['request-id'] ?? provider['x-goog-request-id'];
+  const value =
+    provider['x-request-id'] ??
+    provider['request-id'] ??
+    provider['x-goog-request-id'] ??
+    provider['x-amzn-requestid'];
   if (typeof value !== 'string' || !/^[\x21-\x7e]{1,256}$/.test(value)) return null;
   return value.includes(credential) ? null : value;
 }

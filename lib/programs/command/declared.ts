@@ -14,9 +14,11 @@ import { storeOf } from '#lib/control/operations/store';
 import { fieldLines, tableLines } from '#lib/control/operations/text';
 import { messageOf } from '#lib/core/errors';
 import { readDocument } from '#lib/core/schemas/document';
+import { createAccess } from '#lib/gateway/clouds/access';
 import { readLimitUse } from '#lib/gateway/snapshot/announce';
 import { loadCatalogue } from '#lib/gateway/snapshot/catalogue';
 import { createPools } from '#lib/gateway/upstream/pools';
+import { systemClock } from '#lib/platform/clock';
 import { publicUrl } from '#lib/platform/env/env';
 import { type Command, CommandRefused, type Input, type Output } from '#lib/programs/command/command';
 import type { Context } from '#lib/programs/command/context';
@@ -70,11 +72,20 @@ export async function hostOf(context: Context): Promise<ControlHost> {
   const env = context.env();
   const { keyPepper, dataDir } = env;
   const sources = context.catalogueSources();
+  const pools = createPools(env.proxies);
   return {
     db,
     keyPepper,
     payments: await findPayments(env.stripe ?? findStandIn(env), publicUrl(env, env.port)),
-    pools: createPools(env.proxies),
+    pools,
+    access: createAccess({
+      clock: systemClock,
+      pools,
+      catalogue: () => ({ models: new Map(), providers: new Map() }),
+      variable: (name) => sources.envSecret(name) ?? null,
+      // The operation itself says why.
+      warn: () => {},
+    }),
     journalDir: join(dataDir, 'journal'),
     sealingKey: sources.sealingKey,
     heldSecrets: heldSecretsOf(env),

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { tellLowBalances } from '#lib/control/billing/low-balance';
 import { expirePromos } from '#lib/control/billing/promo/expire';
 import { keepPartitions } from '#lib/control/retention/partitions';
+import { createAccess } from '#lib/gateway/clouds/access';
 import { ContentKeeper } from '#lib/gateway/content/keeper';
 import { createBodyBudget } from '#lib/gateway/flow/body-budget';
 import { RefusalPace } from '#lib/gateway/flow/refusal-pace';
@@ -104,11 +105,19 @@ export async function assemble(
   const simulated = env.sandbox ? upstreams.envSecret('SANDBOX_URL') : null;
   const pools = createPools(directTo(env.proxies, simulated));
   const warn = (fields: object, message: string) => log.warn(fields, message);
+  const access = createAccess({
+    clock,
+    pools,
+    catalogue,
+    variable: (name) => upstreams.envSecret(name),
+    warn,
+  });
   const chargeFlags = new ChargeFlags(warn);
   const openedJobs = openJobs({
     charged: (charge) => chargeFlags.charged(charge, clock.now()),
     pool: db.pool,
     pools,
+    access,
     clock,
     catalogue,
     report,
@@ -149,6 +158,7 @@ export async function assemble(
     jobs,
     adjustments: openedJobs.adjustments,
     pools,
+    access,
     health,
     holders: new Holders(),
     limits: {
@@ -203,6 +213,7 @@ export async function assemble(
       setRuntime(null);
       await stopListening();
       await openedJobs.stop();
+      access.stop();
       await content?.stop();
       await memory.close();
       await books.close();

@@ -26,6 +26,7 @@ export function controlOf(env: Env, { db, running, outbox, payments }: ControlPa
     accounts: accountsOf(env),
     payments,
     pools: running.runtime.pools,
+    access: running.runtime.access,
     ...(env.settlement === 'database' ? {} : { journalDir: join(env.dataDir, 'journal') }),
     catalogue: () => running.runtime.catalogue(),
     limitUse: (keyId) => readLimitUse(env.dataDir, keyId),

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { Catalogue } from '#lib/core/facts/snapshot';
+import type { Access } from '#lib/gateway/clouds/access';
 import { AdjustmentStore } from '#lib/gateway/jobs/adjustments/adjustment-store';
 import { Adjustments } from '#lib/gateway/jobs/adjustments/adjustments';
 import { JobStore } from '#lib/gateway/jobs/job-store';
@@ -15,6 +16,7 @@ import type { Clock } from '#lib/platform/clock';
 export function openJobs(parts: {
   readonly pool: Pool;
   readonly pools: Pools;
+  readonly access: Access;
   readonly clock: Clock;
   catalogue(): Catalogue;
   /** Called with each settled job and adjustment that has flags. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { verifyLedger } from '#lib/control/billing/verify';
 import type { JobSight, NewJob } from '#lib/core/facts/job';
 import { videos } from '#lib/core/families/videos';
+import { noClouds } from '#lib/gateway/clouds/access';
 import { JobStore } from '#lib/gateway/jobs/job-store';
 import { createJobs, type RunningJobs } from '#lib/gateway/jobs/jobs';
 import { createPoll, type Poll } from '#lib/gateway/jobs/poll';
@@ -100,7 +101,7 @@ export async function startStage(): Promise<Stage> {
     const own = createPools();
     pools.push(own);
     const store = new JobStore(db.pool);
-    const poll = createPoll({ pools: own, catalogue: () => catalogue });
+    const poll = createPoll({ pools: own, access: noClouds, catalogue: () => catalogue });
     const jobs = createJobs({ clock, store, poll, report });
     return {
       jobs,

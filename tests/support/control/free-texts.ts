@@ -47,6 +47,9 @@ export const closedTexts = [
   ...['provider.discover.provider', 'provider.offer.provider', 'provider.offer.models'],
   ...['provider.set.provider', 'provider.set.name', 'provider.set.url', 'provider.set.pricesFrom'],
   'provider.withdraw.provider',
+  ...['tenant', 'clientId', 'accessKeyId', 'role', 'externalId'].map(
+    (part) => `provider.set-credential.${part}`,
+  ),
   // By operators alone: everybody's console shows it, other tests' too; files are checked by a schema.
   'announcement.create.text',
   ...['catalogue.apply.files', 'catalogue.take-over.files', 'catalogue.take-over.changed'],

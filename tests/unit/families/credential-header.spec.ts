@@ -13,15 +13,30 @@ const headers = (
 describe('the header of the operator’s credential (contract: families/credentials-upstream)', () => {
   it('the credential is sent in the family’s own header', () => {
     const none = headers();
-    expect(credentialHeaderOf(chat, none, 's')).toEqual(['authorization', 'Bearer s']);
-    expect(credentialHeaderOf(messages, none, 's')).toEqual(['x-api-key', 's']);
-    expect(credentialHeaderOf(generateContent, none, 's')).toEqual(['x-goog-api-key', 's']);
+    expect(credentialHeaderOf(chat, none, { secret: 's' })).toEqual(['authorization', 'Bearer s']);
+    expect(credentialHeaderOf(messages, none, { secret: 's' })).toEqual(['x-api-key', 's']);
+    expect(credentialHeaderOf(generateContent, none, { secret: 's' })).toEqual(['x-goog-api-key', 's']);
   });
 
   it('the credential is sent in the header that the provider’s address of that family takes', () => {
     const own = headers(['messages', 'authorization'], ['chat', 'api-key']);
-    expect(credentialHeaderOf(messages, own, 's')).toEqual(['authorization', 'Bearer s']);
-    expect(credentialHeaderOf(chat, own, 's')).toEqual(['api-key', 's']);
-    expect(credentialHeaderOf(generateContent, own, 's')).toEqual(['x-goog-api-key', 's']);
+    expect(credentialHeaderOf(messages, own, { secret: 's' })).toEqual(['authorization', 'Bearer s']);
+    expect(credentialHeaderOf(chat, own, { secret: 's' })).toEqual(['api-key', 's']);
+    expect(credentialHeaderOf(generateContent, own, { secret: 's' })).toEqual(['x-goog-api-key', 's']);
+  });
+
+  it('the token of a cloud is a bearer token everywhere, and keys that sign are in no header', () => {
+    const own = headers(['chat', 'api-key']);
+    expect(credentialHeaderOf(chat, own, { secret: 't', bearer: true })).toEqual([
+      'authorization',
+      'Bearer t',
+    ]);
+    expect(credentialHeaderOf(messages, own, { secret: 't', bearer: true })).toEqual([
+      'authorization',
+      'Bearer t',
+    ]);
+    expect(
+      credentialHeaderOf(chat, own, { secret: 's', cloud: { kind: 'aws-sigv4', key: null } }),
+    ).toBeNull();
   });
 });

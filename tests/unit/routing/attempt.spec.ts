@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { chat } from '#lib/core/families/chat';
 import type { Operation } from '#lib/core/families/family';
+import { noClouds } from '#lib/gateway/clouds/access';
 import { tryTargets } from '#lib/gateway/flow/attempt/try-targets';
 import { OfferFaults } from '#lib/gateway/metrics/offer-faults';
 import { createHealth } from '#lib/gateway/routing/breaker';
@@ -92,7 +93,11 @@ async function run(targets: readonly Target[], parts: Parts = {}) {
       underway(exchange);
     },
   };
-  const { answer } = await tryTargets({ clock: systemClock, pools, health, offerFaults }, call, client);
+  const { answer } = await tryTargets(
+    { clock: systemClock, pools, health, offerFaults, access: noClouds },
+    call,
+    client,
+  );
   const body = answer ? Buffer.from(await answer.exchange.peek()).toString() : null;
   return { body, answer, records: call.outcome.attempts };
 }

@@ -3,6 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { chat } from '#lib/core/families/chat';
 import type { Ask } from '#lib/core/families/family';
+import { noClouds } from '#lib/gateway/clouds/access';
 import { tryTargets } from '#lib/gateway/flow/attempt/try-targets';
 import { OfferFaults } from '#lib/gateway/metrics/offer-faults';
 import { createHealth } from '#lib/gateway/routing/breaker';
@@ -75,9 +76,13 @@ function targetAt(place: string): Target {
 async function call(places: readonly string[] = ['a'], more: Partial<Ask> = {}) {
   const ask = { ...askOf(), shows: false as const, ...more };
   const planned = plannedCall(chat, ask, places.map(targetAt));
-  const tried = await tryTargets({ clock: systemClock, pools, health, offerFaults }, planned, {
-    underway: () => {},
-  });
+  const tried = await tryTargets(
+    { clock: systemClock, pools, health, offerFaults, access: noClouds },
+    planned,
+    {
+      underway: () => {},
+    },
+  );
   const text = tried.answer ? Buffer.from(await tried.answer.exchange.peek()).toString() : null;
   // The connection is free for the next call only a turn later.
   await new Promise((resolve) => setImmediate(resolve));

@@ -7,6 +7,7 @@ import type { Ask, Family } from '#lib/core/families/family';
 import { generateContent } from '#lib/core/families/generate-content';
 import { messages } from '#lib/core/families/messages';
 import { responses } from '#lib/core/families/responses';
+import { noClouds } from '#lib/gateway/clouds/access';
 import { tryTargets } from '#lib/gateway/flow/attempt/try-targets';
 import { extendCall } from '#lib/gateway/flow/call/call';
 import { OfferFaults } from '#lib/gateway/metrics/offer-faults';
@@ -122,7 +123,7 @@ export function playProviders() {
     const timeLimits = { ...planned.plan.timeLimits, ...limits };
     const call = extendCall(planned, { plan: { ...planned.plan, attempts, timeLimits } });
     const { answer } = await tryTargets(
-      { clock: systemClock, pools, health: state.health, offerFaults },
+      { clock: systemClock, pools, health: state.health, offerFaults, access: noClouds },
       call,
       {
         underway: () => {},

@@ -6,8 +6,7 @@ import { SecretsSection } from '#components/operator/secrets-section';
 import { PageHead } from '#components/page-head';
 import { buttonStyle } from '#components/ui/button';
 import { EmptyState } from '#components/ui/empty-state';
-import { formOf } from '#lib/console/form';
-import { credentialFields } from '#lib/console/gateway/credential-fields';
+import { credentialForms } from '#lib/console/gateway/credential-forms';
 import { providerRowOf } from '#lib/console/gateway/provider';
 import { readModels } from '#lib/console/models/list';
 import { readForOperator } from '#lib/console/operator';
@@ -62,7 +61,7 @@ export default async function ProvidersPage({ searchParams }: ProvidersPageProps
               offers: ({ offers }) => offers,
             },
           )}
-          fields={formOf(credentialFields)}
+          fields={credentialForms}
           setCredential={setCredentialAction}
           test={testProviderAction}
         />

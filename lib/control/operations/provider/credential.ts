@@ -4,10 +4,11 @@ import { type Context, change } from '#lib/control/operations/declare';
 import { type Field, type FieldFacts, optional } from '#lib/control/operations/field/field';
 import { count, models as modelsField, pattern, toggle, words } from '#lib/control/operations/field/kinds';
 import { refuseUnknownModels } from '#lib/control/operations/known-models';
+import { cloudFields, cloudValue, credentialValue } from '#lib/control/operations/provider/cloud-fields';
 import { badInput, ControlRefused, conflict, notFound, quoted } from '#lib/control/operations/refusal';
 import { commonKey } from '#lib/control/operations/secret/common-key';
 import { defaultCredential } from '#lib/core/facts/credential';
-import { storedCredentialShape } from '#lib/core/schemas/catalogue';
+import { type Auth, storedAuthShape, storedCredentialShape } from '#lib/core/schemas/catalogue';
 import { credentialContext, open, type SealingKey, seal } from '#lib/platform/sealing';
 
 /** Credentials of a provider, withdrawn ones included. */
@@ -56,7 +57,7 @@ export const setCredential = change({
     value: optional(
       credentialField({
         label: 'Credential',
-        help: 'The credential from the provider; it is never shown again.',
+        help: 'The API key from the provider, or the JSON of an identity in its cloud; it is never shown again.',
       }),
     ),
     env: optional(variableField),
@@ -67,6 +68,7 @@ export const setCredential = change({
         example: true,
       }),
     ),
+    ...cloudFields,
     weight: optional(
       count(
         {
@@ -116,8 +118,15 @@ export const setCredential = change({
     credential === 'none'
       ? `${provider} has no credential ${name}`
       : `${provider} has the credential ${name} (${credential})`,
-  run: async (context, { provider, name = defaultCredential, value, env, ...rest }) => {
-    const { remove = false, notNeeded = false, ...settings } = rest;
+  run: async (context, { provider, name = defaultCredential, env, ...input }) => {
+    const { weight, priority, models: served, withdrawn: out, value: key, ...others } = input;
+    const { remove = false, notNeeded = false, ...parts } = others;
+    const settings = { weight, priority, models: served, withdrawn: out };
+    const auth = await readAuth(context, provider);
+    const made = cloudValue(auth, parts);
+    if (key !== undefined && made !== undefined)
+      throw badInput('value', 'give either the credential or the parts of one');
+    const value = key === undefined ? made : credentialValue(auth, key);
     const given = [value !== undefined, env !== undefined, notNeeded, remove].filter(Boolean).length;
     const sets = Object.values(settings).some((setting) => setting !== undefined);
     if (given > 1 || (given === 0 && !sets) || (remove && sets))
@@ -179,12 +188,22 @@ export const setCredential = change({
   },
 });
 
-/** It is sent in a header. */
+/** How credentials of the provider are used; null: each is sent as it is. @throws ControlRefused not_found. */
+async function readAuth({ store }: Context<'gateway'>, id: string): Promise<Auth | null> {
+  const [row] = await store.query<{ auth: unknown }>('SELECT auth FROM provider WHERE id = $1', [id]);
+  if (row === undefined) throw noProvider(id);
+  return storedAuthShape.nullable().parse(row.auth);
+}
+
+/** An API key, which is sent in a header, or JSON: `credentialValue` says which of them a provider takes. */
 export function credentialField(facts: FieldFacts): Field<string, true> {
   const schema = z
     .string('a credential must be a string')
     .trim()
-    .regex(/^[\x21-\x7e]{1,8192}$/, 'a credential must be one line of printable characters without spaces');
+    .regex(
+      /^([\x21-\x7e]{1,8192}|\{[\x20-\x7e\s]{1,16384}\})$/,
+      'a credential must be one line of printable characters without spaces',
+    );
   const shape = { placeholder: 'SECRET', ...facts, secret: true, kind: 'password' as const };
   return { ...shape, required: true, clearable: false, schema, fromText: (text) => text };
 }

@@ -5,7 +5,12 @@ import { readTests, type Tested } from '#lib/control/operations/provider/tested'
 import { defaultCredential } from '#lib/core/facts/credential';
 import type { Address, Catalogue, ProviderFacts } from '#lib/core/facts/snapshot';
 import { formatUsd } from '#lib/core/money';
-import { storedCredentialShape, storedFamiliesShape } from '#lib/core/schemas/catalogue';
+import {
+  cloudKinds,
+  storedAuthShape,
+  storedCredentialShape,
+  storedFamiliesShape,
+} from '#lib/core/schemas/catalogue';
 import { type CredentialHealth, offerState } from '#lib/gateway/routing/health';
 import type { LiveHealth } from '#lib/gateway/routing/live-health';
 import { credentialAt } from '#lib/gateway/settlement/pure/record/stored-attempts';
@@ -56,6 +61,10 @@ export const shownProvider = z.object({
   name: z.string(),
   families: z.array(family),
   credentials: z.array(credential),
+  auth: z
+    .enum(cloudKinds)
+    .nullable()
+    .describe('How credentials of its cloud are used; null: each is an API key.'),
   onDisconnect: z.enum(['abort', 'drain']),
   pricesFrom: z.string().nullable().describe('The page where the provider publishes its prices.'),
   offers: z.int().describe('Number of offers that are not withdrawn.'),
@@ -103,6 +112,7 @@ interface Row {
   readonly families: unknown;
   readonly credential: unknown;
   readonly credentials: readonly CredentialRow[];
+  readonly auth: unknown;
   readonly onDisconnect: string;
   readonly pricesFrom: string | null;
   readonly _count: { readonly offers: number };
@@ -137,6 +147,7 @@ function shown(row: Row, facts: ProviderFacts | undefined, known: Known): ShownP
     offers: row._count.offers,
     families: familiesOf(row.families, facts),
     credentials: credentialsOf(row, facts, known),
+    auth: storedAuthShape.nullable().safeParse(row.auth).data?.kind ?? null,
     onDisconnect: row.onDisconnect === 'abort' ? 'abort' : 'drain',
   };
 }

@@ -6,11 +6,14 @@ import type { CredentialFacts } from '#lib/core/facts/credential';
 import { isRetired } from '#lib/core/facts/retired';
 import type { Catalogue, OfferFacts } from '#lib/core/facts/snapshot';
 import { credentialHeaderOf } from '#lib/core/families/credential-header';
+import { applyEdits } from '#lib/core/families/edits';
 import type { Family } from '#lib/core/families/family';
 import { families } from '#lib/core/families/index';
+import { variantOf } from '#lib/core/families/messages/variant';
 import { price } from '#lib/core/metering/price';
 import { formatUsd } from '#lib/core/money';
 import { maskCredential } from '#lib/core/relay/credential-mask';
+import type { Access } from '#lib/gateway/clouds/access';
 import { poolOf } from '#lib/gateway/routing/pure/pool';
 import { providerRequestId } from '#lib/gateway/upstream/headers';
 import type { Pools } from '#lib/gateway/upstream/pools';
@@ -85,33 +88,47 @@ function rateOf({ price }: OfferFacts): bigint {
   return input + output + fee;
 }
 
-/** Makes the call. Never rejects: errors are part of the result. @param pools null: without a proxy. */
+/**
+ * Makes the call. Never rejects: errors are part of the result.
+ * @param reached `pools` null: without a proxy; `access` null: without tokens of clouds.
+ */
 export async function probe(
-  { family, offer, url, credential: { secret: credential } }: Probe,
-  pools: Pools | null,
+  { family, offer, url, credential: given }: Probe,
+  { pools, access }: { readonly pools: Pools | null; readonly access: Access | null },
 ): Promise<Probed> {
   const began = performance.now();
-  const body = { ...family.leastBody, ...budgetOf(family, offer) };
-  const ask = readAsk(family, offer.upstreamModel, body);
-  const named = family.id === 'generate-content' ? body : { model: offer.upstreamModel, ...body };
-  const [name, value] = credentialHeaderOf(family, offer.provider, credential);
   const none = { input: null, output: null, cost: null, upstreamRequestId: null };
+  let credential = given.secret;
   try {
-    const answer = await request(
-      new URL(`${url.pathname.replace(/\/+$/, '')}${family.upstreamPath(ask, offer)}`, url.origin),
-      {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          'accept-encoding': 'identity',
-          ...(family.requiredHeader ? Object.fromEntries([family.requiredHeader]) : {}),
-          [name]: value,
-        },
-        ...(pools && { dispatcher: pools.for(url.origin, limitMs) }),
-        body: JSON.stringify(named),
-        signal: AbortSignal.timeout(limitMs),
-      },
-    );
+    const least = { ...family.leastBody, ...budgetOf(family, offer) };
+    const ask = readAsk(family, offer.upstreamModel, least);
+    const variant = family.id === 'messages' ? variantOf(offer) : null;
+    const named = family.id === 'generate-content' ? least : { model: offer.upstreamModel, ...least };
+    const body =
+      variant === null
+        ? Buffer.from(JSON.stringify(named))
+        : applyEdits(ask.scan.body, family.edits(ask, offer, null));
+    const path = `${url.pathname.replace(/\/+$/, '')}${family.upstreamPath(ask, offer)}`;
+    const opened = await access?.open(offer.provider, given, url);
+    const sent = opened?.credential ?? given;
+    credential = sent.secret;
+    const contentType = 'application/json';
+    const signature = opened?.sign?.({ method: 'POST', path, contentType, body });
+    const required = variant === null ? family.requiredHeader : undefined;
+    const answer = await request(new URL(`${url.origin}${path}`), {
+      method: 'POST',
+      headers: [
+        'content-type',
+        contentType,
+        'accept-encoding',
+        'identity',
+        ...(required ?? []),
+        ...(credentialHeaderOf(family, offer.provider, sent) ?? (await signature) ?? []),
+      ],
+      ...(pools && { dispatcher: pools.for(url.origin, limitMs) }),
+      body,
+      signal: AbortSignal.timeout(limitMs),
+    });
     const text = await readText(answer.body);
     const durationMs = Math.round(performance.now() - began);
     const { statusCode: status, headers } = answer;

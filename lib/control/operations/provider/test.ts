@@ -42,7 +42,7 @@ export const testProvider = change({
   follow: async (context, result) => {
     const { provider, name } = result;
     const print = await readFingerprint(context.pool, provider, name);
-    const outcome = await probe(await probeOf(context, provider, name), context.pools);
+    const outcome = await probe(await probeOf(context, provider, name), context);
     await keepTest(context.pool, { provider, name, print }, outcome);
     return { ...result, outcome };
   },

@@ -56,7 +56,7 @@ const shared: readonly Saying[] = [
     kind: 'model_gone',
     code: /^(model_?not_?found|model_(decommissioned|deprecated|terminated|not_available|not_exist)|invalid_model|deploymentnotfound|modelnotopen|invalidendpointormodel\.notfound)$/,
     message: new RegExp(
-      `^(the (requested )?model ${NAME} (does not exist|(was |is )?not found|is not available|is no longer|has been (deprecated|decommissioned|retired|removed)|has reached its end)|(publisher )?model ${NAME} ((was|is) )?not found|model:? not found|models/\\S{1,200} is (not found|no longer)|this model\\b.{0,80}\\b(no longer|end of (its )?life|deprecated|retired)|not found the model|(\\[\\d+\\]\\[)?unknown model|invalid model: |no endpoints found for |the api deployment for this resource does not exist|function ${NAME}: not found for account)`,
+      `^(the (requested )?model ${NAME} (does not exist|(was |is )?not found|is not available|is no longer|has been (deprecated|decommissioned|retired|removed)|has reached its end)|(publisher )?model ${NAME} ((was|is) )?not found|model:? not found|models/\\S{1,200} is (not found|no longer)|this model\\b.{0,80}\\b(no longer|end of (its )?life|deprecated|retired)|not found the model|(\\[\\d+\\]\\[)?unknown model|invalid model: |no endpoints found for |the provided model identifier is invalid|invocation of model id ${NAME} with on-demand throughput|you don't have access to the model |the api deployment for this resource does not exist|function ${NAME}: not found for account)`,
     ),
   },
   {
@@ -72,6 +72,11 @@ const shared: readonly Saying[] = [
     code: /^(invalid_api_key|api_key_(invalid|expired)|invalid_authentication_error|account_(deactivated|disabled)|organization_on_hold)$/,
     message:
       /^([a-z ]{0,40}(api[_ ]?key[_ ](is[_ ])?(not[_ ]valid|invalid)|(invalid|incorrect)[_ ]api[_ ]?key)|(your |the )?api[_ ]?key (has |is )?expired|(this|your) (organization|account|workspace|team|project) (has been|is|was) (disabled|suspended|deactivated|restricted|terminated)|consumer \S{1,200} has been suspended)/,
+  },
+  {
+    whose: 'provider',
+    kind: 'server',
+    message: /^the request failed due to an error while processing the model/,
   },
   {
     whose: 'provider',

@@ -1,32 +1,47 @@
 import { credentialHeaderOf } from '#lib/core/families/credential-header';
+import { applyEdits } from '#lib/core/families/edits';
 import type { Ask, Edit, Family } from '#lib/core/families/family';
+import { isVariantHeader, variantOf } from '#lib/core/families/messages/variant';
 import { nestedEdits } from '#lib/core/families/nested';
 import { queryToProvider } from '#lib/core/families/query';
 import { nativeThinking } from '#lib/core/translation/native-thinking';
+import { countDecoder, messagesDecoder } from '#lib/gateway/clouds/answers';
 import type { SentCall } from '#lib/gateway/flow/attempt/translate-call';
 import { editedBody } from '#lib/gateway/flow/upload/edited-body';
 import type { Target } from '#lib/gateway/routing/pure/target';
 import { makerOf } from '#lib/gateway/routing/pure/translate';
 import type { Outgoing } from '#lib/gateway/upstream/attempt';
-import { headersToProvider } from '#lib/gateway/upstream/headers';
+import { allowedBetas, headersToProvider, headerText } from '#lib/gateway/upstream/headers';
 
 /** What is sent to one target: the client's own bytes except for what must differ (contract: body/replaced). */
 export function outgoing(call: SentCall, target: Target): Outgoing {
   const { ask, family } = call;
-  const { body, contentLength } = editedBody(ask.scan, editsOf(ask, family, target));
-  const query = queryToProvider(call.query, ask.operation.query);
-  const path = family.upstreamPath(ask, target.offer);
-  const headers = headersToProvider(call.arrival.headers, {
-    credential: credentialHeaderOf(family, target.offer.provider, target.credential.secret),
+  const { offer } = target;
+  const { headers: given } = call.arrival;
+  const variant = family.id === 'messages' ? variantOf(offer) : null;
+  const betas = allowedBetas(headerText(given, 'anthropic-beta'), offer.denyBetas);
+  const edits = editsOf(ask, family, target, betas);
+  // The variants take no query.
+  const query = variant === null ? queryToProvider(call.query, ask.operation.query) : '';
+  const path = family.upstreamPath(ask, offer);
+  const headers = headersToProvider(given, {
+    credential: credentialHeaderOf(family, offer.provider, target.credential),
     body: bodyOf(ask),
-    denyBetas: target.offer.denyBetas,
+    denyBetas: offer.denyBetas,
     workspaceId: call.snapshot.workspace.id,
+    ...(variant && { without: (name: string) => isVariantHeader(variant, name) }),
   });
   const required = family.requiredHeader;
-  if (required && !call.arrival.headers[required[0]]) headers.push(...required);
+  if (required && variant === null && !given[required[0]]) headers.push(...required);
+  const { method, download, steps } = ask.operation;
+  if (variant === 'bedrock' && steps === 'count') {
+    const body = countBody(applyEdits(ask.scan.body, edits));
+    return { method, path, headers, body, unwrap: countDecoder };
+  }
+  const { body, contentLength } = editedBody(ask.scan, edits);
   if (contentLength !== null) headers.push('content-length', String(contentLength));
-  const { method, download } = ask.operation;
   return {
+    ...(variant && { unwrap: messagesDecoder }),
     method,
     path: query === '' ? path : `${path}?${query}`,
     headers,
@@ -35,12 +50,18 @@ export function outgoing(call: SentCall, target: Target): Outgoing {
   };
 }
 
-function editsOf(ask: Ask, family: Family, target: Target): readonly Edit[] {
+/** Bedrock counts the tokens of a request to a model, which it takes inside another one. */
+function countBody(invocation: Uint8Array): Uint8Array {
+  const body = Buffer.from(invocation).toString('base64');
+  return Buffer.from(JSON.stringify({ input: { invokeModel: { body } } }));
+}
+
+function editsOf(ask: Ask, family: Family, target: Target, betas: string): readonly Edit[] {
   if (ask.operation.steps === 'stored') return [];
   // A translated body may have its budget already.
   const named = ask.budget !== null && ask.budgetIsNested !== true;
   const edits = [
-    ...family.edits(ask, target.offer, named ? null : target.injectBudget),
+    ...family.edits(ask, target.offer, named ? null : target.injectBudget, betas),
     ...nativeThinking(ask.scan, family.id, makerOf(target.model.id)),
   ];
   return ask.nested ? [...edits, ...nestedEdits(ask, target.nested)] : edits;

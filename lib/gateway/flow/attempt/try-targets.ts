@@ -1,13 +1,14 @@
 import type { Fault } from '#lib/core/families/reading/fault';
 import { createReading, type Reading, sealedReading } from '#lib/core/metering/create-meter';
+import type { Access } from '#lib/gateway/clouds/access';
 import { faultOf } from '#lib/gateway/flow/attempt/fault-of';
-import { outgoing } from '#lib/gateway/flow/attempt/outgoing';
+import { readyAttempt } from '#lib/gateway/flow/attempt/ready-attempt';
 import { isRepeatable } from '#lib/gateway/flow/attempt/repeatable';
 import { type SentCall, type TranslatedCall, translateCall } from '#lib/gateway/flow/attempt/translate-call';
 import type { PlannedCall } from '#lib/gateway/flow/call/call';
 import type { GoneWatch } from '#lib/gateway/flow/steps/client-gone';
 import type { OfferFaults } from '#lib/gateway/metrics/offer-faults';
-import type { CredentialFault } from '#lib/gateway/routing/health';
+import type { AttemptReport, CredentialFault } from '#lib/gateway/routing/health';
 import type { Target } from '#lib/gateway/routing/pure/target';
 import { limitsOfModel } from '#lib/gateway/routing/pure/time-limits';
 import type { AttemptRecord } from '#lib/gateway/settlement/pure/entry';
@@ -20,6 +21,7 @@ import { isUnreachable } from '#lib/gateway/upstream/pure/classify';
 /** What attempts need, and where faults of offers are reported to the operator. */
 export interface TryDeps extends AttemptDeps {
   readonly offerFaults: OfferFaults;
+  readonly access: Access;
 }
 
 /** The answer that goes to the client, and how it was asked for. */
@@ -46,6 +48,8 @@ interface Step {
   readonly counts: boolean;
   /** The same request once more on a fresh connection (contract: routing/pooled-connections). */
   readonly fresh: boolean;
+  /** Signed once more, with the right time; absent: it is the first time. */
+  readonly signedAgain?: true;
 }
 
 /**
@@ -78,17 +82,21 @@ export async function tryTargets(
       queue.push({ ...step, planned: false });
       continue;
     }
-    const target = step.fresh ? step.target : aimed(deps, step.target, nowMs);
-    const translated = target.family === call.family.id ? null : await translateCall(call, target);
+    const stays = step.fresh || step.signedAgain === true;
+    const planned = stays ? step.target : aimed(deps, step.target, nowMs);
+    const translated = planned.family === call.family.id ? null : await translateCall(call, planned);
     // It stood behind others, so it is found out only now that it cannot be translated.
     if (translated !== null && 'message' in translated) continue;
     const sent: SentCall = translated?.sent ?? call;
-    const running = deps.health.begin(target, nowMs, chain.isFurther(step));
+    const running = deps.health.begin(planned, nowMs, chain.isFurther(step));
     if (!running) {
       translated?.abandon();
       continue;
     }
     if (step.counts) chain.made += 1;
+    const made = readyAttempt(deps.access, sent, planned);
+    const ready = made instanceof Promise ? await orOver(made, running) : made;
+    const { target, outgoing, unsent, refused } = ready;
     const { exchange, beganMono, tried } = openAttempt(deps, {
       target,
       running,
@@ -99,7 +107,8 @@ export async function tryTargets(
       repeatable: !step.fresh && repeatable,
       generates,
       stream: ask.stream,
-      outgoing: () => outgoing(sent, target),
+      outgoing,
+      unsent,
       readingOf: (exchange) => readingOf(sent, exchange),
       faultOf: (status, body) => faultOf(sent, target, status, body),
     });
@@ -139,6 +148,11 @@ export async function tryTargets(
     failedMs += tookMs;
     if (verdict === 'again') {
       queue.splice(at + 1, 0, { target, planned: false, counts: false, fresh: true });
+      continue;
+    }
+    const date = credentialFault === null ? null : headerText(exchange.headers, 'date');
+    if (date !== null && refused(date) && step.signedAgain !== true) {
+      queue.splice(at + 1, 0, { ...step, target: planned, planned: false, counts: false, signedAgain: true });
       continue;
     }
     const rest = target.pool.filter(({ name }) => name !== target.credential.name);
@@ -197,6 +211,16 @@ class Chain {
     if (this.#repeated.has(id) || this.#most - this.made < 2) return false;
     this.#repeated.add(id);
     return true;
+  }
+}
+
+/** An attempt that cannot even be made is over for its offer. */
+async function orOver<Made>(made: Promise<Made>, running: AttemptReport): Promise<Made> {
+  try {
+    return await made;
+  } catch (error) {
+    running.over();
+    throw error;
   }
 }
 

@@ -89,6 +89,9 @@ export function failureName(error: unknown): string {
     EMPTY_ANSWER: 'empty_answer',
     CUT_ANSWER: 'cut_answer',
     UNTRANSLATABLE_ANSWER: 'untranslatable_answer',
+    BAD_EVENT_STREAM: 'bad_answer',
+    TOKEN_REFUSED: 'token_refused',
+    TOKEN_UNAVAILABLE: 'token_unavailable',
   };
   const machine = machineFaultOf(error);
   if (machine !== null) return machine;

@@ -107,6 +107,40 @@ describe('the credential of a provider (contract: control-plane/credentials)', (
     await give({ provider: 'acme', value: secret });
   });
 
+  it('may be made of the parts that its cloud takes, and shows none of them (contract: families/cloud-credentials)', async () => {
+    const cloud = (id: string, auth: string) =>
+      `  - { id: ${id}, name: ${id}, families: { chat: ${sandbox.url} }, auth: ${auth} }\n`;
+    await apply(
+      `providers:\n${cloud('aws', '{ kind: aws-sigv4, region: eu-west-1 }')}${cloud('ms', '{ kind: entra-id }')}${cloud('gcp', '{ kind: google-service-account }')}`,
+    );
+    const keys = { accessKeyId: 'AKIATEST', secretAccessKey: 'aws-secret-0123456789' };
+    await give({ provider: 'aws', ...keys });
+    await give({ provider: 'ms', machine: true });
+    const pem = '-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY-----\n';
+    const account = { type: 'service_account', client_email: 'a@b', private_key: pem };
+    await give({ provider: 'gcp', value: JSON.stringify(account, null, 2) });
+    const { providers } = await host().catalogue();
+    const made = ['aws', 'ms', 'gcp'].map((id) => providers.get(id)?.credentials[0]?.cloud?.key ?? null);
+    expect(made).toEqual([keys, null, account]);
+    expect(providers.get('ms')?.credentials[0]?.cloud).toEqual({ kind: 'entra-id', key: null });
+    const shown = await list();
+    expect(shown.filter(({ auth }) => auth !== null).map(({ id, auth }) => [id, auth])).toEqual([
+      ['aws', 'aws-sigv4'],
+      ['gcp', 'google-service-account'],
+      ['ms', 'entra-id'],
+    ]);
+    for (const text of [JSON.stringify(shown), await written()]) {
+      expect(text).not.toContain(keys.secretAccessKey);
+      expect(text).not.toContain('PRIVATE KEY');
+    }
+    expect(await refusalOf(give({ provider: 'acme', ...keys }))).toContain('an API key only');
+    expect(await refusalOf(give({ provider: 'ms', ...keys }))).toContain('do not take it');
+    expect(await refusalOf(give({ provider: 'aws', value: '{"accessKeyId":"AK"}' }))).toContain(
+      'secretAccessKey',
+    );
+    expect(await refusalOf(give({ provider: 'aws', value: 'k', machine: true }))).toContain('either');
+  });
+
   it('is one value, one variable, or none, and no text that a header cannot carry', async () => {
     const wrong = [{}, { value: secret, env: 'A' }, { value: 'a\nb' }, { value: 'a b' }, { env: 'no name' }];
     for (const input of wrong) expect(await refusalOf(give({ provider: 'acme', ...input }))).not.toBe('');

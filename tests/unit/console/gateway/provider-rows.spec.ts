@@ -25,7 +25,8 @@ describe('the row of a provider', () => {
     id: 'a',
     name: 'A',
     families,
-    onDisconnect: 'drain',
+    auth: null,
+      onDisconnect: 'drain',
     pricesFrom: null,
     offers: 2,
   } as const;

@@ -9,7 +9,7 @@ import { ModelList } from '#components/operator/provider/model-list';
 import { PageHead } from '#components/page-head';
 import { Section } from '#components/section';
 import { formOf } from '#lib/console/form';
-import { credentialFields } from '#lib/console/gateway/credential-fields';
+import { credentialForms } from '#lib/console/gateway/credential-forms';
 import { providerRowOf } from '#lib/console/gateway/provider';
 import { readForOperator } from '#lib/console/operator';
 import { setProvider } from '#lib/control/operations/provider/set';
@@ -87,7 +87,7 @@ export default async function ProviderPage({ params, searchParams }: ProviderPag
       </Section>
       <Credentials
         provider={row}
-        fields={formOf(credentialFields)}
+        fields={credentialForms[row.auth ?? 'key']}
         setCredential={setCredentialAction}
         test={testProviderAction}
       />

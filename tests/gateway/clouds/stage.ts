@@ -1,0 +1,146 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { applyCatalogue } from '#lib/control/operations/catalogue/apply';
+import { type Clouds, cloudKeys, startClouds } from '#tests/support/clouds/clouds';
+import { operate } from '#tests/support/control/operate';
+import { type OwnStack, startStack } from '#tests/support/stack';
+
+/** A gateway with a provider for each way of paying a cloud. */
+export interface CloudStage {
+  readonly stack: OwnStack;
+  readonly clouds: Clouds;
+  readonly key: string;
+  /** Calls a model; text of the answer. */
+  ask(path: string, body: object, headers?: Record<string, string>): Promise<Answered>;
+  close(): Promise<void>;
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly text: string;
+  readonly id: string;
+}
+
+const price = { input: '1', cachedInput: '0.1', output: '4' };
+
+/** Providers by id, with their variable of the credential. */
+function providersAt(url: string) {
+  const vertex = `${url}/v1/projects/p/locations/l`;
+  const aws = { kind: 'aws-sigv4', region: 'eu-west-1' };
+  const bedrock = {
+    families: { messages: url, chat: `${url}/bedrock/openai/v1` },
+    credentialHeaders: { messages: 'authorization' },
+    auth: aws,
+    variants: { messages: 'bedrock' },
+  };
+  const azure = {
+    families: { chat: `${url}/openai/v1/azure` },
+    credentialHeaders: { chat: 'api-key' },
+    auth: { kind: 'entra-id', authority: url },
+  };
+  return {
+    'azure-key': azure,
+    'azure-entra': azure,
+    'azure-workload': azure,
+    vertex: {
+      families: {
+        messages: `${vertex}/publishers/anthropic`,
+        'generate-content': `${vertex}/publishers/google`,
+        chat: `${vertex}/endpoints/openapi`,
+      },
+      auth: { kind: 'google-service-account' },
+      variants: { messages: 'vertex' },
+    },
+    'bedrock-key': bedrock,
+    'bedrock-keys': bedrock,
+    'bedrock-role': bedrock,
+  };
+}
+
+export async function openStage(): Promise<CloudStage> {
+  const clouds = await startClouds();
+  const tokenFile = join(mkdtempSync(join(tmpdir(), 'clouds-')), 'token');
+  writeFileSync(tokenFile, 'federated-token\n');
+  const { aws, role, entra } = cloudKeys;
+  const credentials: Record<string, string> = {
+    'azure-key': cloudKeys.azure,
+    'azure-entra': JSON.stringify(entra),
+    'azure-workload': 'default',
+    vertex: clouds.serviceAccount,
+    'bedrock-key': cloudKeys.bedrock,
+    'bedrock-keys': JSON.stringify(aws),
+    'bedrock-role': JSON.stringify({ ...aws, role }),
+  };
+  const variableOf = (id: string) => `CLOUD_${id.toUpperCase().replaceAll('-', '_')}`;
+  const stack = await startStack({
+    env: {
+      ...Object.fromEntries(Object.entries(credentials).map(([id, text]) => [variableOf(id), text])),
+      LOG_LEVEL: 'info',
+      AWS_ENDPOINT_URL_STS: `${clouds.url}/sts`,
+      AZURE_TENANT_ID: entra.tenant,
+      AZURE_CLIENT_ID: entra.clientId,
+      AZURE_FEDERATED_TOKEN_FILE: tokenFile,
+    },
+  });
+  const providers = Object.entries(providersAt(clouds.url)).map(([id, settings]) => ({
+    id,
+    name: id,
+    credential: { env: variableOf(id) },
+    ...settings,
+  }));
+  const offers = (ids: readonly string[], families: readonly string[], upstreamModel: string) =>
+    ids.map((provider) => ({ provider, upstreamModel, families, price }));
+  const model = (id: string, list: readonly object[]) => ({
+    id,
+    name: id,
+    contextTokens: 1_000_000,
+    maxOutputTokens: 65_536,
+    input: ['text'],
+    output: ['text'],
+    offers: list,
+  });
+  const claude = 'eu.anthropic.claude-sonnet-4-5-v1:0';
+  const models = [
+    ...['azure-key', 'azure-entra', 'azure-workload'].map((id) =>
+      model(`cloud/${id}`, offers([id], ['chat'], 'gpt')),
+    ),
+    ...['bedrock-key', 'bedrock-keys', 'bedrock-role'].map((id) =>
+      model(`cloud/${id}`, offers([id], ['messages', 'chat'], claude)),
+    ),
+    model('cloud/vertex', offers(['vertex'], ['messages', 'chat'], 'claude@1')),
+    model('cloud/gemini', offers(['vertex'], ['generate-content'], 'gemini-1')),
+    model('anthropic/everywhere', [
+      ...offers(['bedrock-role'], ['messages'], claude),
+      ...offers(['vertex'], ['messages'], 'claude@1'),
+    ]),
+  ];
+  await operate(stack.db, applyCatalogue, {
+    files: [{ name: 'clouds.yaml', text: JSON.stringify({ providers, models }) }],
+  });
+  const { slug } = await stack.workspace();
+  const { key } = await stack.key(slug);
+  await stack.announce();
+  return {
+    stack,
+    clouds,
+    key,
+    ask: async (path, body, headers = {}) => {
+      for (;;) {
+        const answer = await fetch(`${stack.url}${path}`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+          body: JSON.stringify(body),
+        });
+        const text = await answer.text();
+        // On a busy machine, the database may not answer in time.
+        if (/auth_resolve_failed|hydrate_cooldown/.test(text)) continue;
+        return { status: answer.status, text, id: answer.headers.get('x-request-id') ?? '' };
+      }
+    },
+    close: async () => {
+      await stack.close();
+      clouds.close();
+    },
+  };
+}

@@ -1,0 +1,283 @@
+/**
+ * The issuers and fronts of Azure, Google and AWS for tests, in their own process. They check what the real ones check:
+ * signatures of assertions and requests, audiences, times and lives of tokens. Signatures of requests are checked by
+ * `aws4`, which shares no code with the signer.
+ */
+import { createHash, createPublicKey, randomBytes, verify } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import aws4 from 'aws4';
+import { bedrockMessages, completion, content, message, sse } from '#tests/support/clouds/answers';
+import { type CloudState, calm, cloudKeys } from '#tests/support/clouds/control';
+
+let state: CloudState = { ...calm };
+let publicKey = '';
+/** Tokens by what they are for, with the end of their life in this process's time, ms. */
+const tokens = new Map<string, { readonly use: string; readonly untilMs: number }>();
+const roleKeys = new Map<
+  string,
+  { readonly secret: string; readonly token: string; readonly untilMs: number }
+>();
+
+const now = () => Date.now() + state.aheadMs;
+const json = { 'content-type': 'application/json' };
+
+interface Asked {
+  readonly request: IncomingMessage;
+  readonly path: string;
+  readonly body: Buffer;
+  readonly origin: string;
+}
+interface Given {
+  readonly status: number;
+  readonly headers?: Record<string, string>;
+  readonly body: string | readonly Buffer[];
+}
+
+const given = (status: number, body: object): Given => ({
+  status,
+  headers: json,
+  body: JSON.stringify(body),
+});
+
+function issued(use: string): string {
+  const token = `${use}-token-${randomBytes(12).toString('hex')}`;
+  tokens.set(token, { use, untilMs: now() + state.tokenSeconds * 1000 });
+  return token;
+}
+
+function bearerFor(request: IncomingMessage, use: string): boolean {
+  const known = tokens.get((request.headers.authorization ?? '').slice('Bearer '.length));
+  return known?.use === use && known.untilMs > now() && !state.revoked;
+}
+
+function googleToken({ body, origin }: Asked): Given {
+  const form = new URLSearchParams(body.toString());
+  const refuse = (description: string) =>
+    given(400, { error: 'invalid_grant', error_description: description });
+  if (form.get('grant_type') !== 'urn:ietf:params:oauth:grant-type:jwt-bearer')
+    return refuse('Bad grant type');
+  const [head = '', claims = '', signature = ''] = (form.get('assertion') ?? '').split('.');
+  const valid = verify(
+    'RSA-SHA256',
+    Buffer.from(`${head}.${claims}`),
+    createPublicKey(publicKey),
+    Buffer.from(signature, 'base64url'),
+  );
+  if (!valid) return refuse('Invalid JWT Signature.');
+  const { iss, aud, scope, iat, exp } = JSON.parse(Buffer.from(claims, 'base64url').toString());
+  if (iss !== cloudKeys.email || state.revoked) return refuse('Invalid grant: account not found');
+  if (aud !== `${origin}/google/token` || !String(scope).includes('cloud-platform'))
+    return refuse('Bad audience');
+  const seconds = now() / 1000;
+  if (iat > seconds + 60 || exp < seconds || exp - iat > 3_600 || iat < seconds - 120) {
+    return refuse('Invalid JWT: Token must be a short-lived token and in a reasonable timeframe.');
+  }
+  return given(200, { access_token: issued('google'), expires_in: state.tokenSeconds, token_type: 'Bearer' });
+}
+
+function vertex({ request, path, body }: Asked): Given {
+  const refuse = (status: number, name: string) =>
+    given(status, { error: { code: status, message: `Vertex says ${name}`, status: name } });
+  if (!bearerFor(request, 'google')) return refuse(401, 'UNAUTHENTICATED');
+  if (state.refuseWith > 0) return refuse(state.refuseWith, 'RESOURCE_EXHAUSTED');
+  const asked = JSON.parse(body.toString());
+  if (path.includes('/publishers/anthropic/')) {
+    if (asked.anthropic_version !== 'vertex-2023-10-16') return refuse(400, 'INVALID_ARGUMENT');
+    if (path.endsWith('/count-tokens:rawPredict')) return given(200, { input_tokens: 7 });
+    if ('model' in asked) return refuse(400, 'INVALID_ARGUMENT');
+    if (path.endsWith(':streamRawPredict')) {
+      return { status: 200, headers: { 'content-type': 'text/event-stream' }, body: sse };
+    }
+    return path.endsWith(':rawPredict') ? given(200, message) : refuse(404, 'NOT_FOUND');
+  }
+  if (path.endsWith('/endpoints/openapi/chat/completions')) return given(200, completion);
+  if (path.includes(':streamGenerateContent')) {
+    return {
+      status: 200,
+      headers: { 'content-type': 'text/event-stream' },
+      body: `data: ${JSON.stringify(content)}\n\n`,
+    };
+  }
+  return path.endsWith(':generateContent') ? given(200, content) : refuse(404, 'NOT_FOUND');
+}
+
+function entra({ path, body, origin }: Asked): Given {
+  const { tenant, clientId, clientSecret } = cloudKeys.entra;
+  // Its clients accept only https; the gateway sends to the address that is configured.
+  const root = `${origin.replace('http:', 'https:')}/${tenant}`;
+  if (path.endsWith('/.well-known/openid-configuration')) {
+    return given(200, {
+      token_endpoint: `${root}/oauth2/v2.0/token`,
+      authorization_endpoint: `${root}/oauth2/v2.0/authorize`,
+      issuer: `${root}/v2.0`,
+      jwks_uri: `${root}/discovery/v2.0/keys`,
+    });
+  }
+  const form = new URLSearchParams(body.toString());
+  const proof =
+    form.get('client_secret') === clientSecret || form.get('client_assertion') === 'federated-token';
+  const right =
+    form.get('grant_type') === 'client_credentials' && form.get('client_id') === clientId && proof;
+  if (!right || state.revoked || !(form.get('scope') ?? '').includes('cognitiveservices')) {
+    return given(401, {
+      error: 'invalid_client',
+      error_description: 'AADSTS7000215: Invalid client secret provided.',
+      error_codes: [7000215],
+    });
+  }
+  return given(200, { token_type: 'Bearer', expires_in: state.tokenSeconds, access_token: issued('azure') });
+}
+
+function azure({ request, path }: Asked): Given {
+  const keyed = request.headers['api-key'] === cloudKeys.azure && !state.revoked;
+  if (!keyed && !bearerFor(request, 'azure')) {
+    return given(401, { error: { code: '401', message: 'Access denied due to invalid credentials.' } });
+  }
+  return path.endsWith('/chat/completions')
+    ? given(200, completion)
+    : given(404, { error: { message: 'no' } });
+}
+
+/** Whether a request is signed by Signature Version 4 with known keys, as AWS's document says. */
+function signatureFault({ request, path, body }: Asked, service: string): string | null {
+  const { headers } = request;
+  const authorization = headers.authorization ?? '';
+  const parts =
+    /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/([^/]+)\/aws4_request, ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/;
+  const [, id = '', , region = '', named, list = ''] = parts.exec(authorization) ?? [];
+  if (named !== service) return 'The request is not signed for this service.';
+  const role = roleKeys.get(id);
+  if (role && (role.untilMs < now() || headers['x-amz-security-token'] !== role.token)) {
+    return 'The security token included in the request is expired';
+  }
+  const secret = id === cloudKeys.aws.accessKeyId ? cloudKeys.aws.secretAccessKey : role?.secret;
+  if (secret === undefined || state.revoked) return 'The security token included in the request is invalid.';
+  const hash = createHash('sha256').update(body).digest('hex');
+  const said = headers['x-amz-content-sha256'];
+  if (said !== undefined && said !== hash) return 'The body is not the one that was signed.';
+  const sentDate = String(headers['x-amz-date'] ?? '');
+  const atMs = Date.parse(
+    sentDate.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'),
+  );
+  // AWS takes five minutes; here it is three, so that a clock that is four minutes off is noticed.
+  if (!(Math.abs(atMs - now()) <= 180_000))
+    return 'Signature expired: its date is not within the allowed range.';
+  const signedHeaders = Object.fromEntries(
+    list.split(';').map((name) => [name, String(headers[name] ?? '')]),
+  );
+  if (!('host' in signedHeaders) || !('x-amz-date' in signedHeaders)) return 'A header is not signed.';
+  const sent = {
+    method: request.method ?? '',
+    path,
+    service,
+    region,
+    headers: signedHeaders,
+    body: body.toString(),
+    // `aws4` would sign one more.
+    extraHeadersToIgnore: 'content-length' in signedHeaders ? {} : { 'content-length': true },
+  };
+  const again = aws4.sign(sent, {
+    accessKeyId: id,
+    secretAccessKey: secret,
+    ...(role && { sessionToken: role.token }),
+  });
+  const expected = String(again.headers?.Authorization).split('Signature=')[1];
+  if (expected === authorization.split('Signature=')[1]) return null;
+  return 'The request signature we calculated does not match the signature you provided.';
+}
+
+function sts(asked: Asked): Given {
+  const fault = signatureFault(asked, 'sts');
+  const form = new URLSearchParams(asked.body.toString());
+  if (fault !== null || form.get('RoleArn') !== cloudKeys.role) {
+    const text = `<ErrorResponse><Error><Type>Sender</Type><Code>AccessDenied</Code><Message>not authorized to perform sts:AssumeRole</Message></Error></ErrorResponse>`;
+    return { status: 403, headers: { 'content-type': 'text/xml' }, body: text };
+  }
+  const id = `ASIA${randomBytes(8).toString('hex').toUpperCase()}`;
+  const [secret, token] = [randomBytes(20).toString('hex'), `session-${randomBytes(20).toString('hex')}`];
+  const untilMs = now() + state.tokenSeconds * 1000;
+  roleKeys.set(id, { secret, token, untilMs });
+  const text = `<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult><Credentials><AccessKeyId>${id}</AccessKeyId><SecretAccessKey>${secret}</SecretAccessKey><SessionToken>${token}</SessionToken><Expiration>${new Date(untilMs).toISOString()}</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>`;
+  return { status: 200, headers: { 'content-type': 'text/xml' }, body: text };
+}
+
+function bedrock(asked: Asked): Given {
+  const { request, path, body } = asked;
+  const keyed = request.headers.authorization === `Bearer ${cloudKeys.bedrock}` && !state.revoked;
+  const fault = keyed ? null : signatureFault(asked, 'bedrock');
+  if (fault !== null) return given(403, { message: fault });
+  if (state.refuseWith > 0) return given(state.refuseWith, { message: 'Too many requests, please wait.' });
+  if (path.endsWith('/chat/completions')) return given(200, completion);
+  const sent = JSON.parse(body.toString());
+  if (path.endsWith('/count-tokens')) {
+    const inner = JSON.parse(Buffer.from(sent.input.invokeModel.body, 'base64').toString());
+    const right =
+      inner.anthropic_version === 'bedrock-2023-05-31' && inner.max_tokens > 0 && !('model' in inner);
+    return right ? given(200, { inputTokens: 7 }) : given(400, { message: 'Malformed input request' });
+  }
+  const wrong = ['model', 'stream'].filter((name) => name in sent);
+  if (sent.anthropic_version !== 'bedrock-2023-05-31' || wrong.length > 0) {
+    return given(400, { message: `Malformed input request: ${wrong.join(', ')}` });
+  }
+  if (path.endsWith('/invoke')) return given(200, message);
+  if (!path.endsWith('/invoke-with-response-stream')) return given(404, { message: 'no such operation' });
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/vnd.amazon.eventstream', 'x-amzn-requestid': 'bedrock-request' },
+    body: bedrockMessages(state.ending),
+  };
+}
+
+const fronts: readonly (readonly [what: string, begins: RegExp, answer: (asked: Asked) => Given])[] = [
+  ['google token', /^\/google\/token$/, googleToken],
+  ['vertex', /^\/v1\/projects\//, vertex],
+  ['entra token', new RegExp(`^/${cloudKeys.entra.tenant}/`), entra],
+  ['azure', /^\/openai\/v1\/azure/, azure],
+  ['sts', /^\/sts/, sts],
+  ['bedrock', /^\/(model|bedrock)\//, bedrock],
+];
+
+const server = createServer((request, response) => {
+  void receive(request, response);
+});
+
+async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const path = request.url ?? '';
+  const asked = { request, path, body: Buffer.concat(chunks), origin: `http://${request.headers.host}` };
+  const [what = '', , front] = fronts.find(([, begins]) => begins.test(path)) ?? [];
+  if (state.issuersHang && /token|sts/.test(what)) return;
+  const { status, headers = {}, body } = front?.(asked) ?? given(404, { message: 'nothing is here' });
+  const headersSent = Object.fromEntries(
+    Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
+  );
+  process.send?.({ seen: { what, path, headers: headersSent, body: asked.body.toString(), status } });
+  response.sendDate = false;
+  response.writeHead(status, { ...headers, date: new Date(now()).toUTCString() });
+  const whole = typeof body === 'string' ? Buffer.from(body) : Buffer.concat(body);
+  const size = typeof body === 'string' || state.pieceBytes === 0 ? whole.length : state.pieceBytes;
+  for (let at = 0; at < whole.length; at += size) {
+    response.write(whole.subarray(at, at + size));
+    if (size < whole.length) await pause(0);
+  }
+  if (typeof body !== 'string' && state.ending === 'cut') request.socket.end();
+  else response.end();
+}
+
+process.on(
+  'message',
+  (told: { state?: Partial<CloudState>; publicKey?: string; port?: number; done?: number }) => {
+    if (told.state) state = { ...state, ...told.state };
+    if (told.publicKey !== undefined) publicKey = told.publicKey;
+    if (told.done !== undefined) process.send?.({ done: told.done });
+    if (told.port !== undefined) {
+      server.listen(told.port, '127.0.0.1', () => {
+        const address = server.address();
+        process.send?.({ port: typeof address === 'object' && address ? address.port : 0 });
+      });
+    }
+  },
+);
+process.on('disconnect', () => process.exit());
