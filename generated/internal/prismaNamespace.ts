@@ -6065,6 +6065,8 @@ export const UsageQuarterScalarFieldEnum = {
   images: 'images',
   videoSeconds: 'videoSeconds',
   webSearches: 'webSearches',
+  characters: 'characters',
+  audioMs: 'audioMs',
   costNano: 'costNano',
   latency: 'latency',
   firstByte: 'firstByte'
@@ -6103,6 +6105,8 @@ export const UsageQuarterCountedScalarFieldEnum = {
   images: 'images',
   videoSeconds: 'videoSeconds',
   webSearches: 'webSearches',
+  characters: 'characters',
+  audioMs: 'audioMs',
   costNano: 'costNano',
   latency: 'latency',
   firstByte: 'firstByte'
@@ -6142,6 +6146,8 @@ export const UsageDayScalarFieldEnum = {
   images: 'images',
   videoSeconds: 'videoSeconds',
   webSearches: 'webSearches',
+  characters: 'characters',
+  audioMs: 'audioMs',
   costNano: 'costNano',
   latency: 'latency',
   firstByte: 'firstByte'

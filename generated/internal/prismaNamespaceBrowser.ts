@@ -790,6 +790,8 @@ export const UsageQuarterScalarFieldEnum = {
   images: 'images',
   videoSeconds: 'videoSeconds',
   webSearches: 'webSearches',
+  characters: 'characters',
+  audioMs: 'audioMs',
   costNano: 'costNano',
   latency: 'latency',
   firstByte: 'firstByte'
@@ -828,6 +830,8 @@ export const UsageQuarterCountedScalarFieldEnum = {
   images: 'images',
   videoSeconds: 'videoSeconds',
   webSearches: 'webSearches',
+  characters: 'characters',
+  audioMs: 'audioMs',
   costNano: 'costNano',
   latency: 'latency',
   firstByte: 'firstByte'
@@ -867,6 +871,8 @@ export const UsageDayScalarFieldEnum = {
   images: 'images',
   videoSeconds: 'videoSeconds',
   webSearches: 'webSearches',
+  characters: 'characters',
+  audioMs: 'audioMs',
   costNano: 'costNano',
   latency: 'latency',
   firstByte: 'firstByte'
