@@ -16,6 +16,9 @@ const base = {
   fields: {
     model: {},
     file: { part: 'file' },
+    url: {},
+    file_url: {},
+    file_id: {},
     stream: { part: 'boolean' },
     response_format: {},
     service_tier: {},

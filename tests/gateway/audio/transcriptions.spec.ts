@@ -174,6 +174,16 @@ describe('transcripts (contract: families/transcriptions)', () => {
       'is empty',
     ],
     ['a file that is text', [part('model', 'sandbox/scribe'), part('file', 'sound')], 'is not a file'],
+    [
+      'an address',
+      [part('model', 'sandbox/scribe'), part('url', 'https://a.example'), sent],
+      '"url" is not accepted',
+    ],
+    [
+      'a file of the account',
+      [part('model', 'sandbox/scribe'), part('file_id', 'f'), sent],
+      '"file_id" is not',
+    ],
     ['no model', [sent], '"model" is missing'],
     ['a model twice', [part('model', 'sandbox/scribe'), part('model', 'sandbox/listener'), sent], 'twice'],
     [

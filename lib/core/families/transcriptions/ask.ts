@@ -22,6 +22,7 @@ export function readTranscriptionAsk(raw: RawAsk): Ask | Refusal {
     stream: readFlag(scan, 'stream'),
     format: readText(scan, 'response_format'),
     serviceTier: readTier(scan),
+    elsewhere: refuseElsewhere(raw),
     file: readFile(raw),
   });
   if (isRefusal(read)) return read;
@@ -57,6 +58,19 @@ function askedTranscript({ bytes }: UploadedFile, fileMs: number | null): AskedA
   const mostMs = Math.max(longest, Math.ceil(ms * 1.1));
   const heardMs = fileMs ?? Math.ceil(bytes / BYTES_PER_MS);
   return { characters: 0, ms, fileMs, heardMs, tokens: writtenTokens(ms), mostMs };
+}
+
+/**
+ * Some providers take a recording from an address, or from the files of the operator's account: it would have no length
+ * that could be held, and might be another workspace's.
+ */
+function refuseElsewhere({ scan, operation }: RawAsk): null | Refusal {
+  const found = ['url', 'file_url', 'file_id'].find((name) => scan.found.has(name));
+  if (found === undefined) return null;
+  return refusal(
+    'invalid_body',
+    `Field "${found}" is not accepted here; send the audio itself as the file "${operation.listensTo}".`,
+  );
 }
 
 function readFile({ scan, operation }: RawAsk): UploadedFile | Refusal {
