@@ -5,6 +5,7 @@ import { type ClipboardEvent, type KeyboardEvent, useId, useRef, useState } from
 import { Form } from '#components/form/form';
 import { useTyped } from '#components/form/use-typed';
 import { readFiles } from '#components/playground/read-files';
+import { RecordButton } from '#components/playground/record-button';
 import { type Making, SettingsFields } from '#components/playground/settings-fields';
 import { Button } from '#components/ui/button';
 import { classNames } from '#components/ui/class-names';
@@ -17,6 +18,10 @@ import type { Attachment, Settings } from '#lib/console/playground/draft';
 interface ComposerProps {
   settings: Settings;
   makes: ReadonlySet<Making>;
+  /** What to write. */
+  hint: string;
+  /** It can be run with a file and without text, and not without a file. */
+  needsFile: boolean;
   /** Media types that may be attached; "": none. */
   accepted: string;
   running: boolean;
@@ -31,7 +36,8 @@ interface ComposerProps {
 
 /** The form for a prompt with its attachments and settings. */
 export function Composer(props: ComposerProps) {
-  const { settings, makes, accepted, running, locked, prices, onSettings, onAsk, onStop } = props;
+  const { settings, makes, hint, needsFile, accepted, running, locked, prices } = props;
+  const { onSettings, onAsk, onStop } = props;
   const [text, setText, box] = useTyped<HTMLTextAreaElement>('');
   const [files, setFiles] = useState<readonly Attachment[]>([]);
   const [fault, setFault] = useState<string | null>(null);
@@ -39,6 +45,8 @@ export function Composer(props: ComposerProps) {
   const settingsId = useId();
   const chooser = useRef<HTMLInputElement>(null);
   const idle = !locked && !running;
+  const isReady = (written: string) => idle && (needsFile ? files.length > 0 : written.trim() !== '');
+  const hasSettings = [...makes].some((one) => one !== 'figures');
 
   async function add(chosen: readonly File[]) {
     const { files: read, refused } = await readFiles(chosen, accepted, files);
@@ -47,7 +55,7 @@ export function Composer(props: ComposerProps) {
   }
 
   function ask(written: string) {
-    if (!idle || written.trim() === '') return;
+    if (!isReady(written)) return;
     onAsk({ text: written.trim(), files });
     setText('');
     setFiles([]);
@@ -73,7 +81,7 @@ export function Composer(props: ComposerProps) {
       className="grid min-w-0 gap-2.5 rounded-lg border bg-surface p-3 shadow-xs sm:sticky sm:bottom-4"
       onSend={(data) => ask(String(data.get('message') ?? ''))}
     >
-      <div id={settingsId} hidden={!shown}>
+      <div id={settingsId} hidden={!shown || !hasSettings}>
         <SettingsFields settings={settings} makes={makes} onChange={onSettings} />
       </div>
       <textarea
@@ -82,7 +90,7 @@ export function Composer(props: ComposerProps) {
         aria-label="Message"
         value={text}
         rows={3}
-        placeholder={locked ?? 'Ask something…'}
+        placeholder={locked ?? hint}
         disabled={locked !== null}
         className={classNames(inputStyle, 'h-auto max-h-64 resize-y border-transparent py-1.5 leading-6')}
         onChange={(event) => setText(event.currentTarget.value)}
@@ -141,16 +149,19 @@ export function Composer(props: ComposerProps) {
           <Paperclip />
           Attach
         </Button>
-        <Button
-          size="small"
-          tone="quiet"
-          aria-expanded={shown}
-          aria-controls={settingsId}
-          onClick={() => show(!shown)}
-        >
-          <SlidersHorizontal />
-          Settings
-        </Button>
+        {needsFile && locked === null ? <RecordButton onRecorded={(file) => void add([file])} /> : null}
+        {hasSettings ? (
+          <Button
+            size="small"
+            tone="quiet"
+            aria-expanded={shown}
+            aria-controls={settingsId}
+            onClick={() => show(!shown)}
+          >
+            <SlidersHorizontal />
+            Settings
+          </Button>
+        ) : null}
         <ul
           aria-label="Prices"
           className="ml-auto grid min-w-0 justify-items-end text-muted text-xs leading-5 max-sm:order-last max-sm:w-full"
@@ -179,7 +190,7 @@ export function Composer(props: ComposerProps) {
             size="small"
             tone="primary"
             type="submit"
-            disabled={!idle || text.trim() === ''}
+            disabled={!isReady(text)}
             className="max-sm:ml-auto"
           >
             <ArrowUp />

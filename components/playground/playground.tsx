@@ -13,7 +13,7 @@ import { Button } from '#components/ui/button';
 import type { PlaygroundModel } from '#lib/console/playground/choices';
 import type { Example } from '#lib/console/playground/code';
 import { firstSettings, type PlaygroundFamily } from '#lib/console/playground/draft';
-import { acceptedFiles, makesVideos } from '#lib/console/playground/request';
+import { acceptedFiles, comparing, makesVideos, talks } from '#lib/console/playground/request';
 
 interface PlaygroundProps {
   /** Slug. */
@@ -91,6 +91,8 @@ export function Playground(props: PlaygroundProps) {
       <Composer
         settings={settings}
         makes={new Set(chosen.map(makingOf))}
+        hint={hints[first.family] ?? 'Ask something…'}
+        needsFile={chosen.some(({ family }) => family === 'transcriptions')}
         accepted={commonTypes(chosen.map(({ model, family }) => acceptedFiles(family, model.input)))}
         running={panes.some(({ running }) => running)}
         locked={locked}
@@ -107,8 +109,19 @@ export function Playground(props: PlaygroundProps) {
   );
 }
 
+/** What to write, for protocols without conversations. */
+const hints: Partial<Record<PlaygroundFamily, string>> = {
+  images: 'Describe a picture…',
+  videos: 'Describe a video…',
+  speech: 'Write what to say…',
+  transcriptions: 'Attach or record audio; names and words that occur in it go here…',
+  embeddings: 'Write two or more texts to compare, one on each line…',
+  rerank: 'Write a query, and on the next lines the documents to rank…',
+  moderations: 'Write text to check…',
+};
+
 function usualModel(models: readonly PlaygroundModel[]): PlaygroundModel | null {
-  return models.find(({ output }) => output.includes('text')) ?? models[0] ?? null;
+  return models.find(({ families }) => families.some(talks)) ?? models[0] ?? null;
 }
 
 /** The model and protocol in the URL. @param usual the model if the URL does not name an existing one. */
@@ -136,6 +149,8 @@ interface Chosen {
 
 function makingOf({ model, family }: Chosen): Making {
   if (family === 'images') return 'pictures';
+  if (family === 'speech') return 'speech';
+  if (family === 'transcriptions' || comparing.has(family)) return 'figures';
   return family === 'videos' || (family === 'generate-content' && makesVideos(model.output))
     ? 'videos'
     : 'text';

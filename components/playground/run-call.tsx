@@ -3,7 +3,7 @@ import type { CallHead, Refusal } from '#components/playground/run';
 import { type JobState, readJob } from '#lib/console/playground/answers/media';
 import { type Piece, parsed } from '#lib/console/playground/answers/piece';
 import { piecesOfAnswer, piecesOfEvent, refusalIn } from '#lib/console/playground/answers/read';
-import type { PlaygroundRequest } from '#lib/console/playground/draft';
+import type { Attachment, PlaygroundRequest } from '#lib/console/playground/draft';
 
 /** Returns a key for the playground; `fresh`: not the one that was refused. @throws KeyRefused. */
 export type GetKey = (fresh: boolean) => Promise<string>;
@@ -26,6 +26,7 @@ export interface Hearer {
   onPieces(pieces: (pictures: number) => Piece[]): void;
   onJob(job: JobState): void;
   onFilm(film: Blob): void;
+  onSound(sound: Blob): void;
 }
 
 /** Codes for a key that was replaced in another tab or has expired: the next one may work. */
@@ -52,10 +53,17 @@ export async function runCall(
     const signedOut = other instanceof KeyRefused && other.refusal.signedOut;
     return { status: answer.status, ...refusalIn(answer.status, await answer.text()), signedOut };
   }
-  if (request.streamed) await readStream(request, answer, hear);
+  if (answer.headers.get('content-type')?.startsWith('audio/')) await readSound(answer, hear);
+  else if (request.streamed) await readStream(request, answer, hear);
   else await readWhole(request, answer, hear);
   if (request.job) await followJob(getKey, hear, signal, answer);
   return null;
+}
+
+async function readSound(answer: Response, hear: Hearer): Promise<void> {
+  const sound = await answer.blob();
+  hear.onFirstByte();
+  hear.onSound(sound);
 }
 
 async function readWhole(request: PlaygroundRequest, answer: Response, hear: Hearer): Promise<void> {
@@ -106,14 +114,25 @@ async function followJob(
   }
 }
 
-function send({ path, body }: PlaygroundRequest, key: string, signal: AbortSignal): Promise<Response> {
+function send(request: PlaygroundRequest, key: string, signal: AbortSignal): Promise<Response> {
+  const { path, body, file } = request;
+  const json = file ? {} : { 'content-type': 'application/json' };
   return fetch(path, {
     method: 'POST',
-    headers: { ...withKey(key), 'content-type': 'application/json' },
-    body: JSON.stringify(body),
+    headers: { ...withKey(key), ...json },
+    body: file ? formOf(body, file) : JSON.stringify(body),
     credentials: 'omit',
     signal,
   });
+}
+
+/** The browser writes the boundary into the Content-Type. */
+function formOf(body: PlaygroundRequest['body'], file: Attachment): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(body)) form.append(name, String(value));
+  const bytes = Uint8Array.from(atob(file.base64), (byte) => byte.charCodeAt(0));
+  form.append('file', new Blob([bytes], { type: file.mediaType }), file.name);
+  return form;
 }
 
 /** Another key, if the call's key was the problem; null: it was not. KeyRefused says why there is none. */

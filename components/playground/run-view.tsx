@@ -18,12 +18,18 @@ interface RunViewProps {
 /** A question and its answer. */
 export function RunView({ run, workspace }: RunViewProps) {
   const { question, answer, state, job } = run;
-  const silent = !answer.text && !answer.thought && answer.pictures.length === 0 && run.films.length === 0;
+  const silent =
+    !answer.text &&
+    !answer.thought &&
+    answer.pictures.length === 0 &&
+    run.films.length + run.sounds.length === 0;
   return (
     <article className="grid min-w-0 gap-3">
       <div className="grid min-w-0 justify-self-end gap-2 rounded-lg bg-sunken px-3 py-2 sm:max-w-[85%]">
         {question.files.length > 0 ? <Files files={question.files} /> : null}
-        <p className="whitespace-pre-wrap leading-6 [overflow-wrap:anywhere]">{question.text}</p>
+        {question.text ? (
+          <p className="whitespace-pre-wrap leading-6 [overflow-wrap:anywhere]">{question.text}</p>
+        ) : null}
       </div>
       <div className="grid min-w-0 gap-2.5">
         {answer.thought ? (
@@ -39,6 +45,7 @@ export function RunView({ run, workspace }: RunViewProps) {
         ) : null}
         <Pictures run={run} />
         <Films films={run.films} />
+        <Sounds sounds={run.sounds} text={question.text} />
         {state === 'running' && silent ? (
           <p className="flex items-center gap-2 text-muted">
             <span aria-hidden className="size-1.5 rounded-full bg-accent motion-safe:animate-pulse" />
@@ -134,6 +141,26 @@ function Films({ films }: { films: readonly string[] }) {
       </a>
     </div>
   ));
+}
+
+/** @param text what is spoken. */
+function Sounds({ sounds, text }: { sounds: readonly string[]; text: string }) {
+  return sounds.map((sound) => (
+    <div key={sound} className="flex min-w-0 flex-wrap items-center gap-2">
+      <audio src={sound} controls aria-label="Speech" className="w-80 max-w-full">
+        <track kind="captions" src={captionsOf(text)} />
+      </audio>
+      <a href={sound} download="speech.wav" className={buttonStyle({ size: 'small' })}>
+        <Download />
+        Download
+      </a>
+    </div>
+  ));
+}
+
+/** All of a text, from the beginning to the end. */
+function captionsOf(text: string): string {
+  return `data:text/vtt,${encodeURIComponent(`WEBVTT\n\n00:00.000 --> 59:59.000\n${text.replace(/\n+/g, '\n')}`)}`;
 }
 
 /** The error of a call, with a link to the page where its cause can be fixed. */

@@ -34,6 +34,8 @@ export interface Run {
   readonly job: JobState | null;
   /** The results of a job, as object URLs of this page. */
   readonly films: readonly string[];
+  /** Speech, as object URLs of this page. */
+  readonly sounds: readonly string[];
   readonly refusal: Refusal | null;
   /** The log's figures; null: not available yet. */
   readonly figures: CallFigures | null;

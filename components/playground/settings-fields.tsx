@@ -7,7 +7,7 @@ import { Input, inputStyle } from '#components/ui/input';
 import type { Settings } from '#lib/console/playground/draft';
 
 /** What a model produces. */
-export type Making = 'text' | 'pictures' | 'videos';
+export type Making = 'text' | 'pictures' | 'videos' | 'speech' | 'figures';
 
 interface SettingsFieldsProps {
   settings: Settings;
@@ -19,7 +19,7 @@ interface SettingsFieldsProps {
 export function SettingsFields({ settings, makes, onChange }: SettingsFieldsProps) {
   const set = (change: Partial<Settings>) => onChange({ ...settings, ...change });
   const box = (
-    name: 'temperature' | 'maxTokens' | 'size' | 'count' | 'seconds',
+    name: 'temperature' | 'maxTokens' | 'size' | 'count' | 'seconds' | 'voice',
     label: string,
     hint: string,
   ) => (
@@ -29,7 +29,7 @@ export function SettingsFields({ settings, makes, onChange }: SettingsFieldsProp
           id={id}
           value={settings[name]}
           placeholder={hint}
-          inputMode={name === 'size' ? 'text' : 'decimal'}
+          inputMode={name === 'size' || name === 'voice' ? 'text' : 'decimal'}
           spellCheck={false}
           autoComplete="off"
           className="h-8 text-[0.8125rem]"
@@ -60,6 +60,7 @@ export function SettingsFields({ settings, makes, onChange }: SettingsFieldsProp
         {makes.has('pictures') || makes.has('videos') ? box('size', 'Size', '1024x1024') : null}
         {makes.has('pictures') ? box('count', 'Pictures', '1') : null}
         {makes.has('videos') ? box('seconds', 'Seconds', '4') : null}
+        {makes.has('speech') ? box('voice', 'Voice', 'alloy') : null}
         {makes.has('text') || makes.has('pictures') ? (
           <Checkbox checked={settings.stream} onChange={(stream) => set({ stream })}>
             Stream

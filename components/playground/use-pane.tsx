@@ -7,7 +7,7 @@ import { addPieces, emptyAnswer, finishedPictures } from '#lib/console/playgroun
 import type { PlaygroundModel } from '#lib/console/playground/choices';
 import type { Attachment, PlaygroundFamily, Settings, Turn } from '#lib/console/playground/draft';
 import type { CallFigures } from '#lib/console/playground/figures';
-import { requestOf } from '#lib/console/playground/request';
+import { requestOf, talks } from '#lib/console/playground/request';
 
 interface Question {
   readonly text: string;
@@ -36,14 +36,21 @@ interface PaneOptions {
 export function usePane({ workspace, model, family, settings, getKey }: PaneOptions): Pane {
   const [runs, setRuns] = useState<readonly Run[]>([]);
   const abort = useRef<AbortController | null>(null);
-  const films = useRef<string[]>([]);
+  /** Object URLs, which keep their files in memory until they are revoked. */
+  const addresses = useRef<string[]>([]);
   useEffect(
     () => () => {
       abort.current?.abort();
-      for (const film of films.current) URL.revokeObjectURL(film);
+      for (const address of addresses.current) URL.revokeObjectURL(address);
     },
     [],
   );
+
+  function held(blob: Blob): string {
+    const address = URL.createObjectURL(blob);
+    addresses.current.push(address);
+    return address;
+  }
 
   function change(id: string, to: (run: Run) => Partial<Run>) {
     setRuns((all) => all.map((run) => (run.id === id ? { ...run, ...to(run) } : run)));
@@ -64,6 +71,7 @@ export function usePane({ workspace, model, family, settings, getKey }: PaneOpti
       firstByteMs: null,
       job: null,
       films: [],
+      sounds: [],
       refusal: null,
       figures: null,
     };
@@ -86,9 +94,12 @@ export function usePane({ workspace, model, family, settings, getKey }: PaneOpti
         change(id, ({ answer }) => ({ answer: addPieces(answer, read(finishedPictures(answer))) })),
       onJob: (job) => change(id, () => ({ job })),
       onFilm: (blob) => {
-        const film = URL.createObjectURL(blob);
-        films.current.push(film);
+        const film = held(blob);
         change(id, (run) => ({ films: [...run.films, film] }));
+      },
+      onSound: (blob) => {
+        const sound = held(blob);
+        change(id, (run) => ({ sounds: [...run.sounds, sound] }));
       },
     };
     try {
@@ -132,9 +143,9 @@ function endOf(error: unknown, signal: AbortSignal, told: boolean): Partial<Run>
   };
 }
 
-/** The history sent with the next question: pictures and videos are made from their own prompt only. */
+/** The history sent with the next question; only conversations have one. */
 function turnsOf(runs: readonly Run[], family: PlaygroundFamily): Turn[] {
-  if (family === 'images' || family === 'videos') return [];
+  if (!talks(family)) return [];
   return runs.flatMap(({ question, answer }): Turn[] =>
     answer.text === ''
       ? []

@@ -6156,6 +6156,8 @@ export const UsageQuarterScalarFieldEnum = {
   images: 'images',
   videoSeconds: 'videoSeconds',
   webSearches: 'webSearches',
+  characters: 'characters',
+  audioMs: 'audioMs',
   costNano: 'costNano',
   latency: 'latency',
   firstByte: 'firstByte'
@@ -6194,6 +6196,8 @@ export const UsageQuarterCountedScalarFieldEnum = {
   images: 'images',
   videoSeconds: 'videoSeconds',
   webSearches: 'webSearches',
+  characters: 'characters',
+  audioMs: 'audioMs',
   costNano: 'costNano',
   latency: 'latency',
   firstByte: 'firstByte'
@@ -6233,6 +6237,8 @@ export const UsageDayScalarFieldEnum = {
   images: 'images',
   videoSeconds: 'videoSeconds',
   webSearches: 'webSearches',
+  characters: 'characters',
+  audioMs: 'audioMs',
   costNano: 'costNano',
   latency: 'latency',
   firstByte: 'firstByte'

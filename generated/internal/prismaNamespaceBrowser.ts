@@ -828,6 +828,8 @@ export const UsageQuarterScalarFieldEnum = {
   images: 'images',
   videoSeconds: 'videoSeconds',
   webSearches: 'webSearches',
+  characters: 'characters',
+  audioMs: 'audioMs',
   costNano: 'costNano',
   latency: 'latency',
   firstByte: 'firstByte'
@@ -866,6 +868,8 @@ export const UsageQuarterCountedScalarFieldEnum = {
   images: 'images',
   videoSeconds: 'videoSeconds',
   webSearches: 'webSearches',
+  characters: 'characters',
+  audioMs: 'audioMs',
   costNano: 'costNano',
   latency: 'latency',
   firstByte: 'firstByte'
@@ -905,6 +909,8 @@ export const UsageDayScalarFieldEnum = {
   images: 'images',
   videoSeconds: 'videoSeconds',
   webSearches: 'webSearches',
+  characters: 'characters',
+  audioMs: 'audioMs',
   costNano: 'costNano',
   latency: 'latency',
   firstByte: 'firstByte'

@@ -51,6 +51,8 @@ export type UsageDayAvgAggregateOutputType = {
   images: number | null
   videoSeconds: number | null
   webSearches: number | null
+  characters: number | null
+  audioMs: number | null
   costNano: number | null
   latency: runtime.Decimal | null
   firstByte: runtime.Decimal | null
@@ -81,6 +83,8 @@ export type UsageDaySumAggregateOutputType = {
   images: bigint | null
   videoSeconds: bigint | null
   webSearches: bigint | null
+  characters: bigint | null
+  audioMs: bigint | null
   costNano: bigint | null
   latency: runtime.Decimal | null
   firstByte: runtime.Decimal | null
@@ -117,6 +121,8 @@ export type UsageDayMinAggregateOutputType = {
   images: bigint | null
   videoSeconds: bigint | null
   webSearches: bigint | null
+  characters: bigint | null
+  audioMs: bigint | null
   costNano: bigint | null
   latency: runtime.Decimal | null
   firstByte: runtime.Decimal | null
@@ -153,6 +159,8 @@ export type UsageDayMaxAggregateOutputType = {
   images: bigint | null
   videoSeconds: bigint | null
   webSearches: bigint | null
+  characters: bigint | null
+  audioMs: bigint | null
   costNano: bigint | null
   latency: runtime.Decimal | null
   firstByte: runtime.Decimal | null
@@ -189,6 +197,8 @@ export type UsageDayCountAggregateOutputType = {
   images: number
   videoSeconds: number
   webSearches: number
+  characters: number
+  audioMs: number
   costNano: number
   latency: number
   firstByte: number
@@ -221,6 +231,8 @@ export type UsageDayAvgAggregateInputType = {
   images?: true | runtime.Types.Skip
   videoSeconds?: true | runtime.Types.Skip
   webSearches?: true | runtime.Types.Skip
+  characters?: true | runtime.Types.Skip
+  audioMs?: true | runtime.Types.Skip
   costNano?: true | runtime.Types.Skip
   latency?: true | runtime.Types.Skip
   firstByte?: true | runtime.Types.Skip
@@ -251,6 +263,8 @@ export type UsageDaySumAggregateInputType = {
   images?: true | runtime.Types.Skip
   videoSeconds?: true | runtime.Types.Skip
   webSearches?: true | runtime.Types.Skip
+  characters?: true | runtime.Types.Skip
+  audioMs?: true | runtime.Types.Skip
   costNano?: true | runtime.Types.Skip
   latency?: true | runtime.Types.Skip
   firstByte?: true | runtime.Types.Skip
@@ -287,6 +301,8 @@ export type UsageDayMinAggregateInputType = {
   images?: true | runtime.Types.Skip
   videoSeconds?: true | runtime.Types.Skip
   webSearches?: true | runtime.Types.Skip
+  characters?: true | runtime.Types.Skip
+  audioMs?: true | runtime.Types.Skip
   costNano?: true | runtime.Types.Skip
   latency?: true | runtime.Types.Skip
   firstByte?: true | runtime.Types.Skip
@@ -323,6 +339,8 @@ export type UsageDayMaxAggregateInputType = {
   images?: true | runtime.Types.Skip
   videoSeconds?: true | runtime.Types.Skip
   webSearches?: true | runtime.Types.Skip
+  characters?: true | runtime.Types.Skip
+  audioMs?: true | runtime.Types.Skip
   costNano?: true | runtime.Types.Skip
   latency?: true | runtime.Types.Skip
   firstByte?: true | runtime.Types.Skip
@@ -359,6 +377,8 @@ export type UsageDayCountAggregateInputType = {
   images?: true | runtime.Types.Skip
   videoSeconds?: true | runtime.Types.Skip
   webSearches?: true | runtime.Types.Skip
+  characters?: true | runtime.Types.Skip
+  audioMs?: true | runtime.Types.Skip
   costNano?: true | runtime.Types.Skip
   latency?: true | runtime.Types.Skip
   firstByte?: true | runtime.Types.Skip
@@ -482,6 +502,8 @@ export type UsageDayGroupByOutputType = {
   images: bigint
   videoSeconds: bigint
   webSearches: bigint
+  characters: bigint
+  audioMs: bigint
   costNano: bigint
   latency: runtime.Decimal
   firstByte: runtime.Decimal
@@ -541,6 +563,8 @@ export type UsageDayWhereInput = {
   images?: Prisma.BigIntFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
+  characters?: Prisma.BigIntFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
+  audioMs?: Prisma.BigIntFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalFilter<"UsageDay"> | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalFilter<"UsageDay"> | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
@@ -577,6 +601,8 @@ export type UsageDayOrderByWithRelationInput = {
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
+  characters?: Prisma.SortOrder | runtime.Types.Skip
+  audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
@@ -617,6 +643,8 @@ export type UsageDayWhereUniqueInput = Prisma.AtLeast<{
   images?: Prisma.BigIntFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
+  characters?: Prisma.BigIntFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
+  audioMs?: Prisma.BigIntFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalFilter<"UsageDay"> | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalFilter<"UsageDay"> | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
@@ -653,6 +681,8 @@ export type UsageDayOrderByWithAggregationInput = {
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
+  characters?: Prisma.SortOrder | runtime.Types.Skip
+  audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
@@ -697,6 +727,8 @@ export type UsageDayScalarWhereWithAggregatesInput = {
   images?: Prisma.BigIntWithAggregatesFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntWithAggregatesFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntWithAggregatesFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
+  characters?: Prisma.BigIntWithAggregatesFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
+  audioMs?: Prisma.BigIntWithAggregatesFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntWithAggregatesFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalWithAggregatesFilter<"UsageDay"> | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalWithAggregatesFilter<"UsageDay"> | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
@@ -733,6 +765,8 @@ export type UsageDayCreateInput = {
   images?: bigint | number | runtime.Types.Skip
   videoSeconds?: bigint | number | runtime.Types.Skip
   webSearches?: bigint | number | runtime.Types.Skip
+  characters?: bigint | number | runtime.Types.Skip
+  audioMs?: bigint | number | runtime.Types.Skip
   costNano?: bigint | number | runtime.Types.Skip
   latency?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
@@ -769,6 +803,8 @@ export type UsageDayUncheckedCreateInput = {
   images?: bigint | number | runtime.Types.Skip
   videoSeconds?: bigint | number | runtime.Types.Skip
   webSearches?: bigint | number | runtime.Types.Skip
+  characters?: bigint | number | runtime.Types.Skip
+  audioMs?: bigint | number | runtime.Types.Skip
   costNano?: bigint | number | runtime.Types.Skip
   latency?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
@@ -805,6 +841,8 @@ export type UsageDayUpdateInput = {
   images?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  characters?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  audioMs?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
@@ -841,6 +879,8 @@ export type UsageDayUncheckedUpdateInput = {
   images?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  characters?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  audioMs?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
@@ -877,6 +917,8 @@ export type UsageDayCreateManyInput = {
   images?: bigint | number | runtime.Types.Skip
   videoSeconds?: bigint | number | runtime.Types.Skip
   webSearches?: bigint | number | runtime.Types.Skip
+  characters?: bigint | number | runtime.Types.Skip
+  audioMs?: bigint | number | runtime.Types.Skip
   costNano?: bigint | number | runtime.Types.Skip
   latency?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
@@ -913,6 +955,8 @@ export type UsageDayUpdateManyMutationInput = {
   images?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  characters?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  audioMs?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
@@ -949,6 +993,8 @@ export type UsageDayUncheckedUpdateManyInput = {
   images?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  characters?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  audioMs?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
@@ -993,6 +1039,8 @@ export type UsageDayCountOrderByAggregateInput = {
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
+  characters?: Prisma.SortOrder | runtime.Types.Skip
+  audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
@@ -1023,6 +1071,8 @@ export type UsageDayAvgOrderByAggregateInput = {
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
+  characters?: Prisma.SortOrder | runtime.Types.Skip
+  audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
@@ -1059,6 +1109,8 @@ export type UsageDayMaxOrderByAggregateInput = {
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
+  characters?: Prisma.SortOrder | runtime.Types.Skip
+  audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
@@ -1095,6 +1147,8 @@ export type UsageDayMinOrderByAggregateInput = {
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
+  characters?: Prisma.SortOrder | runtime.Types.Skip
+  audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
@@ -1125,6 +1179,8 @@ export type UsageDaySumOrderByAggregateInput = {
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
+  characters?: Prisma.SortOrder | runtime.Types.Skip
+  audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
@@ -1163,6 +1219,8 @@ export type UsageDaySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   images?: boolean | runtime.Types.Skip
   videoSeconds?: boolean | runtime.Types.Skip
   webSearches?: boolean | runtime.Types.Skip
+  characters?: boolean | runtime.Types.Skip
+  audioMs?: boolean | runtime.Types.Skip
   costNano?: boolean | runtime.Types.Skip
   latency?: boolean | runtime.Types.Skip
   firstByte?: boolean | runtime.Types.Skip
@@ -1199,6 +1257,8 @@ export type UsageDaySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   images?: boolean | runtime.Types.Skip
   videoSeconds?: boolean | runtime.Types.Skip
   webSearches?: boolean | runtime.Types.Skip
+  characters?: boolean | runtime.Types.Skip
+  audioMs?: boolean | runtime.Types.Skip
   costNano?: boolean | runtime.Types.Skip
   latency?: boolean | runtime.Types.Skip
   firstByte?: boolean | runtime.Types.Skip
@@ -1235,6 +1295,8 @@ export type UsageDaySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   images?: boolean | runtime.Types.Skip
   videoSeconds?: boolean | runtime.Types.Skip
   webSearches?: boolean | runtime.Types.Skip
+  characters?: boolean | runtime.Types.Skip
+  audioMs?: boolean | runtime.Types.Skip
   costNano?: boolean | runtime.Types.Skip
   latency?: boolean | runtime.Types.Skip
   firstByte?: boolean | runtime.Types.Skip
@@ -1271,12 +1333,14 @@ export type UsageDaySelectScalar = {
   images?: boolean | runtime.Types.Skip
   videoSeconds?: boolean | runtime.Types.Skip
   webSearches?: boolean | runtime.Types.Skip
+  characters?: boolean | runtime.Types.Skip
+  audioMs?: boolean | runtime.Types.Skip
   costNano?: boolean | runtime.Types.Skip
   latency?: boolean | runtime.Types.Skip
   firstByte?: boolean | runtime.Types.Skip
 }
 
-export type UsageDayOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "day" | "until" | "keyId" | "model" | "provider" | "calls" | "refused" | "clientErrors" | "limitErrors" | "providerErrors" | "timeoutErrors" | "brokenErrors" | "gatewayErrors" | "otherErrors" | "attempts" | "fallbacks" | "inputTokens" | "cachedTokens" | "cacheWrite5mTokens" | "cacheWrite1hTokens" | "outputTokens" | "reasoningTokens" | "audioInputTokens" | "audioOutputTokens" | "imageInputTokens" | "imageOutputTokens" | "images" | "videoSeconds" | "webSearches" | "costNano" | "latency" | "firstByte", ExtArgs["result"]["usageDay"], runtime.Types.Skip>
+export type UsageDayOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "day" | "until" | "keyId" | "model" | "provider" | "calls" | "refused" | "clientErrors" | "limitErrors" | "providerErrors" | "timeoutErrors" | "brokenErrors" | "gatewayErrors" | "otherErrors" | "attempts" | "fallbacks" | "inputTokens" | "cachedTokens" | "cacheWrite5mTokens" | "cacheWrite1hTokens" | "outputTokens" | "reasoningTokens" | "audioInputTokens" | "audioOutputTokens" | "imageInputTokens" | "imageOutputTokens" | "images" | "videoSeconds" | "webSearches" | "characters" | "audioMs" | "costNano" | "latency" | "firstByte", ExtArgs["result"]["usageDay"], runtime.Types.Skip>
 
 export type $UsageDayPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "UsageDay"
@@ -1312,6 +1376,8 @@ export type $UsageDayPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     images: bigint
     videoSeconds: bigint
     webSearches: bigint
+    characters: bigint
+    audioMs: bigint
     costNano: bigint
     latency: runtime.Decimal
     firstByte: runtime.Decimal
@@ -1768,6 +1834,8 @@ export interface UsageDayFieldRefs {
   readonly images: Prisma.FieldRef<"UsageDay", 'BigInt'>
   readonly videoSeconds: Prisma.FieldRef<"UsageDay", 'BigInt'>
   readonly webSearches: Prisma.FieldRef<"UsageDay", 'BigInt'>
+  readonly characters: Prisma.FieldRef<"UsageDay", 'BigInt'>
+  readonly audioMs: Prisma.FieldRef<"UsageDay", 'BigInt'>
   readonly costNano: Prisma.FieldRef<"UsageDay", 'BigInt'>
   readonly latency: Prisma.FieldRef<"UsageDay", 'Decimal'>
   readonly firstByte: Prisma.FieldRef<"UsageDay", 'Decimal'>

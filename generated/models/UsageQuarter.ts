@@ -52,6 +52,8 @@ export type UsageQuarterAvgAggregateOutputType = {
   images: number | null
   videoSeconds: number | null
   webSearches: number | null
+  characters: number | null
+  audioMs: number | null
   costNano: number | null
   latency: runtime.Decimal | null
   firstByte: runtime.Decimal | null
@@ -82,6 +84,8 @@ export type UsageQuarterSumAggregateOutputType = {
   images: bigint | null
   videoSeconds: bigint | null
   webSearches: bigint | null
+  characters: bigint | null
+  audioMs: bigint | null
   costNano: bigint | null
   latency: runtime.Decimal | null
   firstByte: runtime.Decimal | null
@@ -117,6 +121,8 @@ export type UsageQuarterMinAggregateOutputType = {
   images: bigint | null
   videoSeconds: bigint | null
   webSearches: bigint | null
+  characters: bigint | null
+  audioMs: bigint | null
   costNano: bigint | null
   latency: runtime.Decimal | null
   firstByte: runtime.Decimal | null
@@ -152,6 +158,8 @@ export type UsageQuarterMaxAggregateOutputType = {
   images: bigint | null
   videoSeconds: bigint | null
   webSearches: bigint | null
+  characters: bigint | null
+  audioMs: bigint | null
   costNano: bigint | null
   latency: runtime.Decimal | null
   firstByte: runtime.Decimal | null
@@ -187,6 +195,8 @@ export type UsageQuarterCountAggregateOutputType = {
   images: number
   videoSeconds: number
   webSearches: number
+  characters: number
+  audioMs: number
   costNano: number
   latency: number
   firstByte: number
@@ -219,6 +229,8 @@ export type UsageQuarterAvgAggregateInputType = {
   images?: true | runtime.Types.Skip
   videoSeconds?: true | runtime.Types.Skip
   webSearches?: true | runtime.Types.Skip
+  characters?: true | runtime.Types.Skip
+  audioMs?: true | runtime.Types.Skip
   costNano?: true | runtime.Types.Skip
   latency?: true | runtime.Types.Skip
   firstByte?: true | runtime.Types.Skip
@@ -249,6 +261,8 @@ export type UsageQuarterSumAggregateInputType = {
   images?: true | runtime.Types.Skip
   videoSeconds?: true | runtime.Types.Skip
   webSearches?: true | runtime.Types.Skip
+  characters?: true | runtime.Types.Skip
+  audioMs?: true | runtime.Types.Skip
   costNano?: true | runtime.Types.Skip
   latency?: true | runtime.Types.Skip
   firstByte?: true | runtime.Types.Skip
@@ -284,6 +298,8 @@ export type UsageQuarterMinAggregateInputType = {
   images?: true | runtime.Types.Skip
   videoSeconds?: true | runtime.Types.Skip
   webSearches?: true | runtime.Types.Skip
+  characters?: true | runtime.Types.Skip
+  audioMs?: true | runtime.Types.Skip
   costNano?: true | runtime.Types.Skip
   latency?: true | runtime.Types.Skip
   firstByte?: true | runtime.Types.Skip
@@ -319,6 +335,8 @@ export type UsageQuarterMaxAggregateInputType = {
   images?: true | runtime.Types.Skip
   videoSeconds?: true | runtime.Types.Skip
   webSearches?: true | runtime.Types.Skip
+  characters?: true | runtime.Types.Skip
+  audioMs?: true | runtime.Types.Skip
   costNano?: true | runtime.Types.Skip
   latency?: true | runtime.Types.Skip
   firstByte?: true | runtime.Types.Skip
@@ -354,6 +372,8 @@ export type UsageQuarterCountAggregateInputType = {
   images?: true | runtime.Types.Skip
   videoSeconds?: true | runtime.Types.Skip
   webSearches?: true | runtime.Types.Skip
+  characters?: true | runtime.Types.Skip
+  audioMs?: true | runtime.Types.Skip
   costNano?: true | runtime.Types.Skip
   latency?: true | runtime.Types.Skip
   firstByte?: true | runtime.Types.Skip
@@ -476,6 +496,8 @@ export type UsageQuarterGroupByOutputType = {
   images: bigint
   videoSeconds: bigint
   webSearches: bigint
+  characters: bigint
+  audioMs: bigint
   costNano: bigint
   latency: runtime.Decimal
   firstByte: runtime.Decimal
@@ -534,6 +556,8 @@ export type UsageQuarterWhereInput = {
   images?: Prisma.BigIntFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
+  characters?: Prisma.BigIntFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
+  audioMs?: Prisma.BigIntFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalFilter<"UsageQuarter"> | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalFilter<"UsageQuarter"> | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
@@ -569,6 +593,8 @@ export type UsageQuarterOrderByWithRelationInput = {
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
+  characters?: Prisma.SortOrder | runtime.Types.Skip
+  audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
@@ -608,6 +634,8 @@ export type UsageQuarterWhereUniqueInput = Prisma.AtLeast<{
   images?: Prisma.BigIntFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
+  characters?: Prisma.BigIntFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
+  audioMs?: Prisma.BigIntFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalFilter<"UsageQuarter"> | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalFilter<"UsageQuarter"> | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
@@ -643,6 +671,8 @@ export type UsageQuarterOrderByWithAggregationInput = {
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
+  characters?: Prisma.SortOrder | runtime.Types.Skip
+  audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
@@ -686,6 +716,8 @@ export type UsageQuarterScalarWhereWithAggregatesInput = {
   images?: Prisma.BigIntWithAggregatesFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntWithAggregatesFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntWithAggregatesFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
+  characters?: Prisma.BigIntWithAggregatesFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
+  audioMs?: Prisma.BigIntWithAggregatesFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntWithAggregatesFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalWithAggregatesFilter<"UsageQuarter"> | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalWithAggregatesFilter<"UsageQuarter"> | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
@@ -721,6 +753,8 @@ export type UsageQuarterCreateInput = {
   images?: bigint | number | runtime.Types.Skip
   videoSeconds?: bigint | number | runtime.Types.Skip
   webSearches?: bigint | number | runtime.Types.Skip
+  characters?: bigint | number | runtime.Types.Skip
+  audioMs?: bigint | number | runtime.Types.Skip
   costNano?: bigint | number | runtime.Types.Skip
   latency?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
@@ -756,6 +790,8 @@ export type UsageQuarterUncheckedCreateInput = {
   images?: bigint | number | runtime.Types.Skip
   videoSeconds?: bigint | number | runtime.Types.Skip
   webSearches?: bigint | number | runtime.Types.Skip
+  characters?: bigint | number | runtime.Types.Skip
+  audioMs?: bigint | number | runtime.Types.Skip
   costNano?: bigint | number | runtime.Types.Skip
   latency?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
@@ -791,6 +827,8 @@ export type UsageQuarterUpdateInput = {
   images?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  characters?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  audioMs?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
@@ -826,6 +864,8 @@ export type UsageQuarterUncheckedUpdateInput = {
   images?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  characters?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  audioMs?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
@@ -861,6 +901,8 @@ export type UsageQuarterCreateManyInput = {
   images?: bigint | number | runtime.Types.Skip
   videoSeconds?: bigint | number | runtime.Types.Skip
   webSearches?: bigint | number | runtime.Types.Skip
+  characters?: bigint | number | runtime.Types.Skip
+  audioMs?: bigint | number | runtime.Types.Skip
   costNano?: bigint | number | runtime.Types.Skip
   latency?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
@@ -896,6 +938,8 @@ export type UsageQuarterUpdateManyMutationInput = {
   images?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  characters?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  audioMs?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
@@ -931,6 +975,8 @@ export type UsageQuarterUncheckedUpdateManyInput = {
   images?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  characters?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  audioMs?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
@@ -974,6 +1020,8 @@ export type UsageQuarterCountOrderByAggregateInput = {
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
+  characters?: Prisma.SortOrder | runtime.Types.Skip
+  audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
@@ -1004,6 +1052,8 @@ export type UsageQuarterAvgOrderByAggregateInput = {
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
+  characters?: Prisma.SortOrder | runtime.Types.Skip
+  audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
@@ -1039,6 +1089,8 @@ export type UsageQuarterMaxOrderByAggregateInput = {
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
+  characters?: Prisma.SortOrder | runtime.Types.Skip
+  audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
@@ -1074,6 +1126,8 @@ export type UsageQuarterMinOrderByAggregateInput = {
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
+  characters?: Prisma.SortOrder | runtime.Types.Skip
+  audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
@@ -1104,6 +1158,8 @@ export type UsageQuarterSumOrderByAggregateInput = {
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
+  characters?: Prisma.SortOrder | runtime.Types.Skip
+  audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
@@ -1149,6 +1205,8 @@ export type UsageQuarterSelect<ExtArgs extends runtime.Types.Extensions.Internal
   images?: boolean | runtime.Types.Skip
   videoSeconds?: boolean | runtime.Types.Skip
   webSearches?: boolean | runtime.Types.Skip
+  characters?: boolean | runtime.Types.Skip
+  audioMs?: boolean | runtime.Types.Skip
   costNano?: boolean | runtime.Types.Skip
   latency?: boolean | runtime.Types.Skip
   firstByte?: boolean | runtime.Types.Skip
@@ -1184,6 +1242,8 @@ export type UsageQuarterSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   images?: boolean | runtime.Types.Skip
   videoSeconds?: boolean | runtime.Types.Skip
   webSearches?: boolean | runtime.Types.Skip
+  characters?: boolean | runtime.Types.Skip
+  audioMs?: boolean | runtime.Types.Skip
   costNano?: boolean | runtime.Types.Skip
   latency?: boolean | runtime.Types.Skip
   firstByte?: boolean | runtime.Types.Skip
@@ -1219,6 +1279,8 @@ export type UsageQuarterSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   images?: boolean | runtime.Types.Skip
   videoSeconds?: boolean | runtime.Types.Skip
   webSearches?: boolean | runtime.Types.Skip
+  characters?: boolean | runtime.Types.Skip
+  audioMs?: boolean | runtime.Types.Skip
   costNano?: boolean | runtime.Types.Skip
   latency?: boolean | runtime.Types.Skip
   firstByte?: boolean | runtime.Types.Skip
@@ -1254,12 +1316,14 @@ export type UsageQuarterSelectScalar = {
   images?: boolean | runtime.Types.Skip
   videoSeconds?: boolean | runtime.Types.Skip
   webSearches?: boolean | runtime.Types.Skip
+  characters?: boolean | runtime.Types.Skip
+  audioMs?: boolean | runtime.Types.Skip
   costNano?: boolean | runtime.Types.Skip
   latency?: boolean | runtime.Types.Skip
   firstByte?: boolean | runtime.Types.Skip
 }
 
-export type UsageQuarterOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "quarter" | "keyId" | "model" | "provider" | "calls" | "refused" | "clientErrors" | "limitErrors" | "providerErrors" | "timeoutErrors" | "brokenErrors" | "gatewayErrors" | "otherErrors" | "attempts" | "fallbacks" | "inputTokens" | "cachedTokens" | "cacheWrite5mTokens" | "cacheWrite1hTokens" | "outputTokens" | "reasoningTokens" | "audioInputTokens" | "audioOutputTokens" | "imageInputTokens" | "imageOutputTokens" | "images" | "videoSeconds" | "webSearches" | "costNano" | "latency" | "firstByte", ExtArgs["result"]["usageQuarter"], runtime.Types.Skip>
+export type UsageQuarterOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "quarter" | "keyId" | "model" | "provider" | "calls" | "refused" | "clientErrors" | "limitErrors" | "providerErrors" | "timeoutErrors" | "brokenErrors" | "gatewayErrors" | "otherErrors" | "attempts" | "fallbacks" | "inputTokens" | "cachedTokens" | "cacheWrite5mTokens" | "cacheWrite1hTokens" | "outputTokens" | "reasoningTokens" | "audioInputTokens" | "audioOutputTokens" | "imageInputTokens" | "imageOutputTokens" | "images" | "videoSeconds" | "webSearches" | "characters" | "audioMs" | "costNano" | "latency" | "firstByte", ExtArgs["result"]["usageQuarter"], runtime.Types.Skip>
 
 export type $UsageQuarterPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "UsageQuarter"
@@ -1294,6 +1358,8 @@ export type $UsageQuarterPayload<ExtArgs extends runtime.Types.Extensions.Intern
     images: bigint
     videoSeconds: bigint
     webSearches: bigint
+    characters: bigint
+    audioMs: bigint
     costNano: bigint
     latency: runtime.Decimal
     firstByte: runtime.Decimal
@@ -1749,6 +1815,8 @@ export interface UsageQuarterFieldRefs {
   readonly images: Prisma.FieldRef<"UsageQuarter", 'BigInt'>
   readonly videoSeconds: Prisma.FieldRef<"UsageQuarter", 'BigInt'>
   readonly webSearches: Prisma.FieldRef<"UsageQuarter", 'BigInt'>
+  readonly characters: Prisma.FieldRef<"UsageQuarter", 'BigInt'>
+  readonly audioMs: Prisma.FieldRef<"UsageQuarter", 'BigInt'>
   readonly costNano: Prisma.FieldRef<"UsageQuarter", 'BigInt'>
   readonly latency: Prisma.FieldRef<"UsageQuarter", 'Decimal'>
   readonly firstByte: Prisma.FieldRef<"UsageQuarter", 'Decimal'>

@@ -51,6 +51,8 @@ export type UsageQuarterCountedAvgAggregateOutputType = {
   images: number | null
   videoSeconds: number | null
   webSearches: number | null
+  characters: number | null
+  audioMs: number | null
   costNano: number | null
   latency: runtime.Decimal | null
   firstByte: runtime.Decimal | null
@@ -81,6 +83,8 @@ export type UsageQuarterCountedSumAggregateOutputType = {
   images: bigint | null
   videoSeconds: bigint | null
   webSearches: bigint | null
+  characters: bigint | null
+  audioMs: bigint | null
   costNano: bigint | null
   latency: runtime.Decimal | null
   firstByte: runtime.Decimal | null
@@ -116,6 +120,8 @@ export type UsageQuarterCountedMinAggregateOutputType = {
   images: bigint | null
   videoSeconds: bigint | null
   webSearches: bigint | null
+  characters: bigint | null
+  audioMs: bigint | null
   costNano: bigint | null
   latency: runtime.Decimal | null
   firstByte: runtime.Decimal | null
@@ -151,6 +157,8 @@ export type UsageQuarterCountedMaxAggregateOutputType = {
   images: bigint | null
   videoSeconds: bigint | null
   webSearches: bigint | null
+  characters: bigint | null
+  audioMs: bigint | null
   costNano: bigint | null
   latency: runtime.Decimal | null
   firstByte: runtime.Decimal | null
@@ -186,6 +194,8 @@ export type UsageQuarterCountedCountAggregateOutputType = {
   images: number
   videoSeconds: number
   webSearches: number
+  characters: number
+  audioMs: number
   costNano: number
   latency: number
   firstByte: number
@@ -218,6 +228,8 @@ export type UsageQuarterCountedAvgAggregateInputType = {
   images?: true | runtime.Types.Skip
   videoSeconds?: true | runtime.Types.Skip
   webSearches?: true | runtime.Types.Skip
+  characters?: true | runtime.Types.Skip
+  audioMs?: true | runtime.Types.Skip
   costNano?: true | runtime.Types.Skip
   latency?: true | runtime.Types.Skip
   firstByte?: true | runtime.Types.Skip
@@ -248,6 +260,8 @@ export type UsageQuarterCountedSumAggregateInputType = {
   images?: true | runtime.Types.Skip
   videoSeconds?: true | runtime.Types.Skip
   webSearches?: true | runtime.Types.Skip
+  characters?: true | runtime.Types.Skip
+  audioMs?: true | runtime.Types.Skip
   costNano?: true | runtime.Types.Skip
   latency?: true | runtime.Types.Skip
   firstByte?: true | runtime.Types.Skip
@@ -283,6 +297,8 @@ export type UsageQuarterCountedMinAggregateInputType = {
   images?: true | runtime.Types.Skip
   videoSeconds?: true | runtime.Types.Skip
   webSearches?: true | runtime.Types.Skip
+  characters?: true | runtime.Types.Skip
+  audioMs?: true | runtime.Types.Skip
   costNano?: true | runtime.Types.Skip
   latency?: true | runtime.Types.Skip
   firstByte?: true | runtime.Types.Skip
@@ -318,6 +334,8 @@ export type UsageQuarterCountedMaxAggregateInputType = {
   images?: true | runtime.Types.Skip
   videoSeconds?: true | runtime.Types.Skip
   webSearches?: true | runtime.Types.Skip
+  characters?: true | runtime.Types.Skip
+  audioMs?: true | runtime.Types.Skip
   costNano?: true | runtime.Types.Skip
   latency?: true | runtime.Types.Skip
   firstByte?: true | runtime.Types.Skip
@@ -353,6 +371,8 @@ export type UsageQuarterCountedCountAggregateInputType = {
   images?: true | runtime.Types.Skip
   videoSeconds?: true | runtime.Types.Skip
   webSearches?: true | runtime.Types.Skip
+  characters?: true | runtime.Types.Skip
+  audioMs?: true | runtime.Types.Skip
   costNano?: true | runtime.Types.Skip
   latency?: true | runtime.Types.Skip
   firstByte?: true | runtime.Types.Skip
@@ -475,6 +495,8 @@ export type UsageQuarterCountedGroupByOutputType = {
   images: bigint
   videoSeconds: bigint
   webSearches: bigint
+  characters: bigint
+  audioMs: bigint
   costNano: bigint
   latency: runtime.Decimal
   firstByte: runtime.Decimal
@@ -533,6 +555,8 @@ export type UsageQuarterCountedWhereInput = {
   images?: Prisma.BigIntFilter<"UsageQuarterCounted"> | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFilter<"UsageQuarterCounted"> | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFilter<"UsageQuarterCounted"> | bigint | number | runtime.Types.Skip
+  characters?: Prisma.BigIntFilter<"UsageQuarterCounted"> | bigint | number | runtime.Types.Skip
+  audioMs?: Prisma.BigIntFilter<"UsageQuarterCounted"> | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntFilter<"UsageQuarterCounted"> | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalFilter<"UsageQuarterCounted"> | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalFilter<"UsageQuarterCounted"> | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
@@ -568,6 +592,8 @@ export type UsageQuarterCountedOrderByWithRelationInput = {
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
+  characters?: Prisma.SortOrder | runtime.Types.Skip
+  audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
@@ -607,6 +633,8 @@ export type UsageQuarterCountedWhereUniqueInput = Prisma.AtLeast<{
   images?: Prisma.BigIntFilter<"UsageQuarterCounted"> | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFilter<"UsageQuarterCounted"> | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFilter<"UsageQuarterCounted"> | bigint | number | runtime.Types.Skip
+  characters?: Prisma.BigIntFilter<"UsageQuarterCounted"> | bigint | number | runtime.Types.Skip
+  audioMs?: Prisma.BigIntFilter<"UsageQuarterCounted"> | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntFilter<"UsageQuarterCounted"> | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalFilter<"UsageQuarterCounted"> | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalFilter<"UsageQuarterCounted"> | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
@@ -642,6 +670,8 @@ export type UsageQuarterCountedOrderByWithAggregationInput = {
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
+  characters?: Prisma.SortOrder | runtime.Types.Skip
+  audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
@@ -685,6 +715,8 @@ export type UsageQuarterCountedScalarWhereWithAggregatesInput = {
   images?: Prisma.BigIntWithAggregatesFilter<"UsageQuarterCounted"> | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntWithAggregatesFilter<"UsageQuarterCounted"> | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntWithAggregatesFilter<"UsageQuarterCounted"> | bigint | number | runtime.Types.Skip
+  characters?: Prisma.BigIntWithAggregatesFilter<"UsageQuarterCounted"> | bigint | number | runtime.Types.Skip
+  audioMs?: Prisma.BigIntWithAggregatesFilter<"UsageQuarterCounted"> | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntWithAggregatesFilter<"UsageQuarterCounted"> | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalWithAggregatesFilter<"UsageQuarterCounted"> | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalWithAggregatesFilter<"UsageQuarterCounted"> | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
@@ -720,6 +752,8 @@ export type UsageQuarterCountedCreateInput = {
   images?: bigint | number | runtime.Types.Skip
   videoSeconds?: bigint | number | runtime.Types.Skip
   webSearches?: bigint | number | runtime.Types.Skip
+  characters?: bigint | number | runtime.Types.Skip
+  audioMs?: bigint | number | runtime.Types.Skip
   costNano?: bigint | number | runtime.Types.Skip
   latency?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
@@ -755,6 +789,8 @@ export type UsageQuarterCountedUncheckedCreateInput = {
   images?: bigint | number | runtime.Types.Skip
   videoSeconds?: bigint | number | runtime.Types.Skip
   webSearches?: bigint | number | runtime.Types.Skip
+  characters?: bigint | number | runtime.Types.Skip
+  audioMs?: bigint | number | runtime.Types.Skip
   costNano?: bigint | number | runtime.Types.Skip
   latency?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
@@ -790,6 +826,8 @@ export type UsageQuarterCountedUpdateInput = {
   images?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  characters?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  audioMs?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
@@ -825,6 +863,8 @@ export type UsageQuarterCountedUncheckedUpdateInput = {
   images?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  characters?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  audioMs?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
@@ -860,6 +900,8 @@ export type UsageQuarterCountedCreateManyInput = {
   images?: bigint | number | runtime.Types.Skip
   videoSeconds?: bigint | number | runtime.Types.Skip
   webSearches?: bigint | number | runtime.Types.Skip
+  characters?: bigint | number | runtime.Types.Skip
+  audioMs?: bigint | number | runtime.Types.Skip
   costNano?: bigint | number | runtime.Types.Skip
   latency?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
@@ -895,6 +937,8 @@ export type UsageQuarterCountedUpdateManyMutationInput = {
   images?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  characters?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  audioMs?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
@@ -930,6 +974,8 @@ export type UsageQuarterCountedUncheckedUpdateManyInput = {
   images?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   videoSeconds?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   webSearches?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  characters?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  audioMs?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
@@ -973,6 +1019,8 @@ export type UsageQuarterCountedCountOrderByAggregateInput = {
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
+  characters?: Prisma.SortOrder | runtime.Types.Skip
+  audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
@@ -1003,6 +1051,8 @@ export type UsageQuarterCountedAvgOrderByAggregateInput = {
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
+  characters?: Prisma.SortOrder | runtime.Types.Skip
+  audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
@@ -1038,6 +1088,8 @@ export type UsageQuarterCountedMaxOrderByAggregateInput = {
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
+  characters?: Prisma.SortOrder | runtime.Types.Skip
+  audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
@@ -1073,6 +1125,8 @@ export type UsageQuarterCountedMinOrderByAggregateInput = {
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
+  characters?: Prisma.SortOrder | runtime.Types.Skip
+  audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
@@ -1103,6 +1157,8 @@ export type UsageQuarterCountedSumOrderByAggregateInput = {
   images?: Prisma.SortOrder | runtime.Types.Skip
   videoSeconds?: Prisma.SortOrder | runtime.Types.Skip
   webSearches?: Prisma.SortOrder | runtime.Types.Skip
+  characters?: Prisma.SortOrder | runtime.Types.Skip
+  audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
@@ -1140,6 +1196,8 @@ export type UsageQuarterCountedSelect<ExtArgs extends runtime.Types.Extensions.I
   images?: boolean | runtime.Types.Skip
   videoSeconds?: boolean | runtime.Types.Skip
   webSearches?: boolean | runtime.Types.Skip
+  characters?: boolean | runtime.Types.Skip
+  audioMs?: boolean | runtime.Types.Skip
   costNano?: boolean | runtime.Types.Skip
   latency?: boolean | runtime.Types.Skip
   firstByte?: boolean | runtime.Types.Skip
@@ -1175,6 +1233,8 @@ export type UsageQuarterCountedSelectCreateManyAndReturn<ExtArgs extends runtime
   images?: boolean | runtime.Types.Skip
   videoSeconds?: boolean | runtime.Types.Skip
   webSearches?: boolean | runtime.Types.Skip
+  characters?: boolean | runtime.Types.Skip
+  audioMs?: boolean | runtime.Types.Skip
   costNano?: boolean | runtime.Types.Skip
   latency?: boolean | runtime.Types.Skip
   firstByte?: boolean | runtime.Types.Skip
@@ -1210,6 +1270,8 @@ export type UsageQuarterCountedSelectUpdateManyAndReturn<ExtArgs extends runtime
   images?: boolean | runtime.Types.Skip
   videoSeconds?: boolean | runtime.Types.Skip
   webSearches?: boolean | runtime.Types.Skip
+  characters?: boolean | runtime.Types.Skip
+  audioMs?: boolean | runtime.Types.Skip
   costNano?: boolean | runtime.Types.Skip
   latency?: boolean | runtime.Types.Skip
   firstByte?: boolean | runtime.Types.Skip
@@ -1245,12 +1307,14 @@ export type UsageQuarterCountedSelectScalar = {
   images?: boolean | runtime.Types.Skip
   videoSeconds?: boolean | runtime.Types.Skip
   webSearches?: boolean | runtime.Types.Skip
+  characters?: boolean | runtime.Types.Skip
+  audioMs?: boolean | runtime.Types.Skip
   costNano?: boolean | runtime.Types.Skip
   latency?: boolean | runtime.Types.Skip
   firstByte?: boolean | runtime.Types.Skip
 }
 
-export type UsageQuarterCountedOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "quarter" | "keyId" | "model" | "provider" | "calls" | "refused" | "clientErrors" | "limitErrors" | "providerErrors" | "timeoutErrors" | "brokenErrors" | "gatewayErrors" | "otherErrors" | "attempts" | "fallbacks" | "inputTokens" | "cachedTokens" | "cacheWrite5mTokens" | "cacheWrite1hTokens" | "outputTokens" | "reasoningTokens" | "audioInputTokens" | "audioOutputTokens" | "imageInputTokens" | "imageOutputTokens" | "images" | "videoSeconds" | "webSearches" | "costNano" | "latency" | "firstByte", ExtArgs["result"]["usageQuarterCounted"], runtime.Types.Skip>
+export type UsageQuarterCountedOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "quarter" | "keyId" | "model" | "provider" | "calls" | "refused" | "clientErrors" | "limitErrors" | "providerErrors" | "timeoutErrors" | "brokenErrors" | "gatewayErrors" | "otherErrors" | "attempts" | "fallbacks" | "inputTokens" | "cachedTokens" | "cacheWrite5mTokens" | "cacheWrite1hTokens" | "outputTokens" | "reasoningTokens" | "audioInputTokens" | "audioOutputTokens" | "imageInputTokens" | "imageOutputTokens" | "images" | "videoSeconds" | "webSearches" | "characters" | "audioMs" | "costNano" | "latency" | "firstByte", ExtArgs["result"]["usageQuarterCounted"], runtime.Types.Skip>
 
 export type $UsageQuarterCountedPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "UsageQuarterCounted"
@@ -1285,6 +1349,8 @@ export type $UsageQuarterCountedPayload<ExtArgs extends runtime.Types.Extensions
     images: bigint
     videoSeconds: bigint
     webSearches: bigint
+    characters: bigint
+    audioMs: bigint
     costNano: bigint
     latency: runtime.Decimal
     firstByte: runtime.Decimal
@@ -1740,6 +1806,8 @@ export interface UsageQuarterCountedFieldRefs {
   readonly images: Prisma.FieldRef<"UsageQuarterCounted", 'BigInt'>
   readonly videoSeconds: Prisma.FieldRef<"UsageQuarterCounted", 'BigInt'>
   readonly webSearches: Prisma.FieldRef<"UsageQuarterCounted", 'BigInt'>
+  readonly characters: Prisma.FieldRef<"UsageQuarterCounted", 'BigInt'>
+  readonly audioMs: Prisma.FieldRef<"UsageQuarterCounted", 'BigInt'>
   readonly costNano: Prisma.FieldRef<"UsageQuarterCounted", 'BigInt'>
   readonly latency: Prisma.FieldRef<"UsageQuarterCounted", 'Decimal'>
   readonly firstByte: Prisma.FieldRef<"UsageQuarterCounted", 'Decimal'>

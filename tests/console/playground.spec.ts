@@ -3,6 +3,7 @@ import { expectAccessibleInEachLook } from '#tests/console/accessible';
 import { makeKey, openKeys, test } from '#tests/console/home';
 import { callGateway } from '#tests/console/visit';
 import { setWorkspace } from '#tests/support/control/operate';
+import { wave } from '#tools/sandbox/audio/sound';
 
 test('the playground works by keyboard only: the answer streams in, is charged and is in the log', async ({
   page,
@@ -85,4 +86,46 @@ test('Compare adds a second model, shows both prices, and keeps both answers', a
   await expect(one.getByText(/^Cost\$0\.\d+/)).toHaveCount(2);
   await expect(one.getByText('Both of you').first()).toBeVisible();
   expect(loads).toBe(0);
+});
+
+test('text is spoken and can be played, and a recording is written down', async ({ page, home }) => {
+  await page.goto(`/${home.slug}/playground?model=sandbox/narrator`);
+  const pane = page.getByRole('region', { name: 'Model', exact: true });
+  await page.getByRole('textbox', { name: 'Message' }).fill('A calm sea at night.');
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  const player = pane.getByLabel('Speech');
+  await expect.poll(() => player.evaluate((audio: HTMLAudioElement) => audio.duration)).toBeCloseTo(1.6, 1);
+  await expect(pane.getByText(/^Cost\$0\.0003/)).toBeVisible();
+  await expectAccessibleInEachLook(page);
+
+  await page.goto(`/${home.slug}/playground?model=sandbox/scribe`);
+  const run = page.getByRole('button', { name: 'Run', exact: true });
+  await expect(run).toBeDisabled();
+  await expect(page.getByRole('button', { name: 'Record' })).toBeVisible();
+  const buffer = Buffer.concat([...wave(1_600, 'A calm sea at night.')]);
+  await page.locator('input[type=file]').setInputFiles({ name: 'sea.wav', mimeType: 'audio/wav', buffer });
+  await run.click();
+  await expect(pane.getByText('A calm sea at night.')).toBeVisible();
+  await expect(pane.getByText(/^Cost\$0\.00016/)).toBeVisible();
+  await pane.getByRole('button', { name: 'View code' }).click();
+  await expect(page.getByText('-F file=@sea.wav')).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expectAccessibleInEachLook(page);
+  await pane.getByRole('link', { name: /^[0-9a-f-]{36}$/ }).click();
+  await expect(page.getByText('1.6 s of audio').first()).toBeVisible();
+});
+
+test('texts are compared, documents are ranked and text is checked', async ({ page, home }) => {
+  const pane = page.getByRole('region', { name: 'Model', exact: true });
+  for (const [model, text, shown] of [
+    ['sandbox/vectors', 'A calm sea\nA calm sea\nA storm', /Lines 1 and 2: 1\.0000/],
+    ['sandbox/ranker', 'A calm sea\nA storm\nA calm sea', /Line 3: 1\.0000/],
+    ['sandbox/moderator', 'Something FORBIDDEN', /Flagged/],
+  ] as const) {
+    await page.goto(`/${home.slug}/playground?model=${model}`);
+    await page.getByRole('textbox', { name: 'Message' }).fill(text);
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await expect(pane.getByText(shown)).toBeVisible();
+    await expect(page.getByRole('button', { name: 'Settings' })).toHaveCount(0);
+  }
 });

@@ -64,6 +64,11 @@ export function codeOf(answer: Wire): unknown {
   return record(jsonOf(answer).error).code;
 }
 
+/** `error.message` of a JSON answer. */
+export function messageOf(answer: Wire): string {
+  return String(record(jsonOf(answer).error).message);
+}
+
 /** The one request of a call as the provider saw it. */
 export async function seenOf(stack: Stack, asked: { mark: string }): Promise<BeginLine> {
   const seen = await stack.sandbox.seen(asked.mark);

@@ -49,8 +49,16 @@ function broken(line: number, text: string): string[] {
 }
 
 /** Models of embeddings and scores have no output tokens, and cache nothing. */
-const writes = ({ output }: { readonly output: readonly string[] }) =>
-  !output.some((kind) => kind === 'embedding' || kind === 'scores');
+/** Models that may read a long prompt again: not those of vectors, scores and sound. */
+const writes = ({
+  output,
+  offers,
+}: {
+  output: readonly string[];
+  offers: readonly { families: readonly string[] }[];
+}) =>
+  !output.some((kind) => kind === 'embedding' || kind === 'scores' || kind === 'audio') &&
+  !offers.some(({ families }) => families.includes('transcriptions'));
 
 describe('a catalogue file (contract: operations/catalogue-file)', () => {
   it('is read when it is right', () => {

@@ -32,6 +32,9 @@ export interface Truth {
   readonly videoSeconds?: number;
   /** Pictures made. */
   readonly images?: number;
+  /** Text spoken, and audio made or heard. */
+  readonly characters?: number;
+  readonly audioMs?: number;
 }
 
 /** One event of a stream. */
@@ -68,7 +71,8 @@ export interface Answer {
     | { readonly kind: 'bytes'; readonly bytes: Buffer; readonly type: string }
     | {
         readonly kind: 'flow';
-        readonly length: number;
+        /** null: it is sent in chunks. */
+        readonly length: number | null;
         readonly type: string;
         readonly pieces: Iterable<Buffer>;
       }

@@ -30,6 +30,12 @@ const models: Readonly<Record<string, SandboxModel>> = {
   vectors: plain,
   ranker: plain,
   moderator: plain,
+  speaker: plain,
+  /** Priced by the character: it has no streams of events. */
+  narrator: plain,
+  listener: plain,
+  /** Priced by the length of the recording: it reports seconds. */
+  scribe: plain,
 };
 
 /** @throws ProviderFault 404 with the chat family's message, which names the known models. */

@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { speech } from '#tools/sandbox/audio/speech';
+import { transcription } from '#tools/sandbox/audio/transcription';
 import { chat } from '#tools/sandbox/chat';
 import { completions } from '#tools/sandbox/completions';
 import { ProviderMemory } from '#tools/sandbox/content/memory';
@@ -42,6 +44,8 @@ const dialects: readonly [Dialect, ...Dialect[]] = [
   embedContent,
   rerank,
   moderations,
+  speech,
+  transcription,
 ];
 
 interface Settings {

@@ -15,7 +15,7 @@ const tools = [
 /** A Markdown table: which vendors' text models have an offer that speaks a tool's protocol. Pure. */
 export function toolTableInMarkdown(models: readonly CatalogueModel[]): string {
   const byVendor = new Map<string, CatalogueModel[]>();
-  for (const model of models.filter(({ output }) => output.includes('text'))) {
+  for (const model of models.filter(isForTools)) {
     const [vendor = '', name] = model.id.split('/');
     if (name !== undefined && vendor !== 'sandbox')
       byVendor.set(vendor, [...(byVendor.get(vendor) ?? []), model]);
@@ -26,6 +26,12 @@ export function toolTableInMarkdown(models: readonly CatalogueModel[]): string {
   const head = `| Models of | ${tools.map(({ name }) => name).join(' | ')} |`;
   const protocols = `| *protocol* | ${tools.map(({ family }) => family).join(' | ')} |`;
   return [head, `|---|${'---|'.repeat(tools.length)}`, protocols, ...rows, ''].join('\n');
+}
+
+/** It writes text, and not only what it hears. */
+function isForTools({ output, offers }: CatalogueModel): boolean {
+  const transcribes = offers.some(({ families }) => families.includes('transcriptions'));
+  return output.includes('text') && !transcribes;
 }
 
 function shareOf(models: readonly CatalogueModel[], family: string): string {

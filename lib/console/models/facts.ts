@@ -34,7 +34,7 @@ export function priceTableOf(offer: ListedOffer, showDate: (iso: string) => stri
     for (const rate of band.rates) {
       const name = rateName(rate);
       const prices = rows.get(name) ?? bands.map(() => null);
-      prices[at] = rate.unit === 'one' ? `${showPrice(rate.usd)} each` : showPrice(rate.usd);
+      prices[at] = `${showPrice(rate.usd)}${perUnit[rate.unit]}`;
       rows.set(name, prices);
     }
   }
@@ -46,6 +46,14 @@ export function priceTableOf(offer: ListedOffer, showDate: (iso: string) => stri
     rows: [...rows].map(([name, prices]) => ({ name, prices })),
   };
 }
+
+/** What prices in the table are for, besides a million tokens. */
+const perUnit: Record<ListedRate['unit'], string> = {
+  'million tokens': '',
+  'million characters': ' per 1 M characters',
+  hour: ' an hour',
+  one: ' each',
+};
 
 function rateName({ class: name, variant }: ListedRate): string {
   return variant === null ? showClass(name) : `${showClass(name)}, ${variant}`;
@@ -115,6 +123,8 @@ const addresses: Record<string, { readonly path: string; readonly budget: string
   },
   rerank: { path: 'POST /v1/rerank', budget: null },
   moderations: { path: 'POST /v1/moderations', budget: null },
+  speech: { path: 'POST /v1/audio/speech', budget: null },
+  transcriptions: { path: 'POST /v1/audio/transcriptions, /v1/audio/translations', budget: null },
 };
 
 /**

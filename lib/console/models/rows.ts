@@ -27,6 +27,8 @@ const familyNames: Record<string, string> = {
   'embed-content': 'Embed content',
   rerank: 'Rerank',
   moderations: 'Moderations',
+  speech: 'Speech',
+  transcriptions: 'Transcriptions',
 };
 
 export function showCapability(name: Capability): string {
@@ -89,6 +91,8 @@ export function showPrice(usd: string): string {
 const pieceNames: Record<string, string> = {
   image: 'an image',
   videoSecond: 'a second',
+  characters: 'for 1 M characters',
+  audioMs: 'an hour',
   request: 'a request',
 };
 

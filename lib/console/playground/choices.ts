@@ -46,7 +46,12 @@ function isFault(id: string): boolean {
 /** The price of the cheapest offer; with "from" if routing may choose another one. */
 function priceOf(model: ListedModel): string | null {
   const { input, output } = modelRowOf(model, '');
-  if (output === null) return null;
-  const price = input === null ? output : `${input} in, ${output} out per million tokens`;
+  if (output === null && input === null) return null;
+  const price =
+    output === null
+      ? `${input} per million tokens`
+      : input === null
+        ? output
+        : `${input} in, ${output} out per million tokens`;
   return model.offers.length > 1 ? `from ${price}` : price;
 }

@@ -39,8 +39,17 @@ export function codeOf(request: PlaygroundRequest, examples: readonly Example[])
   ];
 }
 
-function curlOf({ path, body }: PlaygroundRequest, example: string): string {
+function curlOf({ path, body, file }: PlaygroundRequest, example: string): string {
   const [, base = ''] = /(https?:\/\/[^/\s]+)/.exec(example) ?? [];
+  if (file) {
+    const parts = Object.entries(body).map(([name, value]) => `-F ${quoted(`${name}=${value}`)}`);
+    return [
+      `curl ${base + path}`,
+      '-H "Authorization: Bearer $GATEWAY_API_KEY"',
+      ...parts,
+      `-F ${quoted(`file=@${file.name}`)}`,
+    ].join(' \\\n  ');
+  }
   const data = JSON.stringify(body, null, 2).replaceAll("'", "'\\''");
   return [
     `curl ${/[?&*]/.test(path) ? `'${base}${path}'` : base + path} \\`,
@@ -50,8 +59,14 @@ function curlOf({ path, body }: PlaygroundRequest, example: string): string {
   ].join('\n');
 }
 
+/** For a shell. */
+function quoted(text: string): string {
+  return /^[\w@./=:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
 /** The example's call with other arguments; null: the SDK has no method with the same body. */
 function sdkOf(request: PlaygroundRequest, { name, code }: Example): string | null {
+  if (request.file) return null;
   const python = name.endsWith('-python');
   const call = /^(?:const )?answer = (?:await )?client\.([\w.]+)\(/m.exec(code);
   const method = call && methodOf(request, call[1] ?? '', python);

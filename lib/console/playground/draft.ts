@@ -6,6 +6,11 @@ export const playgroundFamilies = [
   'generate-content',
   'images',
   'videos',
+  'speech',
+  'transcriptions',
+  'embeddings',
+  'rerank',
+  'moderations',
 ] as const;
 export type PlaygroundFamily = (typeof playgroundFamilies)[number];
 
@@ -34,6 +39,8 @@ export interface Settings {
   readonly count: string;
   /** Of a video. */
   readonly seconds: string;
+  /** Of speech. */
+  readonly voice: string;
 }
 
 export const firstSettings: Settings = {
@@ -44,6 +51,7 @@ export const firstSettings: Settings = {
   size: '',
   count: '',
   seconds: '',
+  voice: '',
 };
 
 /** A question before it is written in a protocol. */
@@ -64,6 +72,8 @@ export interface PlaygroundRequest {
   /** "/v1/chat/completions". */
   readonly path: string;
   readonly body: { readonly [name: string]: Json };
+  /** It is sent as a form, with this as its part `file`; absent: as JSON. */
+  readonly file?: Attachment;
   /** The answer is an event stream. */
   readonly streamed: boolean;
   /** The answer names a job, which is polled until it ends. */

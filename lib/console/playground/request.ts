@@ -1,3 +1,10 @@
+import {
+  embeddingsBody,
+  moderationsBody,
+  rerankBody,
+  speechBody,
+  transcriptionBody,
+} from '#lib/console/playground/bodies/lines';
 import { imagesBody, predictionBody, videosBody } from '#lib/console/playground/bodies/media';
 import {
   chatBody,
@@ -31,6 +38,19 @@ export function requestOf(family: PlaygroundFamily, draft: Draft): PlaygroundReq
       return { ...whole, path: '/v1/videos', body: videosBody(draft), job: true };
     case 'generate-content':
       return contentRequest(draft);
+    case 'speech':
+      return { ...whole, path: '/v1/audio/speech', body: speechBody(draft) };
+    case 'transcriptions': {
+      const [file] = questionOf(draft).files;
+      const request = { ...whole, path: '/v1/audio/transcriptions', body: transcriptionBody(draft) };
+      return file ? { ...request, file } : request;
+    }
+    case 'embeddings':
+      return { ...whole, path: '/v1/embeddings', body: embeddingsBody(draft) };
+    case 'rerank':
+      return { ...whole, path: '/v1/rerank', body: rerankBody(draft) };
+    case 'moderations':
+      return { ...whole, path: '/v1/moderations', body: moderationsBody(draft) };
   }
 }
 
@@ -48,23 +68,40 @@ function contentRequest(draft: Draft): PlaygroundRequest {
     : { family, path: `${model}:generateContent`, body, streamed: false, job: false };
 }
 
+/** Whether a protocol is a conversation. */
+export function talks(family: PlaygroundFamily): boolean {
+  return ['chat', 'responses', 'messages', 'generate-content'].includes(family);
+}
+
 /** Whether a model produces video and no text. */
 export function makesVideos(output: readonly string[]): boolean {
   return output.includes('video') && !output.includes('text');
 }
 
+/** Files that are written down; browsers have several names for some. */
+const recordings = [
+  ...['wav', 'x-wav', 'mpeg', 'mp4', 'x-m4a', 'ogg', 'flac', 'x-flac', 'webm'].map((type) => `audio/${type}`),
+  'video/mp4',
+  'video/webm',
+];
+
+/** Protocols whose prompt is one or more lines, and whose answer is a list of figures. */
+export const comparing: ReadonlySet<PlaygroundFamily> = new Set(['embeddings', 'rerank', 'moderations']);
+
 /** The media types that may be sent with a prompt, for a file input; "": none. @param input what the model reads. */
 export function acceptedFiles(family: PlaygroundFamily, input: readonly string[]): string {
+  if (family === 'transcriptions') return recordings.join(',');
+  if (family === 'speech' || comparing.has(family)) return '';
   const images = input.includes('image') ? ['image/png', 'image/jpeg', 'image/webp', 'image/gif'] : [];
   if (family === 'images' || family === 'videos') return images.slice(0, 3).join(',');
   const documents = input.includes('pdf') ? ['application/pdf'] : [];
   const audio = input.includes('audio') ? ['audio/wav', 'audio/mpeg'] : [];
   const video = input.includes('video') ? ['video/mp4'] : [];
-  const more = {
+  const more: Partial<Record<PlaygroundFamily, string[]>> = {
     chat: [...documents, ...audio],
     responses: documents,
     messages: documents,
     'generate-content': [...documents, ...audio, ...video],
   };
-  return [...images, ...more[family]].join(',');
+  return [...images, ...(more[family] ?? [])].join(',');
 }

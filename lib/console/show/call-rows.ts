@@ -1,4 +1,4 @@
-import { showClass, showUnitPrice } from '#lib/console/show/cost-line';
+import { showClass, showQuantity, showUnitPrice } from '#lib/console/show/cost-line';
 import { showForeign } from '#lib/console/show/foreign';
 import { showAgo, showMoment, showSpan } from '#lib/console/show/time';
 import type { CallDetail } from '#lib/control/operations/call/detail';
@@ -100,7 +100,7 @@ export function attemptRowsOf(call: CallDetail) {
 export function costRowsOf(call: CallDetail) {
   return call.lines.map((line) => ({
     name: showClass(line.class),
-    quantity: showCount(line.quantity),
+    quantity: showQuantity(line.class, line.quantity),
     unitPrice: showUnitPrice(line.class, line.unitPrice),
     cost: showMoney(line.cost),
     exactCost: line.cost,
@@ -115,6 +115,8 @@ const sources: Record<string, string> = {
 
 /** The source of a call's usage, in words. */
 export function usageSourceOf(call: CallDetail): string {
+  if (call.flags.includes('usage_counted') && call.usageSource === 'reported')
+    return 'counted by the gateway';
   return sources[call.usageSource] ?? call.usageSource;
 }
 

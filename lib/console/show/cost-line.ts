@@ -1,3 +1,5 @@
+import { hourlyNano } from '#lib/core/metering/audio-rate';
+import { formatUsd, parseUsd } from '#lib/core/money';
 import { showCount, showMoney } from '#lib/core/show-money';
 
 const names: Record<string, string> = {
@@ -17,6 +19,8 @@ const names: Record<string, string> = {
   videoSecond: 'Video seconds',
   webSearches: 'Web searches',
   webSearch: 'Web searches',
+  characters: 'Characters',
+  audioMs: 'Audio',
   request: 'Request',
 };
 
@@ -31,14 +35,33 @@ export function showClass(className: string): string {
 }
 
 /**
- * A unit price, formatted: "$2.50 per 1 M", or "$0.04 each" for what is priced by the piece.
+ * A unit price, formatted: "$2.50 per 1 M", "$0.36 an hour", or "$0.04 each" for what is priced by the piece.
  * @param unitPrice dollars per million units, exact decimal.
  */
 export function showUnitPrice(className: string, unitPrice: string): string {
-  if (!pieces.has(className.split(':')[0] ?? '')) return `${showMoney(unitPrice)} per 1 M`;
+  const [base = ''] = className.split(':');
+  if (base === 'characters') return `${showMoney(unitPrice)} per 1 M characters`;
+  if (base === 'audioMs') return `${showMoney(formatUsd(hourlyNano(parseUsd(unitPrice))))} an hour`;
+  if (!pieces.has(base)) return `${showMoney(unitPrice)} per 1 M`;
   const [whole = '0', fraction = ''] = unitPrice.split('.');
   const digits = whole.padStart(7, '0');
   return `${showMoney(`${digits.slice(0, -6).replace(/^0+(?=\d)/, '')}.${digits.slice(-6)}${fraction}`)} each`;
+}
+
+/** A quantity in words: "1,204", "1,234 characters", "12.5 s of audio". */
+export function showQuantity(className: string, quantity: number): string {
+  const [base = ''] = className.split(':');
+  if (base === 'characters') return `${showCount(quantity)} ${quantity === 1 ? 'character' : 'characters'}`;
+  if (base === 'audioMs') return `${showSeconds(quantity)} s of audio`;
+  return showCount(quantity);
+}
+
+/** Seconds of so many milliseconds, without zeros at the end: "12.5". */
+function showSeconds(ms: number): string {
+  const fraction = String(ms % 1000)
+    .padStart(3, '0')
+    .replace(/0+$/, '');
+  return `${showCount(Math.floor(ms / 1000))}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
 /** Classes that are also counted in another class, so that a reader does not add them up. */
@@ -57,6 +80,6 @@ export function usedClasses(usage: object): { name: string; className: string; c
     .map(([className, count]) => ({
       className,
       name: `${showClass(className)}${partOf[className] ?? ''}`,
-      count: showCount(Number(count)),
+      count: showQuantity(className, Number(count)),
     }));
 }

@@ -24,6 +24,8 @@ const lineClasses: Readonly<Record<keyof typeof usageColumns, string>> = {
   images: 'image',
   videoSeconds: 'videoSecond',
   webSearches: 'webSearch',
+  characters: 'characters',
+  audioMs: 'audioMs',
 };
 
 const eachFigure = (write: (name: keyof typeof usageColumns) => string, between = ', ') =>

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CatalogueSet } from '#lib/control/catalogue/files';
+import { hourlyNano } from '#lib/core/metering/audio-rate';
 import type { Price } from '#lib/core/metering/price-list';
 import { formatUsd } from '#lib/core/money';
 import type { FileModel, FileOffer, FileProvider } from '#lib/core/schemas/catalogue';
@@ -214,10 +215,11 @@ function changedFields(before: Record<string, unknown>, after: Record<string, un
 /** "2 in, 8 out" in dollars per million; per-unit prices with their names. */
 export function priceText(price: Price | null): string {
   if (price === null) return 'unpriced';
-  const { input, output, ...rest } = price.base;
+  const { input, output, audioMs, ...rest } = price.base;
   const parts = [
     input === undefined ? '' : `${formatUsd(input)} in`,
     output === undefined ? '' : `${formatUsd(output)} out`,
+    audioMs === undefined ? '' : `${formatUsd(hourlyNano(audioMs))} an hour of audio`,
     ...Object.entries(rest).map(([name, rate]) =>
       typeof rate === 'bigint' ? `${name} ${formatUsd(rate)}` : `${name} by ${Object.keys(rate).join('/')}`,
     ),

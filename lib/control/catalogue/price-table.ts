@@ -1,5 +1,10 @@
+import { hourlyNano } from '#lib/core/metering/audio-rate';
 import type { Price, Rates } from '#lib/core/metering/price-list';
 import { formatUsd } from '#lib/core/money';
+
+/** What a price is for. */
+export const rateUnits = ['million tokens', 'million characters', 'hour', 'one'] as const;
+export type RateUnit = (typeof rateUnits)[number];
 
 /** One rate of a band. */
 export interface ListedRate {
@@ -8,7 +13,7 @@ export interface ListedRate {
   /** Size, quality or resolution, where that decides; null: one price for all. */
   variant: string | null;
   /** What the price is for. */
-  unit: 'million tokens' | 'one';
+  unit: RateUnit;
   /** Dollars, exact decimal. */
   usd: string;
 }
@@ -44,16 +49,22 @@ function bandsOf(tier: string, base: Rates, tiers: Price['tiers']): PriceBand[] 
 
 function ratesOf(rates: Rates): ListedRate[] {
   return Object.entries(rates).flatMap(([name, rate]: [string, bigint | Record<string, bigint>]) => {
-    const piece = pieces.has(name);
+    const unit = unitOf(name);
     const one = (variant: string | null, nano: bigint): ListedRate => ({
       class: name,
       variant,
-      unit: piece ? 'one' : 'million tokens',
-      usd: piece ? perPiece(nano) : formatUsd(nano),
+      unit,
+      usd: unit === 'hour' ? formatUsd(hourlyNano(nano)) : unit === 'one' ? perPiece(nano) : formatUsd(nano),
     });
     if (typeof rate === 'bigint') return [one(null, rate)];
     return Object.entries(rate).map(([variant, nano]) => one(variant === 'default' ? null : variant, nano));
   });
+}
+
+function unitOf(name: string): RateUnit {
+  if (name === 'characters') return 'million characters';
+  if (name === 'audioMs') return 'hour';
+  return pieces.has(name) ? 'one' : 'million tokens';
 }
 
 /** Rates of pieces are stored per million of them. */

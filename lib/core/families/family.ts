@@ -58,8 +58,10 @@ export interface Operation {
    * become this one's by being shown here.
    */
   readonly repeats?: true;
-  /** The body may be multipart/form-data: its text parts are read as `fields`. */
-  readonly multipart?: boolean;
+  /** The body may be multipart/form-data: its text parts are read as `fields`. `only`: it may be nothing else. */
+  readonly multipart?: boolean | 'only';
+  /** The part with the audio that it reads, whose length is found out before the call (contract: money/audio-length). */
+  readonly listensTo?: string;
   /**
    * How long a provider may take to begin a whole answer, ms, where it usually takes less or more than others of its
    * `steps` (contract: routing/time-limits).
@@ -98,6 +100,8 @@ export interface Ask {
   readonly repeatedModel?: readonly Found[];
   /** Media to be made; absent: only text. */
   readonly media?: AskedMedia;
+  /** Audio to be made or read; absent: none that is priced by its length or its text. */
+  readonly audio?: AskedAudio;
   /** Resources that the request continues: they pin it to who keeps them (contract: jobs/pinning). */
   readonly references?: readonly ResourceReference[];
   /** Its answer shows no resource, though those of its operation may; absent: it may show one. */
@@ -124,6 +128,22 @@ export interface AskedMedia {
   readonly quantity: number;
   /** Entries of a price map that fit its size or quality, the closest first. */
   readonly names: readonly string[];
+}
+
+/** Audio that a request asks for or brings (contract: money/audio-hold). */
+export interface AskedAudio {
+  /** Characters of the text to be spoken; 0 if audio is read. */
+  readonly characters: number;
+  /** Length of the audio, as the hold counts it, ms. */
+  readonly ms: number;
+  /** Length that the file itself has, ms; null: unknown, or the audio is to be made. */
+  readonly fileMs: number | null;
+  /** Length of audio that is read, as an estimate counts it, ms; 0 if it is made. */
+  readonly heardMs: number;
+  /** Output tokens, as the hold counts them: of audio if it is made, of text if it is read. */
+  readonly tokens: number;
+  /** The longest that a provider may report, ms (contract: money/usage-bounds). */
+  readonly mostMs: number;
 }
 
 /** A model named in the body in addition to `model`: an advisor, a fallback at the provider, an image tool. */
@@ -185,6 +205,15 @@ export interface StreamReader {
   readonly nextNumber?: number;
 }
 
+/** Reads a whole answer that is not JSON, such as audio or plain text, as its bytes pass. Pure but for its own state. */
+export interface BodyReader {
+  push(chunk: Uint8Array): void;
+  /** What the answer used so far; null: nothing has come. */
+  report(): UsageReport | null;
+  /** The basis of an estimate, as in `StreamReader`. */
+  readonly outputBytes: number;
+}
+
 /**
  * A protocol family: data plus small pure functions. It knows nothing of money, limits or workspaces.
  */
@@ -219,6 +248,11 @@ export interface Family {
   /** The error in a whole answer of status 2xx, parsed; undefined: none. Absent: its `error` member. */
   errorIn?(answer: unknown): unknown;
   streamReader(ask: Ask): StreamReader;
+  /**
+   * Reads whole answers of this type that are not JSON. @param type the Content-Type in lower case, '' for none.
+   * @returns null: such an answer is JSON, or none. Absent: all are.
+   */
+  bodyReader?(ask: Ask, type: string): BodyReader | null;
   /**
    * Whose fault an error is (contract: families/faults).
    * @param status null: an error object inside a 200, or an error event of a stream.

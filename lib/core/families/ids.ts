@@ -11,6 +11,8 @@ export const familyIds = [
   'embed-content',
   'rerank',
   'moderations',
+  'speech',
+  'transcriptions',
 ] as const;
 
 export type FamilyId = (typeof familyIds)[number];

@@ -9,6 +9,8 @@ import { embeddings, moderations, rerank } from '#lib/core/families/input-only';
 import { messages } from '#lib/core/families/messages';
 import { modelsOperations } from '#lib/core/families/models';
 import { responses } from '#lib/core/families/responses';
+import { speech } from '#lib/core/families/speech';
+import { transcriptions } from '#lib/core/families/transcriptions';
 import { videos } from '#lib/core/families/videos';
 
 /** Every protocol family that the gateway serves: one line each. */
@@ -24,6 +26,8 @@ export const families: readonly Family[] = [
   embedContent,
   rerank,
   moderations,
+  speech,
+  transcriptions,
 ];
 
 /** The gateway's whole table of routes (contract: families/operations). */

@@ -5,6 +5,8 @@ export interface UsageBounds {
   /** Tokens; 0: unknown, which bounds nothing. */
   readonly contextTokens: number;
   readonly maxOutputTokens: number;
+  /** The longest audio that the call can have made or read, ms; absent: unknown. */
+  readonly mostAudioMs?: number | undefined;
   /** What it makes; of a model without text, the context is only that of its prompt. Absent: text. */
   readonly output?: readonly string[];
 }
@@ -27,6 +29,7 @@ interface Limits {
   readonly input: number;
   readonly output: number;
   readonly pieces: number;
+  readonly audioMs: number;
 }
 
 /**
@@ -65,6 +68,7 @@ function limitsOf(model: UsageBounds, choices: number, passes: number): Limits {
     input: counts ? tenthMore(contextOf(model) * passes) : orUnbounded(pieces),
     output: counts ? tenthMore(most * passes) : orUnbounded(pieces),
     pieces: orUnbounded(pieces),
+    audioMs: model.mostAudioMs ?? Number.MAX_SAFE_INTEGER,
   };
 }
 
@@ -97,7 +101,8 @@ function isWithin(usage: Usage, limits: Limits): boolean {
     areCounts(usage.cacheWrite1h, output, reasoning) &&
     areCounts(audioInput, imageInput, audioOutput) &&
     areCounts(imageOutput, images, videoSeconds) &&
-    areCounts(webSearches, 0, 0) &&
+    areCounts(webSearches, usage.characters, usage.audioMs) &&
+    usage.audioMs <= limits.audioMs &&
     inputOf(usage) <= limits.input &&
     output <= limits.output &&
     Math.max(audioInput, imageInput) <= limits.input &&
@@ -140,6 +145,7 @@ function bounded(usage: Usage, limits: Limits, flags: Set<string>): Usage {
   }
   cap('output', limits.output);
   for (const name of pieceClasses) cap(name, limits.pieces);
+  cap('audioMs', limits.audioMs);
   for (const parent of ['input', 'output'] as const) {
     for (const part of usageParts[parent]) kept[part] = Math.min(kept[part], kept[parent]);
   }
@@ -183,4 +189,6 @@ const countedIn: Readonly<Record<string, readonly (keyof Usage)[]>> = {
   image: ['images'],
   videoSecond: ['videoSeconds'],
   webSearch: ['webSearches'],
+  characters: ['characters'],
+  audioMs: ['audioMs'],
 };

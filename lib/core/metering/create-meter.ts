@@ -1,5 +1,6 @@
 import type { Ask, Family } from '#lib/core/families/family';
 import type { Meter } from '#lib/core/metering/meter';
+import { PlainMeter } from '#lib/core/metering/plain-meter';
 import { StreamMeter } from '#lib/core/metering/stream-meter';
 import { WholeMeter } from '#lib/core/metering/whole-meter';
 import { ElementSplitter } from '#lib/core/relay/elements';
@@ -10,6 +11,8 @@ import { EventSplitter } from '#lib/core/relay/sse';
 export interface Reading {
   readonly framing: Framing;
   readonly meter: Meter;
+  /** A whole answer that is not JSON: it is sent as it comes, all but its last byte. */
+  readonly plain?: true;
 }
 
 /**
@@ -22,7 +25,12 @@ export function createReading(
   answer: { readonly contentType?: string | null; readonly streamed?: boolean },
 ): Reading {
   const type = answer.contentType?.toLowerCase() ?? '';
-  const framing = framingOfAnswer(family, ask, type, answer.streamed ?? ask.stream);
+  const reader = /^text\/event-stream\b/.test(type) ? null : (family.bodyReader?.(ask, type) ?? null);
+  const streamed = answer.streamed ?? ask.stream;
+  // Without a type, it is what was asked for.
+  if (reader && !(streamed && type === ''))
+    return { framing: 'whole', plain: true, meter: new PlainMeter(reader) };
+  const framing = framingOfAnswer(family, ask, type, streamed);
   if (framing === 'whole') {
     return { framing, meter: new WholeMeter(family, ask, !/^(image|audio|video)\//.test(type)) };
   }

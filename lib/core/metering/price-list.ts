@@ -16,6 +16,10 @@ export interface Rates {
   /** Per million images; a map where size or quality decides ("1024x1024/high"; "default"). */
   readonly image?: bigint | Readonly<Record<string, bigint>>;
   readonly videoSecond?: bigint | Readonly<Record<string, bigint>>;
+  /** Per million characters of text that is spoken. */
+  readonly characters?: bigint;
+  /** Per million milliseconds of audio that is made or read; a catalogue has it per hour. */
+  readonly audioMs?: bigint;
   readonly request?: bigint;
   readonly webSearch?: bigint;
 }

@@ -8,6 +8,8 @@ import { totalUsage, type Usage, type UsageReport } from '#lib/core/metering/usa
 /** What the price of a report depends on besides the report itself. */
 export interface PriceTerms {
   readonly model: UsageBounds;
+  /** The longest audio that the call can have made or read, ms; absent: unknown. */
+  readonly mostAudioMs?: number | undefined;
   readonly price: Price;
   /** Names by which the report may call further models. */
   readonly named: () => readonly NamedPrice[];
@@ -40,7 +42,8 @@ export interface PricedReport {
  * workspace (contract: money/strict). Pure.
  */
 export function priceReport(report: UsageReport, terms: PriceTerms): PricedReport {
-  const bounded = boundUsage(report, terms.model, terms.choices, terms.serverTools);
+  const bounds = { ...terms.model, mostAudioMs: terms.mostAudioMs };
+  const bounded = boundUsage(report, bounds, terms.choices, terms.serverTools);
   const nested = nestedPrices(report, report.nested.length === 0 ? [] : terms.named());
   const charged = atTierAsked(paidOnce(bounded.report, terms.price, nested), terms.serviceTier);
   const { lines, costNano, flags } = price(charged, terms.price, nested);

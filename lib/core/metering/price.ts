@@ -23,6 +23,8 @@ const pieces = [
   ['image', 'images'],
   ['videoSecond', 'videoSeconds'],
   ['webSearch', 'webSearches'],
+  ['characters', 'characters'],
+  ['audioMs', 'audioMs'],
 ] as const;
 
 /**
@@ -149,7 +151,8 @@ class Bill {
     for (const [name, figure] of pieces) {
       const quantity = countOf(usage[figure]);
       if (quantity === 0) continue;
-      const rate = name === 'webSearch' ? rates.of(name) : this.#unitRate(name, rates.unit(name));
+      const mapped = name === 'image' || name === 'videoSecond';
+      const rate = mapped ? this.#unitRate(name, rates.unit(name)) : rates.of(name);
       this.#priced(name + suffix, quantity, rate);
     }
   }

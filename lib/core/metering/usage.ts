@@ -13,13 +13,21 @@ export const tokenClasses = [
 ] as const;
 
 /** The names of all that a call may have used. */
-export const usageClasses = [...tokenClasses, 'images', 'videoSeconds', 'webSearches'] as const;
+export const usageClasses = [
+  ...tokenClasses,
+  'images',
+  'videoSeconds',
+  'webSearches',
+  'characters',
+  'audioMs',
+] as const;
 
 /**
  * What a call used, one shape for all families (contract: call-log/usage-shape).
  * `input` is uncached input; `audioInput` and `imageInput` are parts of it.
  * `output` includes reasoning; `reasoning`, `audioOutput` and `imageOutput` are parts of it.
  * Cache reads and writes are counted next to `input`, never inside it.
+ * `characters` are those of text that was spoken, `audioMs` is the length of audio that was made or read.
  */
 export type Usage = Record<(typeof usageClasses)[number], number>;
 
@@ -74,6 +82,9 @@ export interface UsageReport {
   readonly flags: readonly string[];
 }
 
+/** Marks of a report of a stream that may still say what it used: until then, its tokens are estimated. */
+export const unfinished = { outputOpen: true, unread: ['input'] } as const satisfies Partial<UsageReport>;
+
 /**
  * reported: by the provider. estimated: by the gateway. none: nothing was used or seen
  * (contract: call-log/usage-source).
@@ -94,6 +105,8 @@ export const noUsage: Readonly<Usage> = Object.freeze({
   images: 0,
   videoSeconds: 0,
   webSearches: 0,
+  characters: 0,
+  audioMs: 0,
 });
 
 /** Tokens that TPM counts: uncached input + cache writes + output, not cached input (contract: limits/tpm). */

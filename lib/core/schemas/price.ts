@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { audioRate } from '#lib/core/metering/audio-rate';
 import type { ContextTier, Price, Rates } from '#lib/core/metering/price-list';
 import { tierOf } from '#lib/core/metering/service-tier';
 import { tokenClasses } from '#lib/core/metering/usage';
@@ -15,8 +16,18 @@ const usd = z
   .string({ error: 'write the price as a decimal string in dollars, like "0.25"' })
   .regex(/^\d{1,9}(\.\d{1,9})?$/, 'is not a price: write dollars as a decimal string, like "0.25"');
 
+/** A millionth of a dollar at most, so that the price can be shown exactly again (contract: money/audio-rate). */
+const hourly = z
+  .string({ error: 'write the price as a decimal string in dollars, like "0.36"' })
+  .regex(
+    /^\d{1,9}(\.\d{1,6})?$/,
+    'is not a price by the hour: write dollars with up to 6 decimals, like "0.36"',
+  );
+
 /** Tokens are priced in USD per million. */
 const rateFields = {
+  ...optionalEach(['characters'], usd, 'Dollars per million characters of spoken text.'),
+  ...optionalEach(['audioHour'], hourly, 'Dollars for an hour of audio.'),
   ...optionalEach(tokenClasses, usd, 'Dollars per million tokens.'),
   ...optionalEach(pieceClasses, usd, 'Dollars for one.'),
   ...optionalEach(
@@ -75,7 +86,7 @@ function readContextTiers(tiers: NonNullable<FilePrice['tiers']>): ContextTier[]
 
 function readRates(rates: FileRates): Rates {
   const read: Record<string, bigint | Record<string, bigint>> = {};
-  for (const name of tokenClasses) {
+  for (const name of [...tokenClasses, 'characters'] as const) {
     const value = rates[name];
     if (value !== undefined) read[name] = parseUsd(value);
   }
@@ -84,6 +95,7 @@ function readRates(rates: FileRates): Rates {
     if (typeof value === 'string') read[name] = parseUsd(value) * PIECES_PER_RATE;
     else if (value !== undefined) read[name] = mapValues(value, (one) => parseUsd(one) * PIECES_PER_RATE);
   }
+  if (rates.audioHour !== undefined) read.audioMs = audioRate(parseUsd(rates.audioHour));
   return read;
 }
 
@@ -93,7 +105,7 @@ const nano = z
   .regex(/^\d{1,24}$/)
   .transform(BigInt);
 const storedRatesShape = z.strictObject({
-  ...optionalEach(tokenClasses, nano),
+  ...optionalEach([...tokenClasses, 'characters', 'audioMs'], nano),
   ...optionalEach(pieceClasses, nano),
   ...optionalEach(mappedClasses, z.union([nano, z.record(z.string(), nano)])),
 });

@@ -264,6 +264,10 @@ async function judge(
   reading: Reading | null,
 ): Promise<void> {
   if (!generates) return;
+  if (reading?.plain) {
+    if (exchange.opening.length === 0) throw new UnusableAnswer('empty');
+    return;
+  }
   if (isUnreadable(exchange)) {
     const unreadable = new UnreadableAnswer('the answer is neither JSON nor an event stream');
     exchange.abort(unreadable);

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readSnippets, type Snippet, snippetsFor } from '#lib/console/guide/snippets';
 import { joinStack } from '#tests/support/shared/join';
 import { root, type Stack } from '#tests/support/stack';
+import { silence } from '#tools/sandbox/audio/sound';
 
 let stack: Stack;
 beforeAll(async () => {
@@ -23,6 +24,8 @@ describe('the examples of the guide, exactly as printed', () => {
     embeddings: 'sandbox/vectors',
     rerank: 'sandbox/ranker',
     moderations: 'sandbox/moderator',
+    speech: 'sandbox/speaker',
+    transcriptions: 'sandbox/listener',
   };
   const examples = written
     .map((one) => ({ ...one, with: families.includes(one.family) ? 'sandbox/echo' : others[one.family] }))
@@ -49,11 +52,12 @@ async function run(code: string, shell: boolean, key: string): Promise<{ output:
   try {
     const file = join(folder, 'example.mjs');
     writeFileSync(file, code);
+    // The recording that the guide has made by then.
+    writeFileSync(join(folder, 'sea.mp3'), Buffer.concat([...silence(1_000)]));
+    const place = { cwd: folder, env: { ...process.env, GATEWAY_API_KEY: key } };
     const child = shell
-      ? spawn('bash', ['-c', code.replaceAll('curl ', 'curl -sS ')], {
-          env: { ...process.env, GATEWAY_API_KEY: key },
-        })
-      : spawn(process.execPath, [file], { env: { ...process.env, GATEWAY_API_KEY: key } });
+      ? spawn('bash', ['-c', code.replaceAll('curl ', 'curl -sS ')], place)
+      : spawn(process.execPath, [file], place);
     let output = '';
     child.stdout.on('data', (chunk) => {
       output += chunk;

@@ -81,7 +81,7 @@ describe('what pages come with (contract: control-plane/page-headers)', () => {
         frame: 'DENY',
         type: 'nosniff',
         referrer: 'strict-origin-when-cross-origin',
-        permissions: 'camera=(), microphone=(), geolocation=()',
+        permissions: 'camera=(), microphone=(self), geolocation=()',
         opener: 'same-origin',
         cache: expect.stringContaining('no-store'),
         engine: null,

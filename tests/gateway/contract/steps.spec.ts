@@ -10,6 +10,7 @@ import { expectRefusal } from '#tests/support/refusals';
 import { joinStack } from '#tests/support/shared/join';
 import type { Stack } from '#tests/support/stack';
 import { headerOf, type Wire } from '#tests/support/wire';
+import { formOf } from '#tests/unit/multipart/make';
 import { record } from '#tools/sandbox/content/tool-call';
 
 interface Client {
@@ -112,6 +113,9 @@ const bodies: Readonly<Record<string, object>> = {
   'content.embed_batch': { requests: [{ model: 'models/sandbox/vectors', content: contents[0] }] },
   'rerank.create': { model: 'sandbox/ranker', query: prompt, documents: ['A sea'] },
   'moderations.create': { model: 'sandbox/moderator', input: prompt },
+  'audio.speech': { model: 'sandbox/speaker', input: prompt, voice: 'alloy' },
+  'audio.transcription': { model: 'sandbox/scribe', file: 'OggS, and sound' },
+  'audio.translation': { model: 'sandbox/scribe', file: 'OggS, and sound' },
   'videos.create': film,
   'videos.remix': { prompt: film.prompt },
   'content.generate': { contents },
@@ -122,6 +126,14 @@ const bodies: Readonly<Record<string, object>> = {
     parameters: { durationSeconds: 4 },
   },
 };
+
+/** The same as a form, whose member `file` is one. */
+function formWith(asked: object): [body: string, headers: Record<string, string>] {
+  const parts = Object.entries(asked).map(([name, value]) =>
+    name === 'file' ? { name, value, filename: 'a.ogg' } : { name, value },
+  );
+  return [formOf('edge', parts).toString(), { 'content-type': 'multipart/form-data; boundary=edge' }];
+}
 
 describe('which steps apply to which operation (contract: admission/which-steps)', () => {
   let stack: Stack;
@@ -163,14 +175,19 @@ describe('which steps apply to which operation (contract: admission/which-steps)
   }
 
   /** A request of the operation that only a cause of refusal can stop. */
-  async function requestOf(operation: Operation, owner: string): Promise<[target: string, body: string]> {
+  async function requestOf(
+    operation: Operation,
+    owner: string,
+  ): Promise<[target: string, body: string, headers: Record<string, string>]> {
     const id = operation.resource ? await kept(owner, operation.resource.kind) : '';
     const films = operation.name.startsWith('content.p') || operation.name === 'content.model_operation';
     const makes = operation.family === 'embed-content' ? 'sandbox/vectors' : 'sandbox/echo';
     const model = films ? 'sandbox/film' : makes;
     const path = operation.path.replace(/\{model\+?\}/, model).replace(/\{\w+\}/, id);
-    const body = operation.fields ? JSON.stringify(bodies[operation.name] ?? {}) : '';
-    return [`/${operation.prefixes[0]}/${path}`, body];
+    const asked = bodies[operation.name] ?? {};
+    const target = `/${operation.prefixes[0]}/${path}`;
+    if (operation.multipart === 'only') return [target, ...formWith(asked)];
+    return [target, operation.fields ? JSON.stringify(asked) : '', {}];
   }
 
   it('every operation with a body has one in this table', () => {
@@ -188,11 +205,11 @@ describe('which steps apply to which operation (contract: admission/which-steps)
     )('and $named', async (operation) => {
       const { slug, key: owner } = apart ? await newOwner() : shared;
       const own = await stack.key(slug, settings);
-      const [target, body] = await requestOf(operation, owner);
+      const [target, body, headers] = await requestOf(operation, owner);
       // What it made is paid before the workspace has no money.
       await arrange?.(stack, { ...own, slug });
       await stack.announce();
-      const send = () => ask(stack.url, operation.method, target, bearer(own.key), body);
+      const send = () => ask(stack.url, operation.method, target, { ...headers, ...bearer(own.key) }, body);
       const answer = runs ? await whileOneRuns(stack, own.key, send) : await send();
       await expectServed(operation, answer, own.key);
     });

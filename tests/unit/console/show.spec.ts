@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { showUnitPrice, usedClasses } from '#lib/console/show/cost-line';
+import { showQuantity, showUnitPrice, usedClasses } from '#lib/console/show/cost-line';
 import { showForeign } from '#lib/console/show/foreign';
 import { showAgo, showMoment, showSpan, showZone, showZoneOver } from '#lib/console/show/time';
 import { dayEnd } from '#lib/core/charts/wall-time';
@@ -43,11 +43,19 @@ describe('money to read', () => {
 test('prices by the piece are shown by the piece, others by the million', () => {
   expect(showUnitPrice('input', '2.5')).toBe('$2.50 per 1 M');
   expect(showUnitPrice('image', '40000')).toBe('$0.04 each');
+  expect(showUnitPrice('characters', '15')).toBe('$15.00 per 1 M characters');
+  // Of $0.04 an hour, rounded down to nano-dollars for a million milliseconds.
+  expect(showUnitPrice('audioMs', '0.011111111')).toBe('$0.04 an hour');
   expect(showUnitPrice('request', '1000000')).toBe('$1.00 each');
   expect(showUnitPrice('webSearch:vendor/judge', '10')).toBe('$0.00001 each');
 });
 
 test('usage lists what was used alone', () => {
+  expect(
+    usedClasses({ characters: 1_234, audioMs: 12_500 }).map(({ name, count }) => `${name}: ${count}`),
+  ).toEqual(['Characters: 1,234 characters', 'Audio: 12.5 s of audio']);
+  expect(showQuantity('audioMs', 3_600_000)).toBe('3,600 s of audio');
+  expect(showQuantity('characters', 1)).toBe('1 character');
   expect(usedClasses({ input: 1204, cachedInput: 0, output: 3 })).toEqual([
     { className: 'input', name: 'Input', count: '1,204' },
     { className: 'output', name: 'Output', count: '3' },

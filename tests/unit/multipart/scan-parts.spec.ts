@@ -44,10 +44,12 @@ describe('a multipart body (contract: body/multipart)', () => {
       ['model', 'gpt-image-1', 'gpt-image-1'],
       ['svg.model', 'gpt-5', 'gpt-5'],
     ]);
-    expect(scan.upload?.files).toEqual([
-      { mediaType: 'image/png', bytes: png.length },
-      { mediaType: 'image/png', bytes: 70_000 },
+    expect(scan.upload?.files).toMatchObject([
+      { field: 'image[]', mediaType: 'image/png', bytes: png.length },
+      { field: 'image[]', mediaType: 'image/png', bytes: 70_000 },
     ]);
+    const starts = (scan.upload?.files ?? []).map(({ start }) => start);
+    expect(body.subarray(starts[0], (starts[0] ?? 0) + png.length).equals(png)).toBe(true);
     expect(await bytesOf(scan)).toEqual(body);
   });
 
@@ -84,7 +86,7 @@ describe('a multipart body (contract: body/multipart)', () => {
         }
         expect([...cut.found]).toEqual([...whole.found]);
         expect(cut.upload?.files).toEqual(whole.upload?.files);
-        expect(whole.upload?.files).toEqual([{ mediaType: null, bytes: one.join('').length }]);
+        expect(whole.upload?.files).toMatchObject([{ mediaType: null, bytes: one.join('').length }]);
       }),
       { numRuns: 400 },
     );

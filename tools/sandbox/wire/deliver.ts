@@ -33,7 +33,8 @@ export async function deliver(
   const delivery: Delivery = { outputTokens: 0, chunksSent: 0, usageReported: null, faulted: false };
   const { content, truth, status = 200 } = answer;
   if (content.kind === 'flow') {
-    const described = { ...headers, 'content-type': content.type, 'content-length': String(content.length) };
+    const length: Headers = content.length === null ? {} : { 'content-length': String(content.length) };
+    const described = { ...headers, 'content-type': content.type, ...length };
     outlet.start(status, { ...described, ...answer.headers });
     await sendFlow(outlet, content.pieces, behaviour, delivery);
     return delivery;

@@ -12,18 +12,14 @@ import { type Membership, requireMember } from '#lib/console/member';
 import { readModels } from '#lib/console/models/list';
 import { showFamily } from '#lib/console/models/rows';
 import { playgroundModels } from '#lib/console/playground/choices';
+import { type PlaygroundFamily, playgroundFamilies } from '#lib/console/playground/draft';
 import { openPlaygroundAction } from './actions';
 
 export const metadata: Metadata = { title: 'Playground' };
 
-const familyNames = {
-  chat: showFamily('chat'),
-  responses: showFamily('responses'),
-  messages: showFamily('messages'),
-  'generate-content': showFamily('generate-content'),
-  images: showFamily('images'),
-  videos: showFamily('videos'),
-};
+const familyNames = Object.fromEntries(
+  playgroundFamilies.map((family) => [family, showFamily(family)]),
+) as Record<PlaygroundFamily, string>;
 const purpose =
   'These are real calls, like those of your programs: they are charged and logged, and your limits and routing apply.';
 

@@ -1,3 +1,9 @@
+import {
+  embeddingsPieces,
+  moderationsPieces,
+  rerankPieces,
+  transcriptPieces,
+} from '#lib/console/playground/answers/figures';
 import { imagesEvent, imagesPieces } from '#lib/console/playground/answers/media';
 import { faultIn, type Piece, parsed } from '#lib/console/playground/answers/piece';
 import {
@@ -21,6 +27,11 @@ const readers: Readonly<Record<PlaygroundFamily, { readonly event: Reader; reado
   'generate-content': { event: contentPieces, answer: contentPieces },
   images: { event: imagesEvent, answer: imagesPieces },
   videos: { event: () => [], answer: faultIn },
+  speech: { event: () => [], answer: faultIn },
+  transcriptions: { event: () => [], answer: transcriptPieces },
+  embeddings: { event: () => [], answer: embeddingsPieces },
+  rerank: { event: () => [], answer: rerankPieces },
+  moderations: { event: () => [], answer: moderationsPieces },
 };
 
 /** The pieces of an event of a stream, by its `data`. @param pictures how many finished ones came before. */

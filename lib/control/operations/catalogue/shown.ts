@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ListedModel } from '#lib/control/catalogue/list';
+import { rateUnits } from '#lib/control/catalogue/price-table';
 import { pageOf } from '#lib/control/operations/field/paging';
 import { tableLines } from '#lib/control/operations/text';
 
@@ -14,7 +15,7 @@ const band = z.object({
     z.object({
       class: z.string().describe('The price class: "input", "cachedInput", "image".'),
       variant: z.string().nullable().describe('Size, quality or resolution; null: the price of all others.'),
-      unit: z.enum(['million tokens', 'one']),
+      unit: z.enum(rateUnits),
       usd: z.string().describe('Dollars as a decimal string.'),
     }),
   ),

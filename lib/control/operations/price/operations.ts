@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { priceText } from '#lib/control/catalogue/difference';
-import { listPrice } from '#lib/control/catalogue/price-table';
+import { listPrice, rateUnits } from '#lib/control/catalogue/price-table';
 import { read } from '#lib/control/operations/declare';
 import { optional } from '#lib/control/operations/field/field';
 import { effectOf, shownEffect } from '#lib/control/operations/price/effect';
@@ -23,7 +23,7 @@ const version = z.object({
         z.object({
           class: z.string(),
           variant: z.string().nullable(),
-          unit: z.enum(['million tokens', 'one']),
+          unit: z.enum(rateUnits),
           usd: z.string().describe('Dollars as a decimal string.'),
         }),
       ),

@@ -5,7 +5,7 @@ import type { Ask, Family, Operation } from '#lib/core/families/family';
 import { type FamilyId, familyIds } from '#lib/core/families/ids';
 import { families } from '#lib/core/families/index';
 import { match } from '#lib/core/families/match';
-import { scan } from '#lib/core/families/scan';
+import { type Scan, scan } from '#lib/core/families/scan';
 
 /**
  * The family to explain: the given one, or else the first that an offer of the model supports.
@@ -30,10 +30,25 @@ export function readAsk(family: Family, modelId: string, given: object | undefin
   const body = { ...(given ?? family.leastBody), model: modelId };
   const scanned = scan(Buffer.from(JSON.stringify(body)), operation.fields);
   if ('fault' in scanned) throw badInput('body', scanned.fault);
-  const ask = family.readAsk({ operation, params: { model: modelId }, scan: scanned });
+  const asked = operation.listensTo === undefined ? scanned : withRecording(scanned, operation.listensTo);
+  const ask = family.readAsk({ operation, params: { model: modelId }, scan: asked });
   if (isRefusal(ask)) throw badInput('body', ask.message);
   return ask;
 }
+
+/** A minute of speech, as MP3. */
+const recording = { mediaType: 'audio/mpeg', bytes: 480_000, start: 0 } as const;
+const RECORDING_MS = 60_000;
+
+/** The members of a JSON body, as a form that has a recording too. */
+function withRecording(scanned: Scan, field: string): Scan {
+  const textBytes = scanned.body.length;
+  const files = [{ ...recording, field }];
+  const bytes = textBytes + recording.bytes;
+  return { ...scanned, upload: { bytes, textBytes, files, audioMs: RECORDING_MS, read: nothing } };
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
 
 /** What the path of a call means. */
 export interface Meant {

@@ -64,6 +64,7 @@ function modalities(kinds: readonly string[]): readonly string[] {
 /** Dollars per token or unit as exact decimal strings; a class without a price of its own is left out. */
 function pricingOf(rates: Rates): Readonly<Record<string, string>> {
   const { input = 0n, output = 0n, cachedInput, cacheWrite5m, image, request, webSearch } = rates;
+  const { characters, audioMs } = rates;
   const classes = {
     prompt: input,
     completion: output,
@@ -72,6 +73,8 @@ function pricingOf(rates: Rates): Readonly<Record<string, string>> {
     image: typeof image === 'object' ? image.default : image,
     request,
     web_search: webSearch,
+    character: characters,
+    audio_second: audioMs === undefined ? undefined : audioMs * 1000n,
   };
   return Object.fromEntries(
     Object.entries(classes).flatMap(([name, rate]) => (rate === undefined ? [] : [[name, perUnit(rate)]])),

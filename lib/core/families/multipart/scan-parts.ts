@@ -28,7 +28,7 @@ export class PartScan {
     this.#count += 1;
     const { name, filename, mediaType, start, end } = part;
     if (filename === null) this.#textBytes += end - start;
-    else this.#files.push({ mediaType, bytes: end - start });
+    else this.#files.push({ mediaType, bytes: end - start, field: name, start });
     const rule = fieldNamed(this.#spec, name);
     if (rule === null) return null;
     if (typeof rule === 'string') return this.#fault(rule);

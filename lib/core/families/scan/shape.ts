@@ -67,6 +67,8 @@ export interface Upload {
   /** Bytes of its text parts, and what its files weigh. */
   readonly textBytes: number;
   readonly files: readonly UploadedFile[];
+  /** How long the audio of `Operation.listensTo` is, ms; null: its file does not say; absent: not looked at. */
+  readonly audioMs?: number | null;
   /** Reads the bytes [start, end) of the file, piece by piece, as often as asked. */
   read(start: number, end: number): AsyncIterable<Uint8Array>;
 }
@@ -75,6 +77,10 @@ export interface UploadedFile {
   /** Lower case; null: the part names none. */
   readonly mediaType: string | null;
   readonly bytes: number;
+  /** The name of its part. */
+  readonly field: string;
+  /** Offset in the body. */
+  readonly start: number;
 }
 
 export interface Scan {

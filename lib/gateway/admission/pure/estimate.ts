@@ -1,5 +1,5 @@
 import type { ModelFacts } from '#lib/core/facts/snapshot';
-import type { Ask, AskedMedia } from '#lib/core/families/family';
+import type { Ask } from '#lib/core/families/family';
 import { contextOf } from '#lib/core/metering/anomaly';
 import { mediaTokens } from '#lib/core/metering/estimate-input';
 import type { Price, Rates } from '#lib/core/metering/price-list';
@@ -47,11 +47,9 @@ export function estimate(ask: Ask, targets: readonly Target[], terms: HoldTerms)
   const media = mediaTokens(ask.weight, context);
   const inputTokens = textTokens + media.images + media.sound + media.files;
   const text = ask.operation.budgeted ? outputBudget(ask, targets, terms) * ask.choices : 0;
-  const outputTokens = ask.media?.tokens ?? text;
+  const outputTokens = ask.media?.tokens ?? ask.audio?.tokens ?? text;
 
-  const highest = new HighestRates(inputTokens, tierOf(ask.serviceTier), ask.media ?? null, () =>
-    mentionsCache(ask),
-  );
+  const highest = new HighestRates(inputTokens, tierOf(ask.serviceTier), ask, () => mentionsCache(ask));
   for (const target of targets) {
     highest.add(target.price.price, target.model);
     // A request may spend its tokens at the price of any model that it names.
@@ -81,13 +79,13 @@ class HighestRates {
   pieces = 0n;
   readonly #inputTokens: number;
   readonly #serviceTier: string | null;
-  readonly #made: AskedMedia | null;
+  readonly #made: Pick<Ask, 'media' | 'audio'>;
   readonly #writesCache: () => boolean;
 
   constructor(
     inputTokens: number,
     serviceTier: string | null,
-    made: AskedMedia | null,
+    made: Pick<Ask, 'media' | 'audio'>,
     writesCache: () => boolean,
   ) {
     this.#inputTokens = inputTokens;
@@ -131,9 +129,14 @@ class HighestRates {
 }
 
 /** Price of the pieces that a request asks for, nano-dollars × 10⁶. */
-function piecesOf(made: AskedMedia | null, rates: Rates, base: Rates): bigint {
-  if (made === null) return 0n;
-  return BigInt(made.quantity) * pieceRate(rates[made.unit] ?? base[made.unit], made.names);
+function piecesOf({ media, audio }: Pick<Ask, 'media' | 'audio'>, rates: Rates, base: Rates): bigint {
+  let pieces = 0n;
+  if (media) pieces += BigInt(media.quantity) * pieceRate(rates[media.unit] ?? base[media.unit], media.names);
+  if (audio) {
+    pieces += BigInt(audio.characters) * (rates.characters ?? base.characters ?? 0n);
+    pieces += BigInt(audio.ms) * (rates.audioMs ?? base.audioMs ?? 0n);
+  }
+  return pieces;
 }
 
 /**

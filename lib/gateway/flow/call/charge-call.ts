@@ -129,6 +129,7 @@ function chargeReport(
   const { holdNano } = call.outcome;
   const priced = priceReport(report, {
     model: target.model,
+    mostAudioMs: ask.audio?.mostMs,
     price: target.price.price,
     named: () => namedPrices(target, catalogue),
     choices: ask.choices,

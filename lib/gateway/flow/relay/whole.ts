@@ -34,10 +34,24 @@ export class WholeRelay implements ExchangeReader {
     for (const piece of tap.push(chunk)) {
       this.#heldBytes += piece.length;
       // An answer that is too long to be read shows nothing that could be kept.
-      if (recorder === null || this.#heldBytes > MAX_ANSWER_BYTES) this.#release();
-      this.#held.push(piece);
+      const plain = this.#p.answer.reading?.plain === true;
+      if (!plain && (recorder === null || this.#heldBytes > MAX_ANSWER_BYTES)) this.#release();
+      if (plain) this.#passOn(piece);
+      else this.#held.push(piece);
     }
     if (call.outcome.gone) this.#held = [];
+  }
+
+  /** Of audio, whose player waits for it, only the last byte is held back. */
+  #passOn(piece: Uint8Array): void {
+    const bytes = joined([...this.#held, piece]);
+    if (bytes.length < 2) {
+      this.#held = [bytes];
+      return;
+    }
+    this.#held = [bytes.subarray(0, -1)];
+    this.#release();
+    this.#held = [bytes.subarray(-1)];
   }
 
   #release(): void {

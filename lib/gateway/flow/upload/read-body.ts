@@ -1,3 +1,4 @@
+import { lengthOf } from '#lib/core/audio/length';
 import { Refused } from '#lib/core/errors';
 import type { Operation } from '#lib/core/families/family';
 import { isMultipart } from '#lib/core/families/multipart/boundary';
@@ -7,7 +8,7 @@ import type { Arrival, BodySource } from '#lib/gateway/flow/lane';
 import type { Runtime } from '#lib/gateway/flow/runtime';
 import { invalidBody } from '#lib/gateway/flow/upload/body-faults';
 import { readCoding } from '#lib/gateway/flow/upload/decoder';
-import { readUpload, type UploadFacts } from '#lib/gateway/flow/upload/read-upload';
+import { onDisk, readUpload, type UploadFacts } from '#lib/gateway/flow/upload/read-upload';
 import { takeTurn } from '#lib/gateway/flow/upload/turns';
 
 /**
@@ -32,7 +33,12 @@ export function readBody(
       throw invalidBody('This path does not accept multipart bodies; send a JSON object.');
     const length = coding === null ? (headers['content-length'] ?? '') : '';
     const announced = /^\d{1,15}$/.test(length) ? Number(length) : null;
-    return readForm(runtime, body, { contentType, fields, keyId, announced });
+    return readForm(runtime, body, { contentType, fields, keyId, announced, listensTo: operation.listensTo });
+  }
+  if (operation.multipart === 'only') {
+    throw invalidBody(
+      `This path takes multipart/form-data; send the audio as the file "${operation.listensTo}" of a form.`,
+    );
   }
   return body.read(runtime.limits.maxBodyBytes, keyId).then((bytes) => {
     if (bytes.length > FREE_BYTES) return scanInSlices(bytes, fields, takeTurn).then(sound);
@@ -45,12 +51,23 @@ function sound(scanned: Scan | ScanFault): Scan {
   return scanned;
 }
 
-async function readForm(runtime: Runtime, body: BodySource, form: Omit<UploadFacts, 'limit'>): Promise<Scan> {
+type Form = Omit<UploadFacts, 'limit'> & { readonly listensTo: string | undefined };
+
+async function readForm(runtime: Runtime, body: BodySource, form: Form): Promise<Scan> {
   if (!runtime.uploads)
     throw invalidBody('This gateway process does not accept multipart bodies; send a JSON object.');
   const upload = await readUpload(body, { ...form, limit: runtime.limits.maxUploadBytes }, runtime.uploads);
   body.onRelease(() => {
     upload.remove().catch((error: unknown) => runtime.report(error, null));
   });
-  return upload.scan;
+  return form.listensTo === undefined ? upload.scan : withLength(upload.scan, form.listensTo);
+}
+
+/** Finds out how long the audio in a part is: its bytes are read once more from the disk (contract: money/audio-length). */
+async function withLength(scanned: Scan, field: string): Promise<Scan> {
+  const { upload } = scanned;
+  const file = upload?.files.find((one) => one.field === field);
+  if (!upload || !file) return scanned;
+  const audioMs = await onDisk(lengthOf(upload.read(file.start, file.start + file.bytes)));
+  return { ...scanned, upload: { ...upload, audioMs } };
 }

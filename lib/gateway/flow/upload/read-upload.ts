@@ -106,11 +106,12 @@ async function agreed(read: () => Promise<void>): Promise<void> {
   }
 }
 
-async function onDisk<Done>(work: Promise<Done>): Promise<Done> {
+/** Waits for work on the file of an upload. @throws Refused `local_quota_not_configured` when the disk fails. */
+export async function onDisk<Done>(work: Promise<Done>): Promise<Done> {
   try {
     return await work;
   } catch (error) {
     if (error instanceof Refused) throw error;
-    throw new Refused(unaccountable('cannot write the upload to disk', error));
+    throw new Refused(unaccountable('cannot keep the upload on disk', error));
   }
 }

@@ -30,8 +30,8 @@ export function misfit(
   if (scope !== null && !scope.has(slug)) return 'scope';
   if (!model.offers.some((offer) => speaks(offer, wanted))) return 'family';
   // A catalogue that gives no size (0) sets no bound; of a model of videos or pictures, it is only
-  // that of the prompt, and what else the request carries is not part of it.
-  if (model.contextTokens > 0 && model.output.includes('text')) {
+  // that of the prompt, and what else the request carries is not part of it. A recording is read in pieces.
+  if (ask.audio === undefined && model.contextTokens > 0 && model.output.includes('text')) {
     if (estimateInput(ask.weight) + (ask.budget ?? 0) > model.contextTokens) return 'context';
   }
   if (model.maxOutputTokens > 0 && (ask.budget ?? 0) > model.maxOutputTokens) return 'budget';

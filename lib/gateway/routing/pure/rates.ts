@@ -7,9 +7,12 @@ export interface PlainRates {
   /** Cached input; `input` if it has no price of its own. */
   readonly cached: number;
   readonly output: number;
-  /** One image, one second of video and the request fee, each at its cheapest. */
+  /** One image, one second of video, a minute of audio or its text, and the request fee, each at its cheapest. */
   readonly piece: number;
 }
+
+/** By what offers of audio are compared: about a minute of speech. */
+const usual = { characters: 1_000, audioMs: 60_000 } as const;
 
 const plain = new WeakMap<Rates, PlainRates>();
 
@@ -35,6 +38,8 @@ function plainOf(rates: Rates, base: Rates): PlainRates {
     piece:
       least(rates.image ?? base.image) +
       least(rates.videoSecond ?? base.videoSecond) +
+      usual.characters * Number(rates.characters ?? base.characters ?? 0n) +
+      usual.audioMs * Number(rates.audioMs ?? base.audioMs ?? 0n) +
       least(rates.request ?? base.request),
   };
   plain.set(rates, fresh);

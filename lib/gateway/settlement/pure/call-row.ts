@@ -143,6 +143,7 @@ function isPlain(used: CallRecord['usage']): boolean {
   if (cachedInput !== 0 || cacheWrite5m !== 0 || cacheWrite1h !== 0 || reasoning !== 0) return false;
   const { imageInput, imageOutput, images, videoSeconds, webSearches } = used;
   if (audioInput !== 0 || audioOutput !== 0 || imageInput !== 0 || imageOutput !== 0) return false;
+  if (used.characters !== 0 || used.audioMs !== 0) return false;
   return images === 0 && videoSeconds === 0 && webSearches === 0;
 }
 

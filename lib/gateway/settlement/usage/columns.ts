@@ -16,6 +16,8 @@ export const usageColumns = {
   images: 'images',
   videoSeconds: 'video_seconds',
   webSearches: 'web_searches',
+  characters: 'characters',
+  audioMs: 'audio_ms',
 } as const satisfies Readonly<Record<keyof Usage, string>>;
 
 /** Columns that count errors by their class. */

@@ -241,3 +241,43 @@ describe.skipIf(recorded.length === 0)('recorded answers of providers', () => {
     expect(silent.length).toBeLessThan(recorded.length / 5);
   });
 });
+
+describe('answers that are figures', () => {
+  const textOf = (family: 'transcriptions' | 'embeddings' | 'rerank' | 'moderations', body: object) =>
+    piecesOfAnswer(family, JSON.stringify(body));
+
+  it.each([
+    ['transcriptions', { text: 'A calm sea.' }, 'A calm sea.'],
+    [
+      'embeddings',
+      { data: [{ embedding: [1, 0] }, { embedding: [0, 2] }, { embedding: [3, 0] }] },
+      '2 dimensions\nLines 1 and 2: 0.0000\nLines 1 and 3: 1.0000',
+    ],
+    [
+      'rerank',
+      {
+        results: [
+          { index: 1, relevance_score: 0.9 },
+          { index: 0, relevance_score: 0.1 },
+        ],
+      },
+      'Line 3: 0.9000\nLine 2: 0.1000',
+    ],
+    [
+      'moderations',
+      { results: [{ flagged: true, category_scores: { harassment: 0.01, violence: 0.97 } }] },
+      'Flagged\nviolence: 0.9700\nharassment: 0.0100',
+    ],
+  ] as const)('of %s are shown as lines', (family, body, text) => {
+    expect(textOf(family, body)).toEqual([{ kind: 'text', text }]);
+  });
+
+  it.each(['transcriptions', 'embeddings', 'rerank', 'moderations'] as const)(
+    'of %s may be strange',
+    (family) => {
+      for (const body of [{}, { data: [{}], results: [{}], text: 7 }, { error: { message: 'No.' } }]) {
+        expect(Array.isArray(textOf(family, body))).toBe(true);
+      }
+    },
+  );
+});

@@ -25,6 +25,9 @@ describe('the code of a request', () => {
     ['generate-content', ['curl', 'Google Gen AI, Python', 'Google Gen AI, JavaScript']],
     ['images', ['curl', 'OpenAI, Python', 'OpenAI, JavaScript']],
     ['videos', ['curl', 'OpenAI, Python', 'OpenAI, JavaScript']],
+    ['speech', ['curl', 'OpenAI, JavaScript']],
+    ['embeddings', ['curl', 'OpenAI, Python', 'OpenAI, JavaScript']],
+    ['rerank', ['curl']],
   ] as const)('of %s is there for curl and each SDK', (family, labels) => {
     expect(codeFor(family).codes.map(({ label }) => label)).toEqual(labels);
   });
@@ -35,6 +38,20 @@ describe('the code of a request', () => {
     expect(address).toBe(`https://gateway.test${request.path}`);
     const [, data = ''] = /-d '([\s\S]*)'$/.exec(codes[0]?.code ?? '') ?? [];
     expect(JSON.parse(data.replaceAll("'\\''", "'"))).toEqual(request.body);
+  });
+
+  it('for curl sends a file as a part of a form', () => {
+    const file = { name: "it's.wav", mediaType: 'audio/wav', base64: 'AAAA' };
+    const turns = [{ role: 'user', text: '', files: [file] } as const];
+    const codes = codeOf(requestOf('transcriptions', { ...asked, turns }), examples);
+    expect(codes.map(({ code }) => code)).toEqual([
+      [
+        'curl https://gateway.test/v1/audio/transcriptions',
+        '-H "Authorization: Bearer $GATEWAY_API_KEY"',
+        '-F model=vendor/name',
+        "-F 'file=@it'\\''s.wav'",
+      ].join(' \\\n  '),
+    ]);
   });
 
   it.each(['chat', 'responses', 'messages', 'images', 'videos'] as const)(

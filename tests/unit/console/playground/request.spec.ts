@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Draft, firstSettings, playgroundFamilies, type Turn } from '#lib/console/playground/draft';
-import { acceptedFiles, requestOf } from '#lib/console/playground/request';
+import { acceptedFiles, requestOf, talks } from '#lib/console/playground/request';
 import { readAsk, readPath } from '#lib/control/operations/route/ask';
 import { familyOf } from '#lib/core/families/index';
 
@@ -19,7 +19,8 @@ const draft = (part: Partial<Draft> = {}): Draft => ({
 
 describe('a question is written for each protocol', () => {
   it.each(playgroundFamilies)('%s: the gateway reads it as intended', (family) => {
-    const media = family === 'images' || family === 'videos';
+    const budgeted = talks(family);
+    const streamed = budgeted || family === 'images';
     const request = requestOf(
       family,
       draft({ settings: { ...settings, size: '512x512', count: '2', seconds: '4' } }),
@@ -31,10 +32,31 @@ describe('a question is written for each protocol', () => {
     expect([meant.family, meant.model ?? read.model, read.budget]).toEqual([
       family,
       'vendor/name',
-      media ? null : 100,
+      budgeted ? 100 : null,
     ]);
-    expect(request.streamed).toBe(family !== 'videos');
+    expect(request.streamed).toBe(streamed);
     if (family !== 'generate-content') expect(read.stream).toBe(request.streamed);
+  });
+
+  it.each([
+    ['speech', 'Hi', { input: 'Hi', voice: 'alloy', response_format: 'wav' }],
+    ['embeddings', 'One\n\n two ', { input: ['One', 'two'] }],
+    ['rerank', 'Query\nOne\nTwo', { query: 'Query', documents: ['One', 'Two'] }],
+    ['moderations', 'One\ntwo', { input: 'One\ntwo' }],
+  ] as const)('%s contains what was written, line by line if it takes several', (family, text, body) => {
+    const { body: sent } = requestOf(family, draft({ turns: [ask(text)] }));
+    expect(sent).toEqual({ model: 'vendor/name', ...body });
+  });
+
+  it('a transcript is a form with the file, and the text is its prompt', () => {
+    const sound = { name: 'a.wav', mediaType: 'audio/wav', base64: 'AAAA' };
+    const request = requestOf('transcriptions', draft({ turns: [ask('Ann', sound)] }));
+    expect(request).toMatchObject({ file: sound, body: { model: 'vendor/name', prompt: 'Ann' } });
+    expect(requestOf('transcriptions', draft({ turns: [ask('', sound)] })).body).toEqual({
+      model: 'vendor/name',
+    });
+    expect(acceptedFiles('transcriptions', ['audio'])).toContain('audio/mpeg');
+    expect(acceptedFiles('speech', ['text', 'image'])).toBe('');
   });
 
   it('chat completions contain the conversation, and files as parts', () => {
