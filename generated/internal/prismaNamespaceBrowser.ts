@@ -899,7 +899,9 @@ export const ResourceScalarFieldEnum = {
   job: 'job',
   tokens: 'tokens',
   createdAt: 'createdAt',
-  deletedAt: 'deletedAt'
+  deletedAt: 'deletedAt',
+  view: 'view',
+  viewedAt: 'viewedAt'
 } as const
 
 export type ResourceScalarFieldEnum = (typeof ResourceScalarFieldEnum)[keyof typeof ResourceScalarFieldEnum]

@@ -1,6 +1,6 @@
 import type { Refusal } from '#lib/core/errors';
 import type { JobFacts, JobReader } from '#lib/core/facts/job';
-import type { ResourceKind, ResourceReference, ShownResource } from '#lib/core/facts/resource';
+import type { ResourceKind, ResourceReference, ResourceView, ShownResource } from '#lib/core/facts/resource';
 import type { ModelFacts, OfferFacts } from '#lib/core/facts/snapshot';
 import type { FamilyId } from '#lib/core/families/ids';
 import type { QueryNames } from '#lib/core/families/query';
@@ -31,7 +31,21 @@ export interface Operation {
    * The path parameter that names a resource of the workspace: unknown is 404 `not_found`, and the call
    * is pinned to who keeps it. A remix takes its model from there.
    */
-  readonly resource?: { readonly kind: ResourceKind; readonly param: string };
+  readonly resource?: { readonly kind: ResourceKind; readonly param: string } | undefined;
+  /**
+   * The gateway answers it itself, from its own record of what the workspace has of a kind: a provider's list would
+   * show other workspaces' too (contract: jobs/job-list, jobs/resource-list).
+   */
+  readonly lists?: {
+    readonly of: ResourceKind;
+    /** Where `order` is absent. */
+    readonly order: 'asc' | 'desc';
+    /** Entries of a page: where `limit` is absent, and at most. */
+    readonly usual: number;
+    readonly most: number;
+    /** Names of the query that entries must match. */
+    readonly filters?: readonly string[];
+  };
   /** Query names that travel upstream; absent: none does (contract: body/query). */
   readonly query?: QueryNames;
   /** It generates text, up to an output budget that the request may name (contract: admission/output-budget). */
@@ -102,6 +116,8 @@ export interface Ask {
   readonly references?: readonly ResourceReference[];
   /** Its answer shows no resource, though those of its operation may; absent: it may show one. */
   readonly shows?: false;
+  /** The provider keeps the answer as a thing of its own, with these labels; absent: as its operation says. */
+  readonly stored?: { readonly metadata: ResourceView };
   /** The request says that the provider keeps nothing of its answer (`store: false`); absent: it may. */
   readonly unkept?: true;
   /** The answer will be a job, charged when it completes: what its end is priced by. */
@@ -195,6 +211,8 @@ export interface Family {
   readonly streamsArrays?: boolean;
   /** Values out of the scanned body. @returns a refusal (`invalid_body`) for wrong types. */
   readAsk(raw: RawAsk): Ask | Refusal;
+  /** The same for a body that is sent to something stored, and names no model; absent: nothing of it is needed. */
+  readStored?(raw: RawAsk): Pick<Ask, 'references' | 'weight'> | Refusal;
   /**
    * In-place replacements for one target: the provider's model name, an injected budget (tokens, null
    * for none), an injected `include_usage`. Nested names are replaced by the gateway, for every family
@@ -235,7 +253,7 @@ export interface Family {
    */
   readonly signOfLife: string | null;
   /** Resources that a whole answer (parsed JSON) shows; absent: the family keeps none. */
-  shown?(operation: Operation, answer: unknown): readonly ShownResource[];
+  shown?(operation: Operation, answer: unknown, stored?: Ask['stored']): readonly ShownResource[];
   /** How the family's jobs are read; absent: it has none. */
   readonly jobs?: JobReader;
   /** Where a client that asked for a model without an offer in this family should go instead. */

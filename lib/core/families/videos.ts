@@ -32,7 +32,12 @@ const operations: readonly Operation[] = [
     fields: { model: {}, service_tier: {}, seconds: {}, size: {} },
   },
   // Answered by the gateway itself: a provider's list would show other workspaces' videos.
-  { ...stored, name: 'videos.list', path: 'videos' },
+  {
+    ...stored,
+    name: 'videos.list',
+    path: 'videos',
+    lists: { of: 'video', order: 'desc', usual: 20, most: 100 },
+  },
   { ...stored, name: 'videos.retrieve', path: 'videos/{id}', resource: video },
   {
     ...stored,

@@ -100,6 +100,7 @@ const messages = [{ role: 'user', content: prompt }];
 /** A body that each operation serves. */
 const bodies: Readonly<Record<string, object>> = {
   'chat.create': { model: 'sandbox/echo', messages },
+  'chat.update': { metadata: { told: 'again' } },
   'responses.create': { model: 'sandbox/echo', input: prompt },
   'responses.input_tokens': { model: 'sandbox/echo', input: prompt },
   'messages.create': { model: 'sandbox/echo', max_tokens: 9, messages },
@@ -148,6 +149,10 @@ describe('which steps apply to which operation (contract: admission/which-steps)
   /** Something that the workspace has at its provider. */
   async function kept(key: string, kind: string): Promise<string> {
     if (kind === 'video') return String((await post(key, '/v1/videos', film)).id);
+    if (kind === 'completion') {
+      const made = await post(key, '/v1/chat/completions', { model: 'sandbox/echo', messages, store: true });
+      return String(made.id);
+    }
     if (kind === 'response') {
       // One that is done: cancelling it is the provider's to judge.
       const made = await post(key, '/v1/responses', { model: 'sandbox/echo', input: prompt });

@@ -2,7 +2,12 @@ import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dropPartitions, makePartitions } from '#lib/control/retention/partitions';
 import type { Resource } from '#lib/core/facts/resource';
-import { forgetResource, readResources, unclaimedResources } from '#lib/gateway/resources/database/stored';
+import {
+  forgetResource,
+  listResources,
+  readResources,
+  unclaimedResources,
+} from '#lib/gateway/resources/database/stored';
 import { createResources, type LiveResources } from '#lib/gateway/resources/resources';
 import { type Drain, startDrain } from '#lib/gateway/settlement/drain';
 import { type OwnJournal, openJournal } from '#lib/gateway/settlement/journal/journal';
@@ -58,6 +63,7 @@ function startProcess(): Process {
     journal,
     read: (names) => readResources(pool, names),
     unclaimed: (workspaceId, shown) => unclaimedResources(pool, workspaceId, shown),
+    list: (workspaceId, page, sinceMs) => listResources(pool, workspaceId, page, sinceMs),
     forget: (resource) => forgetResource(pool, resource),
   });
   return { resources, journal, drain, dir };
@@ -222,6 +228,7 @@ describe('what a provider keeps (contract: jobs/look-up, jobs/lifetime)', () => 
         return readResources(pool, names);
       },
       unclaimed: async () => [],
+      list: async () => ({ views: [], more: false }),
       forget: async () => {},
     });
     const find = () => made.map(({ workspaceId, kind, id }) => counting.find(workspaceId, kind, id));
@@ -242,6 +249,7 @@ describe('what a provider keeps (contract: jobs/look-up, jobs/lifetime)', () => 
         return [resource];
       },
       unclaimed: async () => [],
+      list: async () => ({ views: [], more: false }),
       forget: async () => {},
     });
     await expect(find(customer.workspaceId, resource.kind, resource.id)).rejects.toThrow('away');

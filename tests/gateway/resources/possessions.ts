@@ -12,6 +12,7 @@ export interface Asker {
 export interface Possessions {
   readonly response: string;
   readonly item: string;
+  readonly completion: string;
   readonly video: string;
   /** "models/film/operations/1". */
   readonly operation: string;
@@ -42,10 +43,19 @@ export async function tell(asker: Asker, method: string, path: string, body?: ob
 export const respond = (asker: Asker, fields: object = {}) =>
   tell(asker, 'POST', '/v1/responses', { model: 'sandbox/echo', input: 'Say hello', ...fields });
 
+/** Asks for a chat completion. */
+export const complete = (asker: Asker, fields: object = {}) =>
+  tell(asker, 'POST', '/v1/chat/completions', {
+    model: 'sandbox/echo',
+    messages: [{ role: 'user', content: 'Say hello' }],
+    ...fields,
+  });
+
 /** Makes one of each; every job has completed by then. */
 export async function make(asker: Asker): Promise<Possessions> {
-  const [answered, filmed, predicted] = await Promise.all([
+  const [answered, talked, filmed, predicted] = await Promise.all([
     respond(asker),
+    complete(asker, { store: true }),
     tell(asker, 'POST', '/v1/videos', { model: 'sandbox/film', prompt: promptOf(), seconds: '4' }),
     tell(asker, 'POST', '/v1beta/models/sandbox/film:predictLongRunning', {
       instances: [{ prompt: promptOf() }],
@@ -62,6 +72,7 @@ export async function make(asker: Asker): Promise<Possessions> {
   return {
     response: String(answered.body.id),
     item: String(record(first).id),
+    completion: String(talked.body.id),
     video: String(filmed.body.id),
     operation,
     file: /files\/(\w+):download/.exec(JSON.stringify(done))?.[1] ?? '',
@@ -91,6 +102,9 @@ export function readsOf(kept: Possessions): readonly Use[] {
     create({ input: input({ type: 'item_reference', id: kept.item }) }),
     talk({ previous_response_id: kept.response }),
     talk({ extra_body: { container: { id: kept.item } } }),
+    ['GET', `/v1/chat/completions/${kept.completion}`],
+    ['GET', `/v1/chat/completions/${kept.completion}/messages`],
+    ['POST', `/v1/chat/completions/${kept.completion}`, { metadata: { told: 'again' } }],
     ['GET', `/v1/videos/${kept.video}`],
     ['GET', `/v1/videos/${kept.video}/content`],
     ['POST', `/v1/videos/${kept.video}/remix`, { prompt: promptOf() }],
@@ -105,6 +119,7 @@ export function endsOf(kept: Possessions): readonly Use[] {
   return [
     ['POST', `/v1/responses/${kept.response}/cancel`],
     ['DELETE', `/v1/responses/${kept.response}`],
+    ['DELETE', `/v1/chat/completions/${kept.completion}`],
     ['DELETE', `/v1/videos/${kept.video}`],
   ];
 }

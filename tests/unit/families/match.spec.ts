@@ -93,9 +93,9 @@ describe('a method that a path does not serve is 405 and names those that it doe
   it.each([
     ['POST', '/v1/models', 'GET'],
     ['HEAD', '/v1/models', 'GET'],
-    ['OPTIONS', '/v1/chat/completions', 'POST'],
-    ['GET', '/v1/chat/completions', 'POST'],
-    ['BREW', '/v1/chat/completions', 'POST'],
+    ['OPTIONS', '/v1/chat/completions', 'POST, GET'],
+    ['GET', '/v1/completions', 'POST'],
+    ['BREW', '/v1/completions', 'POST'],
     ['PUT', '/v1/videos', 'POST, GET'],
     ['PATCH', '/v1/videos/v1', 'GET, DELETE'],
     ['POST', '/v1/models/vendor/name', 'GET'],
@@ -156,6 +156,11 @@ describe('a path that does not exist is 404, a malformed one 400 (contract: requ
 
 describe('the table of the service', () => {
   it.each([
+    ['GET', '/v1/chat/completions', 'chat.list'],
+    ['GET', '/v1/chat/completions/chatcmpl_1', 'chat.retrieve id=chatcmpl_1'],
+    ['POST', '/v1/chat/completions/chatcmpl_1', 'chat.update id=chatcmpl_1'],
+    ['DELETE', '/v1/chat/completions/chatcmpl_1', 'chat.delete id=chatcmpl_1'],
+    ['GET', '/v1/chat/completions/chatcmpl_1/messages', 'chat.messages id=chatcmpl_1'],
     ['POST', '/v1/videos', 'videos.create'],
     ['GET', '/v1/videos', 'videos.list'],
     ['GET', '/v1/videos/video_1', 'videos.retrieve id=video_1'],

@@ -48,6 +48,6 @@ function editsOf(ask: Ask, family: Family, target: Target): readonly Edit[] {
 
 function bodyOf({ operation, scan }: Ask): 'json' | 'form' | 'none' | 'content' {
   if (operation.download) return 'content';
-  if (operation.steps === 'stored') return 'none';
+  if (operation.fields === null) return 'none';
   return scan.upload ? 'form' : 'json';
 }

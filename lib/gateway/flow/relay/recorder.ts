@@ -48,7 +48,7 @@ export class Recorder {
   keepNew(): Promise<void> | null {
     const shown = this.#meter.shown;
     if (shown.length === this.#seen) return null;
-    const fresh = shown.slice(this.#seen).filter((one) => !this.#isOwn(one));
+    const fresh = shown.slice(this.#seen).filter((one) => one.view !== undefined || !this.#isOwn(one));
     this.#seen = shown.length;
     return fresh.length === 0 ? null : this.#keep(fresh);
   }
@@ -185,7 +185,7 @@ export class Recorder {
   }
 
   /** What a stored answer shows was made by the call that made its resource. */
-  #resourceOf({ kind, id }: ShownResource, usage: Usage): Resource {
+  #resourceOf({ kind, id, view }: ShownResource, usage: Usage): Resource {
     const { resource, snapshot, startMs, id: callId, operation, target } = this.#call;
     const made = operation.steps === 'stored' ? resource : null;
     const { model, offer } = target;
@@ -202,6 +202,7 @@ export class Recorder {
       job: false,
       tokens: isContinued({ kind }) ? usedTokens(usage) : 0,
       createdAtMs: made?.createdAtMs ?? startMs,
+      ...(view === undefined ? {} : { view, viewedAtMs: this.#runtime.clock.now() }),
     };
   }
 

@@ -1,7 +1,7 @@
-import { type Refusal, Refused, refusal, unaccountable } from '#lib/core/errors';
+import { isRefusal, type Refusal, Refused, refusal, unaccountable } from '#lib/core/errors';
 import type { Resource, ResourceKind } from '#lib/core/facts/resource';
 import type { Ask, Operation } from '#lib/core/families/family';
-import type { Scan } from '#lib/core/families/scan';
+import { dropFindings, type Scan } from '#lib/core/families/scan';
 import {
   type AskedCall,
   type AuthenticatedCall,
@@ -10,6 +10,7 @@ import {
   type StoredCall,
 } from '#lib/gateway/flow/call/call';
 import type { Runtime } from '#lib/gateway/flow/runtime';
+import { readBody } from '#lib/gateway/flow/upload/read-body';
 
 type NamedResource = NonNullable<Operation['resource']>;
 
@@ -34,9 +35,20 @@ export async function remixOf(runtime: Runtime, call: StoredCall): Promise<Store
   return extendCall(call, { params: { ...made, ...call.params, model: call.resource.modelId } });
 }
 
-/** The ask of a stored operation follows from the resource that its path names; there is no body to read. */
-export function askOfStored(call: StoredCall): StoredCall & AskedCall {
-  return extendCall(call, { ask: askFor(call) });
+/**
+ * The ask of a stored operation follows from the resource that its path names. A body is only checked for what it
+ * refers to, and sent as it is.
+ * @throws Refused `invalid_body`.
+ */
+export async function askOfStored(runtime: Runtime, call: StoredCall): Promise<StoredCall & AskedCall> {
+  const { operation, arrival, snapshot, family, params } = call;
+  if (operation.fields === null) return extendCall(call, { ask: askFor(call, noBody) });
+  const scan = await readBody(runtime, arrival, operation, snapshot.key.id);
+  const ask = askFor(call, scan);
+  const read = family.readStored?.({ operation, params, scan }) ?? {};
+  dropFindings(scan);
+  if (isRefusal(read)) throw new Refused(read);
+  return extendCall(call, { ask: { ...ask, ...read } });
 }
 
 /** What is known of the job that a remix starts from; nothing when that cannot be read: its hold is then larger. */
@@ -79,7 +91,7 @@ export function unknown(kind: ResourceKind): Refusal {
   );
 }
 
-function askFor({ operation, params, query, resource }: StoredCall): Ask {
+function askFor({ operation, params, query, resource }: StoredCall, scan: Scan): Ask {
   return {
     operation,
     params,
@@ -89,7 +101,7 @@ function askFor({ operation, params, query, resource }: StoredCall): Ask {
     choices: 1,
     serviceTier: null,
     weight: { textBytes: 0, images: 0, audioVideoBytes: 0, fileBytes: 0, searchTools: 0 },
-    scan: noBody,
+    scan,
   };
 }
 
