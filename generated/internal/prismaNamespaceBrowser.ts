@@ -409,6 +409,7 @@ export const ProviderScalarFieldEnum = {
   credentialHeaders: 'credentialHeaders',
   onDisconnect: 'onDisconnect',
   pricesFrom: 'pricesFrom',
+  stores: 'stores',
   createdAt: 'createdAt'
 } as const
 

@@ -48,6 +48,7 @@ export type ProviderCountAggregateOutputType = {
   credentialHeaders: number
   onDisconnect: number
   pricesFrom: number
+  stores: number
   createdAt: number
   _all: number
 }
@@ -77,6 +78,7 @@ export type ProviderCountAggregateInputType = {
   credentialHeaders?: true | runtime.Types.Skip
   onDisconnect?: true | runtime.Types.Skip
   pricesFrom?: true | runtime.Types.Skip
+  stores?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
 }
@@ -161,6 +163,7 @@ export type ProviderGroupByOutputType = {
   credentialHeaders: runtime.JsonValue
   onDisconnect: string
   pricesFrom: string | null
+  stores: string[]
   createdAt: Date
   _count: ProviderCountAggregateOutputType | null
   _min: ProviderMinAggregateOutputType | null
@@ -193,6 +196,7 @@ export type ProviderWhereInput = {
   credentialHeaders?: Prisma.JsonFilter<"Provider"> | runtime.Types.Skip
   onDisconnect?: Prisma.StringFilter<"Provider"> | string | runtime.Types.Skip
   pricesFrom?: Prisma.StringNullableFilter<"Provider"> | string | null | runtime.Types.Skip
+  stores?: Prisma.StringNullableListFilter<"Provider"> | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Provider"> | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferListRelationFilter | runtime.Types.Skip
   credentials?: Prisma.CredentialListRelationFilter | runtime.Types.Skip
@@ -207,6 +211,7 @@ export type ProviderOrderByWithRelationInput = {
   credentialHeaders?: Prisma.SortOrder | runtime.Types.Skip
   onDisconnect?: Prisma.SortOrder | runtime.Types.Skip
   pricesFrom?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  stores?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   offers?: Prisma.OfferOrderByRelationAggregateInput | runtime.Types.Skip
   credentials?: Prisma.CredentialOrderByRelationAggregateInput | runtime.Types.Skip
@@ -224,6 +229,7 @@ export type ProviderWhereUniqueInput = Prisma.AtLeast<{
   credentialHeaders?: Prisma.JsonFilter<"Provider"> | runtime.Types.Skip
   onDisconnect?: Prisma.StringFilter<"Provider"> | string | runtime.Types.Skip
   pricesFrom?: Prisma.StringNullableFilter<"Provider"> | string | null | runtime.Types.Skip
+  stores?: Prisma.StringNullableListFilter<"Provider"> | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Provider"> | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferListRelationFilter | runtime.Types.Skip
   credentials?: Prisma.CredentialListRelationFilter | runtime.Types.Skip
@@ -238,6 +244,7 @@ export type ProviderOrderByWithAggregationInput = {
   credentialHeaders?: Prisma.SortOrder | runtime.Types.Skip
   onDisconnect?: Prisma.SortOrder | runtime.Types.Skip
   pricesFrom?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  stores?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.ProviderCountOrderByAggregateInput | runtime.Types.Skip
   _max?: Prisma.ProviderMaxOrderByAggregateInput | runtime.Types.Skip
@@ -255,6 +262,7 @@ export type ProviderScalarWhereWithAggregatesInput = {
   credentialHeaders?: Prisma.JsonWithAggregatesFilter<"Provider"> | runtime.Types.Skip
   onDisconnect?: Prisma.StringWithAggregatesFilter<"Provider"> | string | runtime.Types.Skip
   pricesFrom?: Prisma.StringNullableWithAggregatesFilter<"Provider"> | string | null | runtime.Types.Skip
+  stores?: Prisma.StringNullableListFilter<"Provider"> | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Provider"> | Date | string | runtime.Types.Skip
 }
 
@@ -266,6 +274,7 @@ export type ProviderCreateInput = {
   credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderCreatestoresInput | string[] | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   offers?: Prisma.OfferCreateNestedManyWithoutProviderInput | runtime.Types.Skip
   credentials?: Prisma.CredentialCreateNestedManyWithoutProviderInput | runtime.Types.Skip
@@ -280,6 +289,7 @@ export type ProviderUncheckedCreateInput = {
   credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderCreatestoresInput | string[] | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
   credentials?: Prisma.CredentialUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
@@ -294,6 +304,7 @@ export type ProviderUpdateInput = {
   credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderUpdatestoresInput | string[] | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
   credentials?: Prisma.CredentialUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
@@ -308,6 +319,7 @@ export type ProviderUncheckedUpdateInput = {
   credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderUpdatestoresInput | string[] | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
   credentials?: Prisma.CredentialUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
@@ -322,6 +334,7 @@ export type ProviderCreateManyInput = {
   credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderCreatestoresInput | string[] | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
 }
 
@@ -333,6 +346,7 @@ export type ProviderUpdateManyMutationInput = {
   credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderUpdatestoresInput | string[] | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
@@ -344,6 +358,7 @@ export type ProviderUncheckedUpdateManyInput = {
   credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderUpdatestoresInput | string[] | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
@@ -355,6 +370,7 @@ export type ProviderCountOrderByAggregateInput = {
   credentialHeaders?: Prisma.SortOrder | runtime.Types.Skip
   onDisconnect?: Prisma.SortOrder | runtime.Types.Skip
   pricesFrom?: Prisma.SortOrder | runtime.Types.Skip
+  stores?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
@@ -377,6 +393,15 @@ export type ProviderMinOrderByAggregateInput = {
 export type ProviderScalarRelationFilter = {
   is?: Prisma.ProviderWhereInput | runtime.Types.Skip
   isNot?: Prisma.ProviderWhereInput | runtime.Types.Skip
+}
+
+export type ProviderCreatestoresInput = {
+  set: string[]
+}
+
+export type ProviderUpdatestoresInput = {
+  set?: string[] | runtime.Types.Skip
+  push?: string | string[] | runtime.Types.Skip
 }
 
 export type ProviderCreateNestedOneWithoutCredentialsInput = {
@@ -429,6 +454,7 @@ export type ProviderCreateWithoutCredentialsInput = {
   credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderCreatestoresInput | string[] | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   offers?: Prisma.OfferCreateNestedManyWithoutProviderInput | runtime.Types.Skip
   tests?: Prisma.CredentialTestCreateNestedManyWithoutProviderInput | runtime.Types.Skip
@@ -442,6 +468,7 @@ export type ProviderUncheckedCreateWithoutCredentialsInput = {
   credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderCreatestoresInput | string[] | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
   tests?: Prisma.CredentialTestUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
@@ -471,6 +498,7 @@ export type ProviderUpdateWithoutCredentialsInput = {
   credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderUpdatestoresInput | string[] | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
   tests?: Prisma.CredentialTestUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
@@ -484,6 +512,7 @@ export type ProviderUncheckedUpdateWithoutCredentialsInput = {
   credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderUpdatestoresInput | string[] | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
   tests?: Prisma.CredentialTestUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
@@ -497,6 +526,7 @@ export type ProviderCreateWithoutTestsInput = {
   credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderCreatestoresInput | string[] | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   offers?: Prisma.OfferCreateNestedManyWithoutProviderInput | runtime.Types.Skip
   credentials?: Prisma.CredentialCreateNestedManyWithoutProviderInput | runtime.Types.Skip
@@ -510,6 +540,7 @@ export type ProviderUncheckedCreateWithoutTestsInput = {
   credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderCreatestoresInput | string[] | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
   credentials?: Prisma.CredentialUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
@@ -539,6 +570,7 @@ export type ProviderUpdateWithoutTestsInput = {
   credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderUpdatestoresInput | string[] | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
   credentials?: Prisma.CredentialUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
@@ -552,6 +584,7 @@ export type ProviderUncheckedUpdateWithoutTestsInput = {
   credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderUpdatestoresInput | string[] | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
   credentials?: Prisma.CredentialUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
@@ -565,6 +598,7 @@ export type ProviderCreateWithoutOffersInput = {
   credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderCreatestoresInput | string[] | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   credentials?: Prisma.CredentialCreateNestedManyWithoutProviderInput | runtime.Types.Skip
   tests?: Prisma.CredentialTestCreateNestedManyWithoutProviderInput | runtime.Types.Skip
@@ -578,6 +612,7 @@ export type ProviderUncheckedCreateWithoutOffersInput = {
   credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderCreatestoresInput | string[] | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   credentials?: Prisma.CredentialUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
   tests?: Prisma.CredentialTestUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
@@ -607,6 +642,7 @@ export type ProviderUpdateWithoutOffersInput = {
   credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderUpdatestoresInput | string[] | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   credentials?: Prisma.CredentialUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
   tests?: Prisma.CredentialTestUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
@@ -620,6 +656,7 @@ export type ProviderUncheckedUpdateWithoutOffersInput = {
   credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderUpdatestoresInput | string[] | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   credentials?: Prisma.CredentialUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
   tests?: Prisma.CredentialTestUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
@@ -682,6 +719,7 @@ export type ProviderSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   credentialHeaders?: boolean | runtime.Types.Skip
   onDisconnect?: boolean | runtime.Types.Skip
   pricesFrom?: boolean | runtime.Types.Skip
+  stores?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   offers?: boolean | Prisma.Provider$offersArgs<ExtArgs> | runtime.Types.Skip
   credentials?: boolean | Prisma.Provider$credentialsArgs<ExtArgs> | runtime.Types.Skip
@@ -697,6 +735,7 @@ export type ProviderSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   credentialHeaders?: boolean | runtime.Types.Skip
   onDisconnect?: boolean | runtime.Types.Skip
   pricesFrom?: boolean | runtime.Types.Skip
+  stores?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["provider"]>
 
@@ -708,6 +747,7 @@ export type ProviderSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   credentialHeaders?: boolean | runtime.Types.Skip
   onDisconnect?: boolean | runtime.Types.Skip
   pricesFrom?: boolean | runtime.Types.Skip
+  stores?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["provider"]>
 
@@ -719,10 +759,11 @@ export type ProviderSelectScalar = {
   credentialHeaders?: boolean | runtime.Types.Skip
   onDisconnect?: boolean | runtime.Types.Skip
   pricesFrom?: boolean | runtime.Types.Skip
+  stores?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
 }
 
-export type ProviderOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "families" | "credential" | "credentialHeaders" | "onDisconnect" | "pricesFrom" | "createdAt", ExtArgs["result"]["provider"], runtime.Types.Skip>
+export type ProviderOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "families" | "credential" | "credentialHeaders" | "onDisconnect" | "pricesFrom" | "stores" | "createdAt", ExtArgs["result"]["provider"], runtime.Types.Skip>
 export type ProviderInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   offers?: boolean | Prisma.Provider$offersArgs<ExtArgs> | runtime.Types.Skip
   credentials?: boolean | Prisma.Provider$credentialsArgs<ExtArgs> | runtime.Types.Skip
@@ -753,6 +794,10 @@ export type $ProviderPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
      * Address of the page where it publishes its prices.
      */
     pricesFrom: string | null
+    /**
+     * What requests that name no model may have it store.
+     */
+    stores: string[]
     createdAt: Date
   }, ExtArgs["result"]["provider"]>
   composites: {}
@@ -1187,6 +1232,7 @@ export interface ProviderFieldRefs {
   readonly credentialHeaders: Prisma.FieldRef<"Provider", 'Json'>
   readonly onDisconnect: Prisma.FieldRef<"Provider", 'String'>
   readonly pricesFrom: Prisma.FieldRef<"Provider", 'String'>
+  readonly stores: Prisma.FieldRef<"Provider", 'String[]'>
   readonly createdAt: Prisma.FieldRef<"Provider", 'DateTime'>
 }
     

@@ -139,6 +139,7 @@ async function write(
     credentialHeaders: provider.credentialHeaders,
     onDisconnect: provider.onDisconnect,
     pricesFrom: provider.pricesFrom ?? null,
+    stores: provider.stores,
   });
   await tx.provider.createMany({
     data: difference.newProviders.map((provider) => ({ id: provider.id, ...providerData(provider) })),

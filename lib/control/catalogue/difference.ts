@@ -21,6 +21,7 @@ interface StoredProvider {
   readonly credentialHeaders: FileProvider['credentialHeaders'];
   readonly onDisconnect: string;
   readonly pricesFrom: string | null;
+  readonly stores: readonly string[];
 }
 export interface StoredOffer {
   readonly id: string;

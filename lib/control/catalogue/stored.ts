@@ -37,6 +37,7 @@ export async function readStored(
           credentialHeaders: storedCredentialHeadersShape.parse(provider.credentialHeaders),
           onDisconnect: provider.onDisconnect,
           pricesFrom: provider.pricesFrom,
+          stores: provider.stores,
         },
       ]),
     ),

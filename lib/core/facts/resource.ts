@@ -11,13 +11,17 @@ export const resourceKinds = [
   'conversation',
   'completion',
   'video',
+  'character',
   'operation',
   'file',
 ] as const;
 
+/** Kinds that providers keep until they are deleted, and so does the gateway (contract: jobs/lifetime). */
+export const lastingKinds: readonly ResourceKind[] = ['conversation', 'character'];
+
 export type ResourceKind = (typeof resourceKinds)[number];
 
-/** A resource as its workspace owns it. Rows live 30 days, or until the resource is deleted. */
+/** A resource as its workspace owns it. Rows of most kinds live 30 days, or until the resource is deleted. */
 export interface Resource extends Keeper {
   readonly kind: ResourceKind;
   /** The provider's id; of an operation and of a file, the last segment of its name. */

@@ -2,6 +2,7 @@ import type { Refusal } from '#lib/core/errors';
 import type { JobFacts, JobReader } from '#lib/core/facts/job';
 import type { ResourceKind, ResourceReference, ResourceView, ShownResource } from '#lib/core/facts/resource';
 import type { ModelFacts, OfferFacts } from '#lib/core/facts/snapshot';
+import type { StoreName } from '#lib/core/facts/stores';
 import type { FamilyId } from '#lib/core/families/ids';
 import type { QueryNames } from '#lib/core/families/query';
 import type { Fault } from '#lib/core/families/reading/fault';
@@ -33,6 +34,15 @@ export interface Operation {
    */
   readonly resource?: { readonly kind: ResourceKind; readonly param: string } | undefined;
   /**
+   * Where the body names the thing that it starts from, whose model it takes; a body that brings a file instead names
+   * the model itself (contract: jobs/remix).
+   */
+  readonly source?: { readonly kind: ResourceKind; readonly field: string };
+  /** A further thing in it that the path names: another workspace's is 404 too. */
+  readonly within?: { readonly kind: ResourceKind; readonly param: string };
+  /** It has a provider store something new, and names no model (contract: routing/no-model). */
+  readonly stores?: StoreName;
+  /**
    * The gateway answers it itself, from its own record of what the workspace has of a kind: a provider's list would
    * show other workspaces' too (contract: jobs/job-list, jobs/resource-list).
    */
@@ -50,13 +60,15 @@ export interface Operation {
   readonly query?: QueryNames;
   /** It generates text, up to an output budget that the request may name (contract: admission/output-budget). */
   readonly budgeted?: true;
+  /** It generates text, and no field of its request limits that: neither a key's maximum nor a translation can. */
+  readonly unlimited?: true;
   /**
    * What it makes fits only what the same model made, as vectors do: there is no fallback to another model
    * (contract: families/same-model).
    */
   readonly sameModel?: true;
-  /** What a stored operation does to its resource beyond reading it. */
-  readonly resourceEffect?: 'delete' | 'cancel';
+  /** What a stored operation does to its resource beyond reading it; `extend`: later calls read more again. */
+  readonly resourceEffect?: 'delete' | 'cancel' | 'extend';
   /**
    * Its answer is a file: ranges and `if-*` go up, and only the pause between bytes is limited.
    * `redirected`: the provider may send the gateway elsewhere for it (contract: jobs/downloads).
@@ -264,7 +276,7 @@ export interface Family {
 
 /** The path of an operation at the provider: its own, with the id of what it reads ("/videos/{id}/content"). */
 export function ownPath({ operation, params }: Pick<Ask, 'operation' | 'params'>): string {
-  return `/${operation.path.replace('{id}', encodeURIComponent(params.id ?? ''))}`;
+  return `/${operation.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))}`;
 }
 
 /**

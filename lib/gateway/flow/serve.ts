@@ -22,7 +22,7 @@ import { openEntry } from '#lib/gateway/flow/steps/open-entry';
 import { askOfStored, ownResource, remixOf } from '#lib/gateway/flow/steps/own-resource';
 import { parseAsk } from '#lib/gateway/flow/steps/parse-ask';
 import { pinCall } from '#lib/gateway/flow/steps/pin-call';
-import { planCall, planStoredCall } from '#lib/gateway/flow/steps/plan-call';
+import { planCall, planPlacedCall, planStoredCall } from '#lib/gateway/flow/steps/plan-call';
 import { readJob } from '#lib/gateway/flow/steps/read-job';
 import { breakOff, refuseCall } from '#lib/gateway/flow/steps/refuse-call';
 import { relayAnswer } from '#lib/gateway/flow/steps/relay-answer';
@@ -102,11 +102,12 @@ async function serveStored(
   client: GoneWatch,
   reply: Reply,
 ): Promise<SendLastByte> {
-  const { resource, resourceEffect, lists } = call.operation;
+  const { resource, resourceEffect, lists, stores } = call.operation;
   if (lists) {
     await claimRate(runtime, call, 'rate');
     return answerList(runtime, call, lists);
   }
+  if (stores) return store(runtime, call, client, reply);
   if (!resource) throw new Error('an operation on something stored names it');
   const owned = await ownResource(runtime, call, resource);
   await takePlace(runtime, owned);
@@ -117,6 +118,22 @@ async function serveStored(
   if (resourceEffect) await readJob(runtime, planned);
   const given = await attemptTargets(runtime, claimed, client);
   if (claimed.operation.fields) letBodyGo(claimed, given);
+  return relayAnswer(runtime, claimed, given, reply);
+}
+
+/** A provider stores something new, which is free and needs no model. */
+async function store(
+  runtime: Runtime,
+  call: FamilyCall,
+  client: GoneWatch,
+  reply: Reply,
+): Promise<SendLastByte> {
+  await takePlace(runtime, call);
+  const asked = await askOfStored(runtime, call);
+  if (asked.ask.references) await pinCall(runtime, asked);
+  const claimed = await claimCall(runtime, planPlacedCall(runtime, asked));
+  const given = await attemptTargets(runtime, claimed, client);
+  letBodyGo(claimed, given);
   return relayAnswer(runtime, claimed, given, reply);
 }
 

@@ -1,5 +1,11 @@
 import pTimeout from 'p-timeout';
-import type { Resource, ResourceKind, ResourcePage, Resources } from '#lib/core/facts/resource';
+import {
+  lastingKinds,
+  type Resource,
+  type ResourceKind,
+  type ResourcePage,
+  type Resources,
+} from '#lib/core/facts/resource';
 import { isStorable } from '#lib/gateway/resources/row';
 import type { Journal } from '#lib/gateway/settlement/pure/entry';
 import type { Clock } from '#lib/platform/clock';
@@ -69,7 +75,7 @@ export function createResources(options: ResourcesOptions): LiveResources {
       const known = memory.find(name);
       if (known === null) return readStored(name, { workspaceId, kind, id });
       const { resource, readMono } = known;
-      if (clock.now() - resource.createdAtMs > keptMs) return null;
+      if (clock.now() - resource.createdAtMs > keptMs && !lastingKinds.includes(kind)) return null;
       const unreported = resource.job && resource.kind === 'response' && resource.tokens === 0;
       if (!unreported || clock.mono() - readMono < untoldMs) return resource;
       return readStored(name, { workspaceId, kind, id }).then(

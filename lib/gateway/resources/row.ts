@@ -1,7 +1,7 @@
 import { defaultCredential } from '#lib/core/facts/credential';
 import { type Resource, type ResourceView, resourceKinds } from '#lib/core/facts/resource';
 import { familyIds } from '#lib/core/families/ids';
-import { jsonText } from '#lib/gateway/jobs/json-text';
+import { jsonText } from '#lib/platform/data/json-text';
 
 /** Longest id that is kept, characters: it is part of a key of the database. */
 const mostId = 512;

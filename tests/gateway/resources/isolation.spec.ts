@@ -157,17 +157,17 @@ describe('what a provider keeps for a workspace (contract: jobs/ownership, jobs/
 
   it('is gone everywhere within 2 s once it is deleted', async () => {
     const mine = await make(owner);
-    const gone = { ...kept, response: mine.response, completion: mine.completion, video: mine.video };
+    const { response, completion, conversation, video } = mine;
+    const gone = { ...kept, response, completion, conversation, video };
     const uses = readsOf(gone).filter(([, path, body]) =>
-      [mine.response, mine.completion, mine.video].some((id) =>
-        `${path}${JSON.stringify(body)}`.includes(id),
-      ),
+      [response, completion, conversation, video].some((id) => `${path}${JSON.stringify(body)}`.includes(id)),
     );
-    expect(uses).toHaveLength(10);
+    expect(uses).toHaveLength(19);
     await eventually(() => outcomesOf(elsewhere(owner), uses), allAre(uses, '200'));
     for (const path of [
       `/v1/responses/${mine.response}`,
       `/v1/chat/completions/${mine.completion}`,
+      `/v1/conversations/${mine.conversation}`,
       `/v1/videos/${mine.video}`,
     ]) {
       expect(await tell(owner, 'DELETE', path)).toMatchObject({ status: 200, body: { deleted: true } });
@@ -181,9 +181,13 @@ describe('what a provider keeps for a workspace (contract: jobs/ownership, jobs/
     const fresh = await newcomer();
     const mine = await make(fresh);
     const { body } = await respond(fresh, { background: true });
+    const labelled = { metadata: { killed: 'right after' } };
+    await tell(fresh, 'POST', `/v1/chat/completions/${mine.completion}`, labelled);
     await stack.kill('SIGKILL');
     await stack.start();
     const uses = readsOf({ ...mine, response: String(body.id) });
+    const list = '/v1/chat/completions?metadata[killed]=right%20after';
+    await eventually(async () => (await tell(fresh, 'GET', list)).body.first_id, mine.completion);
     const outcomes = await outcomesOf(fresh, uses.slice(0, 2));
     expect(outcomes).toEqual(allAre(uses.slice(0, 2), '200'));
     expect(await outcomesOf(fresh, readsOf(mine))).toEqual(allAre(readsOf(mine), '200'));

@@ -213,6 +213,22 @@ describe('what a provider keeps (contract: jobs/look-up, jobs/lifetime)', () => 
     expect(left.rows).toEqual([{ id: young.id }]);
   });
 
+  it('is found without an end if its provider keeps it so: a conversation', async () => {
+    const customer = await createCustomer(pool);
+    const here = startProcess();
+    const createdAtMs = Date.now() - 400 * 24 * 3_600_000;
+    const old = responseOf(customer, { kind: 'conversation', createdAtMs });
+    await here.resources.keep(old.callId, [old]);
+    await here.drain.drainNow();
+    await dropPartitions(pool, Date.now(), 90);
+    expect(findIn(here, old)).toEqual(old);
+    expect(await findIn(startProcess(), old)).toEqual(old);
+    await here.resources.forget(old);
+    await dropPartitions(pool, Date.now(), 90);
+    const left = await pool.query('SELECT id FROM resource WHERE id = $1', [old.id]);
+    expect(left.rows).toEqual([]);
+  });
+
   it('costs no statement while memory has it, and shares one among the look-ups of a turn', async () => {
     const customer = await createCustomer(pool);
     const made = [responseOf(customer), responseOf(customer), responseOf(customer)];

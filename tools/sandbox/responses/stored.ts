@@ -7,7 +7,7 @@ import { keptName } from '#tools/sandbox/scenario/name';
 import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
 import { pageOf } from '#tools/sandbox/wire/page';
 
-const storedPath = /^\/responses\/([^/]+)(\/cancel|\/input_items)?$/;
+const storedPath = /^\/responses\/(?!compact$)([^/]+)(\/cancel|\/input_items)?$/;
 
 /** Whether the family has such an operation on what is stored. */
 export function handlesStored(method: string, path: string): boolean {

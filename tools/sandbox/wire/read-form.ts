@@ -36,7 +36,7 @@ export function readFields(seen: ReceivedRequest, known: ReadonlySet<string>): F
  * The parts of a multipart request; null: it is not one. @throws ProviderFault 400 if its delimiters cannot
  * be found.
  */
-function readForm({ headers, body }: ReceivedRequest): Form | null {
+export function readForm({ headers, body }: ReceivedRequest): Form | null {
   const type = headers['content-type'] ?? '';
   if (!/^multipart\/form-data/i.test(type)) return null;
   const boundary = /boundary="?([^";]+)"?/i.exec(type)?.[1];

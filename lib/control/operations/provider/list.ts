@@ -57,6 +57,9 @@ export const shownProvider = z.object({
   credentials: z.array(credential),
   onDisconnect: z.enum(['abort', 'drain']),
   pricesFrom: z.string().nullable().describe('The page where the provider publishes its prices.'),
+  stores: z
+    .array(z.string())
+    .describe('What requests that name no model may have the provider store, such as conversations.'),
   offers: z.int().describe('Number of offers that are not withdrawn.'),
 });
 export type ShownProvider = z.output<typeof shownProvider>;
@@ -102,6 +105,7 @@ interface Row {
   readonly credentials: readonly CredentialRow[];
   readonly onDisconnect: string;
   readonly pricesFrom: string | null;
+  readonly stores: readonly string[];
   readonly _count: { readonly offers: number };
 }
 
@@ -131,6 +135,7 @@ function shown(row: Row, facts: ProviderFacts | undefined, known: Known): ShownP
     id,
     name,
     pricesFrom,
+    stores: [...row.stores],
     offers: row._count.offers,
     families: familiesOf(row.families, facts),
     credentials: credentialsOf(row, facts, known),

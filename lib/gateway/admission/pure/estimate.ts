@@ -46,7 +46,7 @@ export function estimate(ask: Ask, targets: readonly Target[], terms: HoldTerms)
   const textTokens = sent + Math.min(previousTokens, context) + SEARCH_TOKENS * ask.weight.searchTools;
   const media = mediaTokens(ask.weight, context);
   const inputTokens = textTokens + media.images + media.sound + media.files;
-  const text = ask.operation.budgeted ? outputBudget(ask, targets, terms) * ask.choices : 0;
+  const text = textBudget(ask, targets, terms);
   const outputTokens = ask.media?.tokens ?? text;
 
   const highest = new HighestRates(inputTokens, tierOf(ask.serviceTier), ask.media ?? null, () =>
@@ -134,6 +134,13 @@ class HighestRates {
 function piecesOf(made: AskedMedia | null, rates: Rates, base: Rates): bigint {
   if (made === null) return 0n;
   return BigInt(made.quantity) * pieceRate(rates[made.unit] ?? base[made.unit], made.names);
+}
+
+/** Output tokens of all choices; nothing can keep an unlimited operation to the key's maximum. */
+function textBudget(ask: Ask, targets: readonly Target[], terms: HoldTerms): number {
+  const { budgeted, unlimited } = ask.operation;
+  if (unlimited) return outputBudget(ask, targets, { ...terms, keyMaximum: null }) * ask.choices;
+  return budgeted ? outputBudget(ask, targets, terms) * ask.choices : 0;
 }
 
 /**

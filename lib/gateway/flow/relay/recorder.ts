@@ -2,6 +2,7 @@ import { Refused, unaccountable } from '#lib/core/errors';
 import { askedFacts } from '#lib/core/facts/job';
 import type { Resource, ShownResource } from '#lib/core/facts/resource';
 import { meteredUsage } from '#lib/core/metering/anomaly';
+import { estimateInput } from '#lib/core/metering/estimate-input';
 import type { Meter } from '#lib/core/metering/meter';
 import { type Usage, usedTokens } from '#lib/core/metering/usage';
 import type { AnsweredCall } from '#lib/gateway/flow/call/call';
@@ -99,6 +100,8 @@ export class Recorder {
       if (resource && operation.resourceEffect) {
         if (jobBefore !== null) await jobs?.removed(resource.callId, jobBefore, answer ?? null);
         if (operation.resourceEffect === 'delete') await resources?.forget(resource);
+        if (operation.resourceEffect === 'extend')
+          await resources?.keep(id, [{ ...resource, tokens: resource.tokens + this.#written() }]);
       } else if (answer !== undefined && answer !== null) {
         const seen = this.#storedSettled;
         if (resource?.job && operation.method === 'GET' && !seen) await jobs?.saw(resource.callId, answer);
@@ -200,10 +203,16 @@ export class Recorder {
       upstreamModel: made?.upstreamModel ?? offer.upstreamModel,
       callId: made?.callId ?? callId,
       job: false,
-      tokens: isContinued({ kind }) ? usedTokens(usage) : 0,
+      tokens: isContinued({ kind }) ? usedTokens(usage) + this.#written() : 0,
       createdAtMs: made?.createdAtMs ?? startMs,
       ...(view === undefined ? {} : { view, viewedAtMs: this.#runtime.clock.now() }),
     };
+  }
+
+  /** Tokens that the body of a stored operation puts where later calls read them (contract: jobs/continued-tokens). */
+  #written(): number {
+    const { operation, ask } = this.#call;
+    return operation.steps === 'stored' && operation.fields ? estimateInput(ask.weight) : 0;
   }
 
   /** What the path names is recorded already. */

@@ -1,10 +1,16 @@
 import type { Pool, PoolClient } from 'pg';
-import type { Resource, ResourcePage, ResourceView, ShownResource } from '#lib/core/facts/resource';
-import { jsonText } from '#lib/gateway/jobs/json-text';
+import {
+  lastingKinds,
+  type Resource,
+  type ResourcePage,
+  type ResourceView,
+  type ShownResource,
+} from '#lib/core/facts/resource';
 import { keptMs, nameOf, type ResourceName } from '#lib/gateway/resources/resources';
 import { isStorable, readResource, resourceRows } from '#lib/gateway/resources/row';
 import type { KeepEntry } from '#lib/gateway/settlement/pure/entry';
 import { publish } from '#lib/platform/data/change';
+import { jsonText } from '#lib/platform/data/json-text';
 import { transact } from '#lib/platform/data/transaction/transaction';
 
 /** Every look-up is scoped by workspace. What a job used is known when it has ended. */
@@ -16,7 +22,7 @@ const readStatement = `
   FROM unnest($1::uuid[], $2::text[], $3::text[]) AS asked (workspace_id, kind, id)
   JOIN resource r USING (workspace_id, kind, id)
   LEFT JOIN job j ON r.job AND j.call_id = r.call_id
-  WHERE r.deleted_at IS NULL AND r.created_at > now() - $4 * interval '1 millisecond'`;
+  WHERE r.deleted_at IS NULL AND (r.kind = ANY ($5) OR r.created_at > now() - $4 * interval '1 millisecond')`;
 
 /** Those of `names` that are there: not deleted, at most 30 days old. */
 export async function readResources(
@@ -28,6 +34,7 @@ export async function readResources(
     names.map(({ kind }) => kind),
     names.map(({ id }) => id),
     keptMs,
+    lastingKinds,
   ]);
   return rows.map(readResource);
 }

@@ -27,6 +27,7 @@ describe('the row of a provider', () => {
     families,
     onDisconnect: 'drain',
     pricesFrom: null,
+    stores: [] as string[],
     offers: 2,
   } as const;
   const credential: ShownCredential = {
