@@ -430,6 +430,7 @@ export const ModelName = {
   Policy: 'Policy',
   PolicyDraft: 'PolicyDraft',
   Call: 'Call',
+  CallContent: 'CallContent',
   LedgerLine: 'LedgerLine',
   Promo: 'Promo',
   PromoMark: 'PromoMark',
@@ -484,7 +485,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "session" | "accountToken" | "operatorLink" | "secretPrint" | "linkedAccount" | "mail" | "workspace" | "formerSlug" | "member" | "savedView" | "alert" | "webhook" | "webhookDelivery" | "invitation" | "invitationLink" | "apiKey" | "managementKey" | "storedAnswer" | "provider" | "credential" | "credentialTest" | "model" | "offer" | "priceVersion" | "policy" | "policyDraft" | "call" | "ledgerLine" | "promo" | "promoMark" | "ledgerDay" | "ledgerCheck" | "openQuarter" | "closedSpend" | "journalPosition" | "settledApart" | "journalSince" | "owner" | "lease" | "hold" | "openCall" | "change" | "changeHead" | "seenTime" | "audit" | "spendMinute" | "usageQuarter" | "usageQuarterCounted" | "usageDay" | "usageSpan" | "resource" | "job" | "adjustment" | "topUp" | "payer" | "fleetDuty" | "statusDay" | "incident" | "incidentUpdate" | "announcement" | "lostUsage" | "autoTopUp" | "stripeEvent" | "limitGrant" | "limitSlot" | "limitTurn"
+    modelProps: "user" | "session" | "accountToken" | "operatorLink" | "secretPrint" | "linkedAccount" | "mail" | "workspace" | "formerSlug" | "member" | "savedView" | "alert" | "webhook" | "webhookDelivery" | "invitation" | "invitationLink" | "apiKey" | "managementKey" | "storedAnswer" | "provider" | "credential" | "credentialTest" | "model" | "offer" | "priceVersion" | "policy" | "policyDraft" | "call" | "callContent" | "ledgerLine" | "promo" | "promoMark" | "ledgerDay" | "ledgerCheck" | "openQuarter" | "closedSpend" | "journalPosition" | "settledApart" | "journalSince" | "owner" | "lease" | "hold" | "openCall" | "change" | "changeHead" | "seenTime" | "audit" | "spendMinute" | "usageQuarter" | "usageQuarterCounted" | "usageDay" | "usageSpan" | "resource" | "job" | "adjustment" | "topUp" | "payer" | "fleetDuty" | "statusDay" | "incident" | "incidentUpdate" | "announcement" | "lostUsage" | "autoTopUp" | "stripeEvent" | "limitGrant" | "limitSlot" | "limitTurn"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2557,6 +2558,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.CallCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.CallCountAggregateOutputType> | number
+        }
+      }
+    }
+    CallContent: {
+      payload: Prisma.$CallContentPayload<ExtArgs>
+      fields: Prisma.CallContentFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CallContentFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallContentPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CallContentFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallContentPayload>
+        }
+        findFirst: {
+          args: Prisma.CallContentFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallContentPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CallContentFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallContentPayload>
+        }
+        findMany: {
+          args: Prisma.CallContentFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallContentPayload>[]
+        }
+        create: {
+          args: Prisma.CallContentCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallContentPayload>
+        }
+        createMany: {
+          args: Prisma.CallContentCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CallContentCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallContentPayload>[]
+        }
+        delete: {
+          args: Prisma.CallContentDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallContentPayload>
+        }
+        update: {
+          args: Prisma.CallContentUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallContentPayload>
+        }
+        deleteMany: {
+          args: Prisma.CallContentDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CallContentUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CallContentUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallContentPayload>[]
+        }
+        upsert: {
+          args: Prisma.CallContentUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallContentPayload>
+        }
+        aggregate: {
+          args: Prisma.CallContentAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCallContent>
+        }
+        groupBy: {
+          args: Prisma.CallContentGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CallContentGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CallContentCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CallContentCountAggregateOutputType> | number
         }
       }
     }
@@ -5582,10 +5657,16 @@ export const WorkspaceScalarFieldEnum = {
   creditNano: 'creditNano',
   simulatedNano: 'simulatedNano',
   strict: 'strict',
+  budgetNano: 'budgetNano',
+  budgetMode: 'budgetMode',
   rpm: 'rpm',
   tpm: 'tpm',
   concurrency: 'concurrency',
   retentionDays: 'retentionDays',
+  content: 'content',
+  contentShare: 'contentShare',
+  contentDays: 'contentDays',
+  contentDeletedAt: 'contentDeletedAt',
   callsKeptFrom: 'callsKeptFrom',
   suspendedAt: 'suspendedAt',
   suspendedReason: 'suspendedReason',
@@ -5728,6 +5809,8 @@ export const ApiKeyScalarFieldEnum = {
   tpm: 'tpm',
   concurrency: 'concurrency',
   expiresAt: 'expiresAt',
+  content: 'content',
+  contentDeletedAt: 'contentDeletedAt',
   createdBy: 'createdBy',
   sessionId: 'sessionId',
   createdAt: 'createdAt',
@@ -5775,6 +5858,7 @@ export const ProviderScalarFieldEnum = {
   variants: 'variants',
   onDisconnect: 'onDisconnect',
   pricesFrom: 'pricesFrom',
+  stores: 'stores',
   createdAt: 'createdAt'
 } as const
 
@@ -5911,6 +5995,18 @@ export const CallScalarFieldEnum = {
 } as const
 
 export type CallScalarFieldEnum = (typeof CallScalarFieldEnum)[keyof typeof CallScalarFieldEnum]
+
+
+export const CallContentScalarFieldEnum = {
+  callId: 'callId',
+  workspaceId: 'workspaceId',
+  keyId: 'keyId',
+  at: 'at',
+  keepUntil: 'keepUntil',
+  sealed: 'sealed'
+} as const
+
+export type CallContentScalarFieldEnum = (typeof CallContentScalarFieldEnum)[keyof typeof CallContentScalarFieldEnum]
 
 
 export const LedgerLineScalarFieldEnum = {
@@ -6271,7 +6367,9 @@ export const ResourceScalarFieldEnum = {
   job: 'job',
   tokens: 'tokens',
   createdAt: 'createdAt',
-  deletedAt: 'deletedAt'
+  deletedAt: 'deletedAt',
+  view: 'view',
+  viewedAt: 'viewedAt'
 } as const
 
 export type ResourceScalarFieldEnum = (typeof ResourceScalarFieldEnum)[keyof typeof ResourceScalarFieldEnum]
@@ -6860,6 +6958,7 @@ export type GlobalOmitConfig = {
   policy?: Prisma.PolicyOmit
   policyDraft?: Prisma.PolicyDraftOmit
   call?: Prisma.CallOmit
+  callContent?: Prisma.CallContentOmit
   ledgerLine?: Prisma.LedgerLineOmit
   promo?: Prisma.PromoOmit
   promoMark?: Prisma.PromoMarkOmit

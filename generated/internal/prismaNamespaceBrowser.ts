@@ -435,6 +435,7 @@ export const ProviderScalarFieldEnum = {
   variants: 'variants',
   onDisconnect: 'onDisconnect',
   pricesFrom: 'pricesFrom',
+  stores: 'stores',
   createdAt: 'createdAt'
 } as const
 
@@ -943,7 +944,9 @@ export const ResourceScalarFieldEnum = {
   job: 'job',
   tokens: 'tokens',
   createdAt: 'createdAt',
-  deletedAt: 'deletedAt'
+  deletedAt: 'deletedAt',
+  view: 'view',
+  viewedAt: 'viewedAt'
 } as const
 
 export type ResourceScalarFieldEnum = (typeof ResourceScalarFieldEnum)[keyof typeof ResourceScalarFieldEnum]

@@ -50,6 +50,7 @@ export type ProviderCountAggregateOutputType = {
   variants: number
   onDisconnect: number
   pricesFrom: number
+  stores: number
   createdAt: number
   _all: number
 }
@@ -81,6 +82,7 @@ export type ProviderCountAggregateInputType = {
   variants?: true | runtime.Types.Skip
   onDisconnect?: true | runtime.Types.Skip
   pricesFrom?: true | runtime.Types.Skip
+  stores?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
 }
@@ -167,6 +169,7 @@ export type ProviderGroupByOutputType = {
   variants: runtime.JsonValue
   onDisconnect: string
   pricesFrom: string | null
+  stores: string[]
   createdAt: Date
   _count: ProviderCountAggregateOutputType | null
   _min: ProviderMinAggregateOutputType | null
@@ -201,6 +204,7 @@ export type ProviderWhereInput = {
   variants?: Prisma.JsonFilter<"Provider"> | runtime.Types.Skip
   onDisconnect?: Prisma.StringFilter<"Provider"> | string | runtime.Types.Skip
   pricesFrom?: Prisma.StringNullableFilter<"Provider"> | string | null | runtime.Types.Skip
+  stores?: Prisma.StringNullableListFilter<"Provider"> | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Provider"> | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferListRelationFilter | runtime.Types.Skip
   credentials?: Prisma.CredentialListRelationFilter | runtime.Types.Skip
@@ -217,6 +221,7 @@ export type ProviderOrderByWithRelationInput = {
   variants?: Prisma.SortOrder | runtime.Types.Skip
   onDisconnect?: Prisma.SortOrder | runtime.Types.Skip
   pricesFrom?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  stores?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   offers?: Prisma.OfferOrderByRelationAggregateInput | runtime.Types.Skip
   credentials?: Prisma.CredentialOrderByRelationAggregateInput | runtime.Types.Skip
@@ -236,6 +241,7 @@ export type ProviderWhereUniqueInput = Prisma.AtLeast<{
   variants?: Prisma.JsonFilter<"Provider"> | runtime.Types.Skip
   onDisconnect?: Prisma.StringFilter<"Provider"> | string | runtime.Types.Skip
   pricesFrom?: Prisma.StringNullableFilter<"Provider"> | string | null | runtime.Types.Skip
+  stores?: Prisma.StringNullableListFilter<"Provider"> | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Provider"> | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferListRelationFilter | runtime.Types.Skip
   credentials?: Prisma.CredentialListRelationFilter | runtime.Types.Skip
@@ -252,6 +258,7 @@ export type ProviderOrderByWithAggregationInput = {
   variants?: Prisma.SortOrder | runtime.Types.Skip
   onDisconnect?: Prisma.SortOrder | runtime.Types.Skip
   pricesFrom?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  stores?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.ProviderCountOrderByAggregateInput | runtime.Types.Skip
   _max?: Prisma.ProviderMaxOrderByAggregateInput | runtime.Types.Skip
@@ -271,6 +278,7 @@ export type ProviderScalarWhereWithAggregatesInput = {
   variants?: Prisma.JsonWithAggregatesFilter<"Provider"> | runtime.Types.Skip
   onDisconnect?: Prisma.StringWithAggregatesFilter<"Provider"> | string | runtime.Types.Skip
   pricesFrom?: Prisma.StringNullableWithAggregatesFilter<"Provider"> | string | null | runtime.Types.Skip
+  stores?: Prisma.StringNullableListFilter<"Provider"> | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Provider"> | Date | string | runtime.Types.Skip
 }
 
@@ -284,6 +292,7 @@ export type ProviderCreateInput = {
   variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderCreatestoresInput | string[] | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   offers?: Prisma.OfferCreateNestedManyWithoutProviderInput | runtime.Types.Skip
   credentials?: Prisma.CredentialCreateNestedManyWithoutProviderInput | runtime.Types.Skip
@@ -300,6 +309,7 @@ export type ProviderUncheckedCreateInput = {
   variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderCreatestoresInput | string[] | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
   credentials?: Prisma.CredentialUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
@@ -316,6 +326,7 @@ export type ProviderUpdateInput = {
   variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderUpdatestoresInput | string[] | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
   credentials?: Prisma.CredentialUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
@@ -332,6 +343,7 @@ export type ProviderUncheckedUpdateInput = {
   variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderUpdatestoresInput | string[] | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
   credentials?: Prisma.CredentialUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
@@ -348,6 +360,7 @@ export type ProviderCreateManyInput = {
   variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderCreatestoresInput | string[] | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
 }
 
@@ -361,6 +374,7 @@ export type ProviderUpdateManyMutationInput = {
   variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderUpdatestoresInput | string[] | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
@@ -374,6 +388,7 @@ export type ProviderUncheckedUpdateManyInput = {
   variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderUpdatestoresInput | string[] | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
@@ -387,6 +402,7 @@ export type ProviderCountOrderByAggregateInput = {
   variants?: Prisma.SortOrder | runtime.Types.Skip
   onDisconnect?: Prisma.SortOrder | runtime.Types.Skip
   pricesFrom?: Prisma.SortOrder | runtime.Types.Skip
+  stores?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
@@ -409,6 +425,15 @@ export type ProviderMinOrderByAggregateInput = {
 export type ProviderScalarRelationFilter = {
   is?: Prisma.ProviderWhereInput | runtime.Types.Skip
   isNot?: Prisma.ProviderWhereInput | runtime.Types.Skip
+}
+
+export type ProviderCreatestoresInput = {
+  set: string[]
+}
+
+export type ProviderUpdatestoresInput = {
+  set?: string[] | runtime.Types.Skip
+  push?: string | string[] | runtime.Types.Skip
 }
 
 export type ProviderCreateNestedOneWithoutCredentialsInput = {
@@ -463,6 +488,7 @@ export type ProviderCreateWithoutCredentialsInput = {
   variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderCreatestoresInput | string[] | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   offers?: Prisma.OfferCreateNestedManyWithoutProviderInput | runtime.Types.Skip
   tests?: Prisma.CredentialTestCreateNestedManyWithoutProviderInput | runtime.Types.Skip
@@ -478,6 +504,7 @@ export type ProviderUncheckedCreateWithoutCredentialsInput = {
   variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderCreatestoresInput | string[] | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
   tests?: Prisma.CredentialTestUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
@@ -509,6 +536,7 @@ export type ProviderUpdateWithoutCredentialsInput = {
   variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderUpdatestoresInput | string[] | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
   tests?: Prisma.CredentialTestUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
@@ -524,6 +552,7 @@ export type ProviderUncheckedUpdateWithoutCredentialsInput = {
   variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderUpdatestoresInput | string[] | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
   tests?: Prisma.CredentialTestUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
@@ -539,6 +568,7 @@ export type ProviderCreateWithoutTestsInput = {
   variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderCreatestoresInput | string[] | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   offers?: Prisma.OfferCreateNestedManyWithoutProviderInput | runtime.Types.Skip
   credentials?: Prisma.CredentialCreateNestedManyWithoutProviderInput | runtime.Types.Skip
@@ -554,6 +584,7 @@ export type ProviderUncheckedCreateWithoutTestsInput = {
   variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderCreatestoresInput | string[] | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
   credentials?: Prisma.CredentialUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
@@ -585,6 +616,7 @@ export type ProviderUpdateWithoutTestsInput = {
   variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderUpdatestoresInput | string[] | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
   credentials?: Prisma.CredentialUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
@@ -600,6 +632,7 @@ export type ProviderUncheckedUpdateWithoutTestsInput = {
   variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderUpdatestoresInput | string[] | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
   credentials?: Prisma.CredentialUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
@@ -615,6 +648,7 @@ export type ProviderCreateWithoutOffersInput = {
   variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderCreatestoresInput | string[] | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   credentials?: Prisma.CredentialCreateNestedManyWithoutProviderInput | runtime.Types.Skip
   tests?: Prisma.CredentialTestCreateNestedManyWithoutProviderInput | runtime.Types.Skip
@@ -630,6 +664,7 @@ export type ProviderUncheckedCreateWithoutOffersInput = {
   variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderCreatestoresInput | string[] | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   credentials?: Prisma.CredentialUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
   tests?: Prisma.CredentialTestUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
@@ -661,6 +696,7 @@ export type ProviderUpdateWithoutOffersInput = {
   variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderUpdatestoresInput | string[] | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   credentials?: Prisma.CredentialUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
   tests?: Prisma.CredentialTestUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
@@ -676,6 +712,7 @@ export type ProviderUncheckedUpdateWithoutOffersInput = {
   variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderUpdatestoresInput | string[] | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   credentials?: Prisma.CredentialUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
   tests?: Prisma.CredentialTestUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
@@ -740,6 +777,7 @@ export type ProviderSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   variants?: boolean | runtime.Types.Skip
   onDisconnect?: boolean | runtime.Types.Skip
   pricesFrom?: boolean | runtime.Types.Skip
+  stores?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   offers?: boolean | Prisma.Provider$offersArgs<ExtArgs> | runtime.Types.Skip
   credentials?: boolean | Prisma.Provider$credentialsArgs<ExtArgs> | runtime.Types.Skip
@@ -757,6 +795,7 @@ export type ProviderSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   variants?: boolean | runtime.Types.Skip
   onDisconnect?: boolean | runtime.Types.Skip
   pricesFrom?: boolean | runtime.Types.Skip
+  stores?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["provider"]>
 
@@ -770,6 +809,7 @@ export type ProviderSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   variants?: boolean | runtime.Types.Skip
   onDisconnect?: boolean | runtime.Types.Skip
   pricesFrom?: boolean | runtime.Types.Skip
+  stores?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["provider"]>
 
@@ -783,10 +823,11 @@ export type ProviderSelectScalar = {
   variants?: boolean | runtime.Types.Skip
   onDisconnect?: boolean | runtime.Types.Skip
   pricesFrom?: boolean | runtime.Types.Skip
+  stores?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
 }
 
-export type ProviderOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "families" | "credential" | "credentialHeaders" | "auth" | "variants" | "onDisconnect" | "pricesFrom" | "createdAt", ExtArgs["result"]["provider"], runtime.Types.Skip>
+export type ProviderOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "families" | "credential" | "credentialHeaders" | "auth" | "variants" | "onDisconnect" | "pricesFrom" | "stores" | "createdAt", ExtArgs["result"]["provider"], runtime.Types.Skip>
 export type ProviderInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   offers?: boolean | Prisma.Provider$offersArgs<ExtArgs> | runtime.Types.Skip
   credentials?: boolean | Prisma.Provider$credentialsArgs<ExtArgs> | runtime.Types.Skip
@@ -825,6 +866,10 @@ export type $ProviderPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
      * Address of the page where it publishes its prices.
      */
     pricesFrom: string | null
+    /**
+     * What requests that name no model may have it store.
+     */
+    stores: string[]
     createdAt: Date
   }, ExtArgs["result"]["provider"]>
   composites: {}
@@ -1261,6 +1306,7 @@ export interface ProviderFieldRefs {
   readonly variants: Prisma.FieldRef<"Provider", 'Json'>
   readonly onDisconnect: Prisma.FieldRef<"Provider", 'String'>
   readonly pricesFrom: Prisma.FieldRef<"Provider", 'String'>
+  readonly stores: Prisma.FieldRef<"Provider", 'String[]'>
   readonly createdAt: Prisma.FieldRef<"Provider", 'DateTime'>
 }
     

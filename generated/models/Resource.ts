@@ -48,6 +48,7 @@ export type ResourceMinAggregateOutputType = {
   tokens: bigint | null
   createdAt: Date | null
   deletedAt: Date | null
+  viewedAt: Date | null
 }
 
 export type ResourceMaxAggregateOutputType = {
@@ -64,6 +65,7 @@ export type ResourceMaxAggregateOutputType = {
   tokens: bigint | null
   createdAt: Date | null
   deletedAt: Date | null
+  viewedAt: Date | null
 }
 
 export type ResourceCountAggregateOutputType = {
@@ -80,6 +82,8 @@ export type ResourceCountAggregateOutputType = {
   tokens: number
   createdAt: number
   deletedAt: number
+  view: number
+  viewedAt: number
   _all: number
 }
 
@@ -106,6 +110,7 @@ export type ResourceMinAggregateInputType = {
   tokens?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   deletedAt?: true | runtime.Types.Skip
+  viewedAt?: true | runtime.Types.Skip
 }
 
 export type ResourceMaxAggregateInputType = {
@@ -122,6 +127,7 @@ export type ResourceMaxAggregateInputType = {
   tokens?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   deletedAt?: true | runtime.Types.Skip
+  viewedAt?: true | runtime.Types.Skip
 }
 
 export type ResourceCountAggregateInputType = {
@@ -138,6 +144,8 @@ export type ResourceCountAggregateInputType = {
   tokens?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   deletedAt?: true | runtime.Types.Skip
+  view?: true | runtime.Types.Skip
+  viewedAt?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
 }
 
@@ -241,6 +249,8 @@ export type ResourceGroupByOutputType = {
   tokens: bigint
   createdAt: Date
   deletedAt: Date | null
+  view: runtime.JsonValue | null
+  viewedAt: Date | null
   _count: ResourceCountAggregateOutputType | null
   _avg: ResourceAvgAggregateOutputType | null
   _sum: ResourceSumAggregateOutputType | null
@@ -280,6 +290,8 @@ export type ResourceWhereInput = {
   tokens?: Prisma.BigIntFilter<"Resource"> | bigint | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Resource"> | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.DateTimeNullableFilter<"Resource"> | Date | string | null | runtime.Types.Skip
+  view?: Prisma.JsonNullableFilter<"Resource"> | runtime.Types.Skip
+  viewedAt?: Prisma.DateTimeNullableFilter<"Resource"> | Date | string | null | runtime.Types.Skip
   workspace?: Prisma.XOR<Prisma.WorkspaceScalarRelationFilter, Prisma.WorkspaceWhereInput> | runtime.Types.Skip
 }
 
@@ -297,6 +309,8 @@ export type ResourceOrderByWithRelationInput = {
   tokens?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   deletedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  view?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  viewedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   workspace?: Prisma.WorkspaceOrderByWithRelationInput | runtime.Types.Skip
 }
 
@@ -318,6 +332,8 @@ export type ResourceWhereUniqueInput = Prisma.AtLeast<{
   tokens?: Prisma.BigIntFilter<"Resource"> | bigint | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Resource"> | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.DateTimeNullableFilter<"Resource"> | Date | string | null | runtime.Types.Skip
+  view?: Prisma.JsonNullableFilter<"Resource"> | runtime.Types.Skip
+  viewedAt?: Prisma.DateTimeNullableFilter<"Resource"> | Date | string | null | runtime.Types.Skip
   workspace?: Prisma.XOR<Prisma.WorkspaceScalarRelationFilter, Prisma.WorkspaceWhereInput> | runtime.Types.Skip
 }, "workspaceId_kind_id">
 
@@ -335,6 +351,8 @@ export type ResourceOrderByWithAggregationInput = {
   tokens?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   deletedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  view?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  viewedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.ResourceCountOrderByAggregateInput | runtime.Types.Skip
   _avg?: Prisma.ResourceAvgOrderByAggregateInput | runtime.Types.Skip
   _max?: Prisma.ResourceMaxOrderByAggregateInput | runtime.Types.Skip
@@ -359,6 +377,8 @@ export type ResourceScalarWhereWithAggregatesInput = {
   tokens?: Prisma.BigIntWithAggregatesFilter<"Resource"> | bigint | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Resource"> | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Resource"> | Date | string | null | runtime.Types.Skip
+  view?: Prisma.JsonNullableWithAggregatesFilter<"Resource"> | runtime.Types.Skip
+  viewedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Resource"> | Date | string | null | runtime.Types.Skip
 }
 
 export type ResourceCreateInput = {
@@ -374,6 +394,8 @@ export type ResourceCreateInput = {
   tokens?: bigint | number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
+  view?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  viewedAt?: Date | string | null | runtime.Types.Skip
   workspace: Prisma.WorkspaceCreateNestedOneWithoutResourcesInput
 }
 
@@ -391,6 +413,8 @@ export type ResourceUncheckedCreateInput = {
   tokens?: bigint | number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
+  view?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  viewedAt?: Date | string | null | runtime.Types.Skip
 }
 
 export type ResourceUpdateInput = {
@@ -406,6 +430,8 @@ export type ResourceUpdateInput = {
   tokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  view?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  viewedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutResourcesNestedInput | runtime.Types.Skip
 }
 
@@ -423,6 +449,8 @@ export type ResourceUncheckedUpdateInput = {
   tokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  view?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  viewedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
 }
 
 export type ResourceCreateManyInput = {
@@ -439,6 +467,8 @@ export type ResourceCreateManyInput = {
   tokens?: bigint | number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
+  view?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  viewedAt?: Date | string | null | runtime.Types.Skip
 }
 
 export type ResourceUpdateManyMutationInput = {
@@ -454,6 +484,8 @@ export type ResourceUpdateManyMutationInput = {
   tokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  view?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  viewedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
 }
 
 export type ResourceUncheckedUpdateManyInput = {
@@ -470,6 +502,8 @@ export type ResourceUncheckedUpdateManyInput = {
   tokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  view?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  viewedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
 }
 
 export type ResourceListRelationFilter = {
@@ -502,6 +536,8 @@ export type ResourceCountOrderByAggregateInput = {
   tokens?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   deletedAt?: Prisma.SortOrder | runtime.Types.Skip
+  view?: Prisma.SortOrder | runtime.Types.Skip
+  viewedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type ResourceAvgOrderByAggregateInput = {
@@ -522,6 +558,7 @@ export type ResourceMaxOrderByAggregateInput = {
   tokens?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   deletedAt?: Prisma.SortOrder | runtime.Types.Skip
+  viewedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type ResourceMinOrderByAggregateInput = {
@@ -538,6 +575,7 @@ export type ResourceMinOrderByAggregateInput = {
   tokens?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   deletedAt?: Prisma.SortOrder | runtime.Types.Skip
+  viewedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type ResourceSumOrderByAggregateInput = {
@@ -599,6 +637,8 @@ export type ResourceCreateWithoutWorkspaceInput = {
   tokens?: bigint | number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
+  view?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  viewedAt?: Date | string | null | runtime.Types.Skip
 }
 
 export type ResourceUncheckedCreateWithoutWorkspaceInput = {
@@ -614,6 +654,8 @@ export type ResourceUncheckedCreateWithoutWorkspaceInput = {
   tokens?: bigint | number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
+  view?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  viewedAt?: Date | string | null | runtime.Types.Skip
 }
 
 export type ResourceCreateOrConnectWithoutWorkspaceInput = {
@@ -659,6 +701,8 @@ export type ResourceScalarWhereInput = {
   tokens?: Prisma.BigIntFilter<"Resource"> | bigint | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Resource"> | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.DateTimeNullableFilter<"Resource"> | Date | string | null | runtime.Types.Skip
+  view?: Prisma.JsonNullableFilter<"Resource"> | runtime.Types.Skip
+  viewedAt?: Prisma.DateTimeNullableFilter<"Resource"> | Date | string | null | runtime.Types.Skip
 }
 
 export type ResourceCreateManyWorkspaceInput = {
@@ -674,6 +718,8 @@ export type ResourceCreateManyWorkspaceInput = {
   tokens?: bigint | number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
+  view?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  viewedAt?: Date | string | null | runtime.Types.Skip
 }
 
 export type ResourceUpdateWithoutWorkspaceInput = {
@@ -689,6 +735,8 @@ export type ResourceUpdateWithoutWorkspaceInput = {
   tokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  view?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  viewedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
 }
 
 export type ResourceUncheckedUpdateWithoutWorkspaceInput = {
@@ -704,6 +752,8 @@ export type ResourceUncheckedUpdateWithoutWorkspaceInput = {
   tokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  view?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  viewedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
 }
 
 export type ResourceUncheckedUpdateManyWithoutWorkspaceInput = {
@@ -719,6 +769,8 @@ export type ResourceUncheckedUpdateManyWithoutWorkspaceInput = {
   tokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  view?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  viewedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
 }
 
 
@@ -737,6 +789,8 @@ export type ResourceSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   tokens?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   deletedAt?: boolean | runtime.Types.Skip
+  view?: boolean | runtime.Types.Skip
+  viewedAt?: boolean | runtime.Types.Skip
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["resource"]>
 
@@ -754,6 +808,8 @@ export type ResourceSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   tokens?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   deletedAt?: boolean | runtime.Types.Skip
+  view?: boolean | runtime.Types.Skip
+  viewedAt?: boolean | runtime.Types.Skip
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["resource"]>
 
@@ -771,6 +827,8 @@ export type ResourceSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   tokens?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   deletedAt?: boolean | runtime.Types.Skip
+  view?: boolean | runtime.Types.Skip
+  viewedAt?: boolean | runtime.Types.Skip
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["resource"]>
 
@@ -788,9 +846,11 @@ export type ResourceSelectScalar = {
   tokens?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   deletedAt?: boolean | runtime.Types.Skip
+  view?: boolean | runtime.Types.Skip
+  viewedAt?: boolean | runtime.Types.Skip
 }
 
-export type ResourceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "kind" | "id" | "providerId" | "credential" | "family" | "modelId" | "upstreamModel" | "callId" | "job" | "tokens" | "createdAt" | "deletedAt", ExtArgs["result"]["resource"], runtime.Types.Skip>
+export type ResourceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "kind" | "id" | "providerId" | "credential" | "family" | "modelId" | "upstreamModel" | "callId" | "job" | "tokens" | "createdAt" | "deletedAt" | "view" | "viewedAt", ExtArgs["result"]["resource"], runtime.Types.Skip>
 export type ResourceInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
@@ -823,6 +883,11 @@ export type $ResourcePayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     tokens: bigint
     createdAt: Date
     deletedAt: Date | null
+    /**
+     * What lists show of it, and when a call last saw it so; null: no list shows it.
+     */
+    view: runtime.JsonValue | null
+    viewedAt: Date | null
   }, ExtArgs["result"]["resource"]>
   composites: {}
 }
@@ -1260,6 +1325,8 @@ export interface ResourceFieldRefs {
   readonly tokens: Prisma.FieldRef<"Resource", 'BigInt'>
   readonly createdAt: Prisma.FieldRef<"Resource", 'DateTime'>
   readonly deletedAt: Prisma.FieldRef<"Resource", 'DateTime'>
+  readonly view: Prisma.FieldRef<"Resource", 'Json'>
+  readonly viewedAt: Prisma.FieldRef<"Resource", 'DateTime'>
 }
     
 

@@ -35,6 +35,8 @@ export type WorkspaceAvgAggregateOutputType = {
   tpm: number | null
   concurrency: number | null
   retentionDays: number | null
+  contentShare: number | null
+  contentDays: number | null
   lowBalanceNano: number | null
 }
 
@@ -47,6 +49,8 @@ export type WorkspaceSumAggregateOutputType = {
   tpm: number | null
   concurrency: number | null
   retentionDays: number | null
+  contentShare: number | null
+  contentDays: number | null
   lowBalanceNano: bigint | null
 }
 
@@ -65,6 +69,10 @@ export type WorkspaceMinAggregateOutputType = {
   tpm: number | null
   concurrency: number | null
   retentionDays: number | null
+  content: string | null
+  contentShare: number | null
+  contentDays: number | null
+  contentDeletedAt: Date | null
   callsKeptFrom: string | null
   suspendedAt: Date | null
   suspendedReason: string | null
@@ -92,6 +100,10 @@ export type WorkspaceMaxAggregateOutputType = {
   tpm: number | null
   concurrency: number | null
   retentionDays: number | null
+  content: string | null
+  contentShare: number | null
+  contentDays: number | null
+  contentDeletedAt: Date | null
   callsKeptFrom: string | null
   suspendedAt: Date | null
   suspendedReason: string | null
@@ -119,6 +131,10 @@ export type WorkspaceCountAggregateOutputType = {
   tpm: number
   concurrency: number
   retentionDays: number
+  content: number
+  contentShare: number
+  contentDays: number
+  contentDeletedAt: number
   callsKeptFrom: number
   suspendedAt: number
   suspendedReason: number
@@ -143,6 +159,8 @@ export type WorkspaceAvgAggregateInputType = {
   tpm?: true | runtime.Types.Skip
   concurrency?: true | runtime.Types.Skip
   retentionDays?: true | runtime.Types.Skip
+  contentShare?: true | runtime.Types.Skip
+  contentDays?: true | runtime.Types.Skip
   lowBalanceNano?: true | runtime.Types.Skip
 }
 
@@ -155,6 +173,8 @@ export type WorkspaceSumAggregateInputType = {
   tpm?: true | runtime.Types.Skip
   concurrency?: true | runtime.Types.Skip
   retentionDays?: true | runtime.Types.Skip
+  contentShare?: true | runtime.Types.Skip
+  contentDays?: true | runtime.Types.Skip
   lowBalanceNano?: true | runtime.Types.Skip
 }
 
@@ -173,6 +193,10 @@ export type WorkspaceMinAggregateInputType = {
   tpm?: true | runtime.Types.Skip
   concurrency?: true | runtime.Types.Skip
   retentionDays?: true | runtime.Types.Skip
+  content?: true | runtime.Types.Skip
+  contentShare?: true | runtime.Types.Skip
+  contentDays?: true | runtime.Types.Skip
+  contentDeletedAt?: true | runtime.Types.Skip
   callsKeptFrom?: true | runtime.Types.Skip
   suspendedAt?: true | runtime.Types.Skip
   suspendedReason?: true | runtime.Types.Skip
@@ -200,6 +224,10 @@ export type WorkspaceMaxAggregateInputType = {
   tpm?: true | runtime.Types.Skip
   concurrency?: true | runtime.Types.Skip
   retentionDays?: true | runtime.Types.Skip
+  content?: true | runtime.Types.Skip
+  contentShare?: true | runtime.Types.Skip
+  contentDays?: true | runtime.Types.Skip
+  contentDeletedAt?: true | runtime.Types.Skip
   callsKeptFrom?: true | runtime.Types.Skip
   suspendedAt?: true | runtime.Types.Skip
   suspendedReason?: true | runtime.Types.Skip
@@ -227,6 +255,10 @@ export type WorkspaceCountAggregateInputType = {
   tpm?: true | runtime.Types.Skip
   concurrency?: true | runtime.Types.Skip
   retentionDays?: true | runtime.Types.Skip
+  content?: true | runtime.Types.Skip
+  contentShare?: true | runtime.Types.Skip
+  contentDays?: true | runtime.Types.Skip
+  contentDeletedAt?: true | runtime.Types.Skip
   callsKeptFrom?: true | runtime.Types.Skip
   suspendedAt?: true | runtime.Types.Skip
   suspendedReason?: true | runtime.Types.Skip
@@ -342,6 +374,10 @@ export type WorkspaceGroupByOutputType = {
   tpm: number | null
   concurrency: number | null
   retentionDays: number | null
+  content: string
+  contentShare: number
+  contentDays: number
+  contentDeletedAt: Date | null
   callsKeptFrom: string | null
   suspendedAt: Date | null
   suspendedReason: string | null
@@ -393,6 +429,10 @@ export type WorkspaceWhereInput = {
   tpm?: Prisma.IntNullableFilter<"Workspace"> | number | null | runtime.Types.Skip
   concurrency?: Prisma.IntNullableFilter<"Workspace"> | number | null | runtime.Types.Skip
   retentionDays?: Prisma.IntNullableFilter<"Workspace"> | number | null | runtime.Types.Skip
+  content?: Prisma.StringFilter<"Workspace"> | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFilter<"Workspace"> | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFilter<"Workspace"> | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.DateTimeNullableFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.UuidNullableFilter<"Workspace"> | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.DateTimeNullableFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.StringNullableFilter<"Workspace"> | string | null | runtime.Types.Skip
@@ -439,6 +479,10 @@ export type WorkspaceOrderByWithRelationInput = {
   tpm?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   concurrency?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   retentionDays?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  content?: Prisma.SortOrder | runtime.Types.Skip
+  contentShare?: Prisma.SortOrder | runtime.Types.Skip
+  contentDays?: Prisma.SortOrder | runtime.Types.Skip
+  contentDeletedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   callsKeptFrom?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   suspendedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   suspendedReason?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
@@ -488,6 +532,10 @@ export type WorkspaceWhereUniqueInput = Prisma.AtLeast<{
   tpm?: Prisma.IntNullableFilter<"Workspace"> | number | null | runtime.Types.Skip
   concurrency?: Prisma.IntNullableFilter<"Workspace"> | number | null | runtime.Types.Skip
   retentionDays?: Prisma.IntNullableFilter<"Workspace"> | number | null | runtime.Types.Skip
+  content?: Prisma.StringFilter<"Workspace"> | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFilter<"Workspace"> | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFilter<"Workspace"> | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.DateTimeNullableFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.UuidNullableFilter<"Workspace"> | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.DateTimeNullableFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.StringNullableFilter<"Workspace"> | string | null | runtime.Types.Skip
@@ -534,6 +582,10 @@ export type WorkspaceOrderByWithAggregationInput = {
   tpm?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   concurrency?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   retentionDays?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  content?: Prisma.SortOrder | runtime.Types.Skip
+  contentShare?: Prisma.SortOrder | runtime.Types.Skip
+  contentDays?: Prisma.SortOrder | runtime.Types.Skip
+  contentDeletedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   callsKeptFrom?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   suspendedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   suspendedReason?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
@@ -570,6 +622,10 @@ export type WorkspaceScalarWhereWithAggregatesInput = {
   tpm?: Prisma.IntNullableWithAggregatesFilter<"Workspace"> | number | null | runtime.Types.Skip
   concurrency?: Prisma.IntNullableWithAggregatesFilter<"Workspace"> | number | null | runtime.Types.Skip
   retentionDays?: Prisma.IntNullableWithAggregatesFilter<"Workspace"> | number | null | runtime.Types.Skip
+  content?: Prisma.StringWithAggregatesFilter<"Workspace"> | string | runtime.Types.Skip
+  contentShare?: Prisma.IntWithAggregatesFilter<"Workspace"> | number | runtime.Types.Skip
+  contentDays?: Prisma.IntWithAggregatesFilter<"Workspace"> | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.UuidNullableWithAggregatesFilter<"Workspace"> | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.StringNullableWithAggregatesFilter<"Workspace"> | string | null | runtime.Types.Skip
@@ -598,6 +654,10 @@ export type WorkspaceCreateInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -644,6 +704,10 @@ export type WorkspaceUncheckedCreateInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -690,6 +754,10 @@ export type WorkspaceUpdateInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -736,6 +804,10 @@ export type WorkspaceUncheckedUpdateInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -782,6 +854,10 @@ export type WorkspaceCreateManyInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -810,6 +886,10 @@ export type WorkspaceUpdateManyMutationInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -838,6 +918,10 @@ export type WorkspaceUncheckedUpdateManyInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -879,6 +963,10 @@ export type WorkspaceCountOrderByAggregateInput = {
   tpm?: Prisma.SortOrder | runtime.Types.Skip
   concurrency?: Prisma.SortOrder | runtime.Types.Skip
   retentionDays?: Prisma.SortOrder | runtime.Types.Skip
+  content?: Prisma.SortOrder | runtime.Types.Skip
+  contentShare?: Prisma.SortOrder | runtime.Types.Skip
+  contentDays?: Prisma.SortOrder | runtime.Types.Skip
+  contentDeletedAt?: Prisma.SortOrder | runtime.Types.Skip
   callsKeptFrom?: Prisma.SortOrder | runtime.Types.Skip
   suspendedAt?: Prisma.SortOrder | runtime.Types.Skip
   suspendedReason?: Prisma.SortOrder | runtime.Types.Skip
@@ -901,6 +989,8 @@ export type WorkspaceAvgOrderByAggregateInput = {
   tpm?: Prisma.SortOrder | runtime.Types.Skip
   concurrency?: Prisma.SortOrder | runtime.Types.Skip
   retentionDays?: Prisma.SortOrder | runtime.Types.Skip
+  contentShare?: Prisma.SortOrder | runtime.Types.Skip
+  contentDays?: Prisma.SortOrder | runtime.Types.Skip
   lowBalanceNano?: Prisma.SortOrder | runtime.Types.Skip
 }
 
@@ -919,6 +1009,10 @@ export type WorkspaceMaxOrderByAggregateInput = {
   tpm?: Prisma.SortOrder | runtime.Types.Skip
   concurrency?: Prisma.SortOrder | runtime.Types.Skip
   retentionDays?: Prisma.SortOrder | runtime.Types.Skip
+  content?: Prisma.SortOrder | runtime.Types.Skip
+  contentShare?: Prisma.SortOrder | runtime.Types.Skip
+  contentDays?: Prisma.SortOrder | runtime.Types.Skip
+  contentDeletedAt?: Prisma.SortOrder | runtime.Types.Skip
   callsKeptFrom?: Prisma.SortOrder | runtime.Types.Skip
   suspendedAt?: Prisma.SortOrder | runtime.Types.Skip
   suspendedReason?: Prisma.SortOrder | runtime.Types.Skip
@@ -946,6 +1040,10 @@ export type WorkspaceMinOrderByAggregateInput = {
   tpm?: Prisma.SortOrder | runtime.Types.Skip
   concurrency?: Prisma.SortOrder | runtime.Types.Skip
   retentionDays?: Prisma.SortOrder | runtime.Types.Skip
+  content?: Prisma.SortOrder | runtime.Types.Skip
+  contentShare?: Prisma.SortOrder | runtime.Types.Skip
+  contentDays?: Prisma.SortOrder | runtime.Types.Skip
+  contentDeletedAt?: Prisma.SortOrder | runtime.Types.Skip
   callsKeptFrom?: Prisma.SortOrder | runtime.Types.Skip
   suspendedAt?: Prisma.SortOrder | runtime.Types.Skip
   suspendedReason?: Prisma.SortOrder | runtime.Types.Skip
@@ -967,6 +1065,8 @@ export type WorkspaceSumOrderByAggregateInput = {
   tpm?: Prisma.SortOrder | runtime.Types.Skip
   concurrency?: Prisma.SortOrder | runtime.Types.Skip
   retentionDays?: Prisma.SortOrder | runtime.Types.Skip
+  contentShare?: Prisma.SortOrder | runtime.Types.Skip
+  contentDays?: Prisma.SortOrder | runtime.Types.Skip
   lowBalanceNano?: Prisma.SortOrder | runtime.Types.Skip
 }
 
@@ -1279,6 +1379,10 @@ export type WorkspaceCreateWithoutSignedUpInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -1324,6 +1428,10 @@ export type WorkspaceUncheckedCreateWithoutSignedUpInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -1385,6 +1493,10 @@ export type WorkspaceUpdateWithoutSignedUpInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1430,6 +1542,10 @@ export type WorkspaceUncheckedUpdateWithoutSignedUpInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1475,6 +1591,10 @@ export type WorkspaceCreateWithoutFormerSlugsInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -1520,6 +1640,10 @@ export type WorkspaceUncheckedCreateWithoutFormerSlugsInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -1581,6 +1705,10 @@ export type WorkspaceUpdateWithoutFormerSlugsInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1626,6 +1754,10 @@ export type WorkspaceUncheckedUpdateWithoutFormerSlugsInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1671,6 +1803,10 @@ export type WorkspaceCreateWithoutMembersInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -1716,6 +1852,10 @@ export type WorkspaceUncheckedCreateWithoutMembersInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -1777,6 +1917,10 @@ export type WorkspaceUpdateWithoutMembersInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1822,6 +1966,10 @@ export type WorkspaceUncheckedUpdateWithoutMembersInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1861,10 +2009,16 @@ export type WorkspaceCreateWithoutSavedViewsInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -1904,10 +2058,16 @@ export type WorkspaceUncheckedCreateWithoutSavedViewsInput = {
   creditNano?: bigint | number | runtime.Types.Skip
   simulatedNano?: bigint | number | runtime.Types.Skip
   strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
   rpm?: number | null | runtime.Types.Skip
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -1963,10 +2123,16 @@ export type WorkspaceUpdateWithoutSavedViewsInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2006,10 +2172,16 @@ export type WorkspaceUncheckedUpdateWithoutSavedViewsInput = {
   creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2055,6 +2227,10 @@ export type WorkspaceCreateWithoutAlertsInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -2100,6 +2276,10 @@ export type WorkspaceUncheckedCreateWithoutAlertsInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -2161,6 +2341,10 @@ export type WorkspaceUpdateWithoutAlertsInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2206,6 +2390,10 @@ export type WorkspaceUncheckedUpdateWithoutAlertsInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2251,6 +2439,10 @@ export type WorkspaceCreateWithoutWebhooksInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -2296,6 +2488,10 @@ export type WorkspaceUncheckedCreateWithoutWebhooksInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -2357,6 +2553,10 @@ export type WorkspaceUpdateWithoutWebhooksInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2402,6 +2602,10 @@ export type WorkspaceUncheckedUpdateWithoutWebhooksInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2447,6 +2651,10 @@ export type WorkspaceCreateWithoutInvitationsInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -2492,6 +2700,10 @@ export type WorkspaceUncheckedCreateWithoutInvitationsInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -2553,6 +2765,10 @@ export type WorkspaceUpdateWithoutInvitationsInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2598,6 +2814,10 @@ export type WorkspaceUncheckedUpdateWithoutInvitationsInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2643,6 +2863,10 @@ export type WorkspaceCreateWithoutKeysInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -2688,6 +2912,10 @@ export type WorkspaceUncheckedCreateWithoutKeysInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -2749,6 +2977,10 @@ export type WorkspaceUpdateWithoutKeysInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2794,6 +3026,10 @@ export type WorkspaceUncheckedUpdateWithoutKeysInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2839,6 +3075,10 @@ export type WorkspaceCreateWithoutManagementKeysInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -2884,6 +3124,10 @@ export type WorkspaceUncheckedCreateWithoutManagementKeysInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -2945,6 +3189,10 @@ export type WorkspaceUpdateWithoutManagementKeysInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2990,6 +3238,10 @@ export type WorkspaceUncheckedUpdateWithoutManagementKeysInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3035,6 +3287,10 @@ export type WorkspaceCreateWithoutPoliciesInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -3080,6 +3336,10 @@ export type WorkspaceUncheckedCreateWithoutPoliciesInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -3141,6 +3401,10 @@ export type WorkspaceUpdateWithoutPoliciesInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3186,6 +3450,10 @@ export type WorkspaceUncheckedUpdateWithoutPoliciesInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3231,6 +3499,10 @@ export type WorkspaceCreateWithoutPolicyDraftsInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -3276,6 +3548,10 @@ export type WorkspaceUncheckedCreateWithoutPolicyDraftsInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -3337,6 +3613,10 @@ export type WorkspaceUpdateWithoutPolicyDraftsInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3382,6 +3662,10 @@ export type WorkspaceUncheckedUpdateWithoutPolicyDraftsInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3427,6 +3711,10 @@ export type WorkspaceCreateWithoutPromosInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -3472,6 +3760,10 @@ export type WorkspaceUncheckedCreateWithoutPromosInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -3533,6 +3825,10 @@ export type WorkspaceUpdateWithoutPromosInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3578,6 +3874,10 @@ export type WorkspaceUncheckedUpdateWithoutPromosInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3623,6 +3923,10 @@ export type WorkspaceCreateWithoutResourcesInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -3668,6 +3972,10 @@ export type WorkspaceUncheckedCreateWithoutResourcesInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -3729,6 +4037,10 @@ export type WorkspaceUpdateWithoutResourcesInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3774,6 +4086,10 @@ export type WorkspaceUncheckedUpdateWithoutResourcesInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3819,6 +4135,10 @@ export type WorkspaceCreateWithoutJobsInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -3864,6 +4184,10 @@ export type WorkspaceUncheckedCreateWithoutJobsInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -3925,6 +4249,10 @@ export type WorkspaceUpdateWithoutJobsInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3970,6 +4298,10 @@ export type WorkspaceUncheckedUpdateWithoutJobsInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4015,6 +4347,10 @@ export type WorkspaceCreateWithoutTopUpsInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -4060,6 +4396,10 @@ export type WorkspaceUncheckedCreateWithoutTopUpsInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -4121,6 +4461,10 @@ export type WorkspaceUpdateWithoutTopUpsInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4166,6 +4510,10 @@ export type WorkspaceUncheckedUpdateWithoutTopUpsInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4211,6 +4559,10 @@ export type WorkspaceCreateWithoutPayersInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -4256,6 +4608,10 @@ export type WorkspaceUncheckedCreateWithoutPayersInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -4317,6 +4673,10 @@ export type WorkspaceUpdateWithoutPayersInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4362,6 +4722,10 @@ export type WorkspaceUncheckedUpdateWithoutPayersInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4407,6 +4771,10 @@ export type WorkspaceCreateWithoutLostUsageInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -4452,6 +4820,10 @@ export type WorkspaceUncheckedCreateWithoutLostUsageInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -4513,6 +4885,10 @@ export type WorkspaceUpdateWithoutLostUsageInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4558,6 +4934,10 @@ export type WorkspaceUncheckedUpdateWithoutLostUsageInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4603,6 +4983,10 @@ export type WorkspaceCreateWithoutAutoTopUpInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -4648,6 +5032,10 @@ export type WorkspaceUncheckedCreateWithoutAutoTopUpInput = {
   tpm?: number | null | runtime.Types.Skip
   concurrency?: number | null | runtime.Types.Skip
   retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -4709,6 +5097,10 @@ export type WorkspaceUpdateWithoutAutoTopUpInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4754,6 +5146,10 @@ export type WorkspaceUncheckedUpdateWithoutAutoTopUpInput = {
   tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4974,6 +5370,10 @@ export type WorkspaceSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   tpm?: boolean | runtime.Types.Skip
   concurrency?: boolean | runtime.Types.Skip
   retentionDays?: boolean | runtime.Types.Skip
+  content?: boolean | runtime.Types.Skip
+  contentShare?: boolean | runtime.Types.Skip
+  contentDays?: boolean | runtime.Types.Skip
+  contentDeletedAt?: boolean | runtime.Types.Skip
   callsKeptFrom?: boolean | runtime.Types.Skip
   suspendedAt?: boolean | runtime.Types.Skip
   suspendedReason?: boolean | runtime.Types.Skip
@@ -5021,6 +5421,10 @@ export type WorkspaceSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   tpm?: boolean | runtime.Types.Skip
   concurrency?: boolean | runtime.Types.Skip
   retentionDays?: boolean | runtime.Types.Skip
+  content?: boolean | runtime.Types.Skip
+  contentShare?: boolean | runtime.Types.Skip
+  contentDays?: boolean | runtime.Types.Skip
+  contentDeletedAt?: boolean | runtime.Types.Skip
   callsKeptFrom?: boolean | runtime.Types.Skip
   suspendedAt?: boolean | runtime.Types.Skip
   suspendedReason?: boolean | runtime.Types.Skip
@@ -5049,6 +5453,10 @@ export type WorkspaceSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   tpm?: boolean | runtime.Types.Skip
   concurrency?: boolean | runtime.Types.Skip
   retentionDays?: boolean | runtime.Types.Skip
+  content?: boolean | runtime.Types.Skip
+  contentShare?: boolean | runtime.Types.Skip
+  contentDays?: boolean | runtime.Types.Skip
+  contentDeletedAt?: boolean | runtime.Types.Skip
   callsKeptFrom?: boolean | runtime.Types.Skip
   suspendedAt?: boolean | runtime.Types.Skip
   suspendedReason?: boolean | runtime.Types.Skip
@@ -5077,6 +5485,10 @@ export type WorkspaceSelectScalar = {
   tpm?: boolean | runtime.Types.Skip
   concurrency?: boolean | runtime.Types.Skip
   retentionDays?: boolean | runtime.Types.Skip
+  content?: boolean | runtime.Types.Skip
+  contentShare?: boolean | runtime.Types.Skip
+  contentDays?: boolean | runtime.Types.Skip
+  contentDeletedAt?: boolean | runtime.Types.Skip
   callsKeptFrom?: boolean | runtime.Types.Skip
   suspendedAt?: boolean | runtime.Types.Skip
   suspendedReason?: boolean | runtime.Types.Skip
@@ -5090,7 +5502,7 @@ export type WorkspaceSelectScalar = {
   mutedAlerts?: boolean | runtime.Types.Skip
 }
 
-export type WorkspaceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "slug" | "name" | "timeZone" | "balanceNano" | "creditNano" | "simulatedNano" | "strict" | "budgetNano" | "budgetMode" | "rpm" | "tpm" | "concurrency" | "retentionDays" | "callsKeptFrom" | "suspendedAt" | "suspendedReason" | "suspendedContact" | "promoEndsAt" | "lowBalanceNano" | "lowBalanceSince" | "demo" | "createdAt" | "deletedAt" | "mutedAlerts", ExtArgs["result"]["workspace"], runtime.Types.Skip>
+export type WorkspaceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "slug" | "name" | "timeZone" | "balanceNano" | "creditNano" | "simulatedNano" | "strict" | "budgetNano" | "budgetMode" | "rpm" | "tpm" | "concurrency" | "retentionDays" | "content" | "contentShare" | "contentDays" | "contentDeletedAt" | "callsKeptFrom" | "suspendedAt" | "suspendedReason" | "suspendedContact" | "promoEndsAt" | "lowBalanceNano" | "lowBalanceSince" | "demo" | "createdAt" | "deletedAt" | "mutedAlerts", ExtArgs["result"]["workspace"], runtime.Types.Skip>
 export type WorkspaceInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   members?: boolean | Prisma.Workspace$membersArgs<ExtArgs> | runtime.Types.Skip
   invitations?: boolean | Prisma.Workspace$invitationsArgs<ExtArgs> | runtime.Types.Skip
@@ -5164,6 +5576,22 @@ export type $WorkspacePayload<ExtArgs extends runtime.Types.Extensions.InternalA
      * How long its calls are kept, days; null: as long as the gateway keeps the log.
      */
     retentionDays: number | null
+    /**
+     * Which calls have their content kept: "off", "errors" or "all" (contract: content/which).
+     */
+    content: string
+    /**
+     * The share of these calls, percent.
+     */
+    contentShare: number
+    /**
+     * How long it is kept, days.
+     */
+    contentDays: number
+    /**
+     * Content of calls that began before was deleted by someone; rows follow within the hour.
+     */
+    contentDeletedAt: Date | null
     /**
      * The first call id that its own retention cannot have deleted.
      */
@@ -5654,6 +6082,10 @@ export interface WorkspaceFieldRefs {
   readonly tpm: Prisma.FieldRef<"Workspace", 'Int'>
   readonly concurrency: Prisma.FieldRef<"Workspace", 'Int'>
   readonly retentionDays: Prisma.FieldRef<"Workspace", 'Int'>
+  readonly content: Prisma.FieldRef<"Workspace", 'String'>
+  readonly contentShare: Prisma.FieldRef<"Workspace", 'Int'>
+  readonly contentDays: Prisma.FieldRef<"Workspace", 'Int'>
+  readonly contentDeletedAt: Prisma.FieldRef<"Workspace", 'DateTime'>
   readonly callsKeptFrom: Prisma.FieldRef<"Workspace", 'String'>
   readonly suspendedAt: Prisma.FieldRef<"Workspace", 'DateTime'>
   readonly suspendedReason: Prisma.FieldRef<"Workspace", 'String'>

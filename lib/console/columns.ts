@@ -75,7 +75,9 @@ export const columnSets = {
     },
     ['errors', 'inputTokens', 'outputTokens'],
   ),
-  members: columnSet('Member', { role: 'Role', spend: 'Spend this month', since: 'Since', id: 'User id' }, ['id']),
+  members: columnSet('Member', { role: 'Role', spend: 'Spend this month', since: 'Since', id: 'User id' }, [
+    'id',
+  ]),
 } as const;
 
 export type TableName = keyof typeof columnSets;

@@ -87,7 +87,7 @@ describe.each(['node', 'web'] as const)('what clients send first, over the %s la
       ['GET', '/acme/keys/', '/v1/models'],
       ['POST', '/api/chat', '/v1/chat/completions'],
       ['GET', '/api/nothing', '/v1/models'],
-      ['POST', '/v1/responses/compact', '/v1/responses'],
+      ['POST', '/v1/responses/compress', '/v1/responses'],
       ['POST', '/v1beta/models/sandbox/echo:embedText', ':generateContent'],
     ])(
       '%s %s with a key: JSON, no page and no redirect, and a row in the log',

@@ -209,7 +209,7 @@ describe('a Next process without a database (contract: authentication/resolver)'
     expectRefusal(await chat({ Authorization: 'Basic eA==' }), 'resolver_not_configured');
     expectRefusal(await ask(url, 'GET', '/v1/models', bearer(key)), 'resolver_not_configured');
     expectRefusal(await chat({}), 'missing_platform_authorization');
-    expectRefusal(await ask(url, 'GET', '/v1/chat/completions', bearer(key)), 'method_not_allowed');
+    expectRefusal(await ask(url, 'GET', '/v1/completions', bearer(key)), 'method_not_allowed');
     expectRefusal(await ask(url, 'GET', '/v1/nothing', bearer(key)), 'not_found');
   });
 });

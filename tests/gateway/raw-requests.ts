@@ -113,7 +113,7 @@ export const unversioned: readonly RawRequest[] = [
 export const plain: readonly RawRequest[] = [
   ...refusedBy('not_found', {
     'a slash at the end': get('/v1/models/'),
-    'an operation that is none': as('POST', '/v1/responses/compact'),
+    'an operation that is none': as('POST', '/v1/responses/compress'),
   }),
   ...refusedBy('invalid_body', {
     'an escaped NUL': get('/v1/models/%00'),

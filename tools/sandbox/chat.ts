@@ -2,6 +2,7 @@ import { type ChatAsk, readChatAsk } from '#tools/sandbox/chat/ask';
 import { type Choice, type Composition, compose } from '#tools/sandbox/chat/compose';
 import { type ChunkHead, chatFrames } from '#tools/sandbox/chat/frames';
 import { spokenName, spokenSound } from '#tools/sandbox/chat/spoken';
+import { handlesStoredChat, keepCompletion, openStoredChat } from '#tools/sandbox/chat/stored';
 import { chatUsage } from '#tools/sandbox/chat/usage';
 import { type Answer, type Dialect, plainFrame, whole } from '#tools/sandbox/dialect';
 import type { Behaviour } from '#tools/sandbox/scenario/behaviour';
@@ -11,9 +12,11 @@ import { errorObject, type ProviderFault } from '#tools/sandbox/scenario/provide
 export const chat: Dialect = {
   id: 'chat',
 
-  handles: (method, path) => method === 'POST' && path === '/chat/completions',
+  handles: (method, path) =>
+    (method === 'POST' && path === '/chat/completions') || handlesStoredChat(method, path),
 
-  open(seen, cache) {
+  open(seen, cache, memory) {
+    if (seen.method !== 'POST' || seen.path !== '/chat/completions') return openStoredChat(seen, memory);
     const ask = readChatAsk(seen.body);
     return {
       model: ask.model,
@@ -29,6 +32,11 @@ export const chat: Dialect = {
           service_tier: composition.truth.serviceTier,
           system_fingerprint: 'fp_sandbox',
         };
+        // An endless answer cannot be stored.
+        if (Number.isFinite(composition.truth.outputTokens)) {
+          const completion = () => wholeBody(head, ask, composition, behaviour).body;
+          keepCompletion(memory, seen, ask.prompt, completion);
+        }
         if (!ask.stream) return wholeAnswer(head, ask, composition, behaviour);
         const frames = chatFrames(head, ask, composition, behaviour);
         return { truth: composition.truth, content: { kind: 'stream', frames } };
@@ -47,6 +55,11 @@ export function chatError(fault: ProviderFault): object {
 }
 
 function wholeAnswer(head: ChunkHead, ask: ChatAsk, composition: Composition, behaviour: Behaviour): Answer {
+  const { body, reported } = wholeBody(head, ask, composition, behaviour);
+  return whole(body, reported, composition.truth);
+}
+
+function wholeBody(head: ChunkHead, ask: ChatAsk, composition: Composition, behaviour: Behaviour) {
   const reported = chatUsage(ask, composition.truth, behaviour.usage);
   const groq = behaviour.usagePlace === 'x-groq' ? { x_groq: { id: head.id, usage: reported } } : {};
   const body = {
@@ -55,7 +68,7 @@ function wholeAnswer(head: ChunkHead, ask: ChatAsk, composition: Composition, be
     ...(reported === undefined || 'x_groq' in groq ? groq : { usage: reported }),
     ...(behaviour.extra === 'moderation' ? { moderation: { flagged: false } } : {}),
   };
-  return whole(body, reported, composition.truth);
+  return { body, reported };
 }
 
 function wholeChoice(head: ChunkHead, choice: Choice, index: number): object {

@@ -12,10 +12,13 @@ import {
 import { jobCourse, standOf } from '#tools/sandbox/scenario/job';
 import { findDirective, keptName, numberParam, parseName } from '#tools/sandbox/scenario/name';
 import { errorObject, invalidValue, ProviderFault } from '#tools/sandbox/scenario/provider-fault';
-import { readRemixPrompt, readVideoAsk } from '#tools/sandbox/videos/ask';
+import { readRemixPrompt, readSourceAsk, readVideoAsk } from '#tools/sandbox/videos/ask';
+import { handlesCharacter, openCharacter } from '#tools/sandbox/videos/character';
 import { getVideo, videos as kept, shownVideo, type Video } from '#tools/sandbox/videos/video';
 
-const path = /^\/videos(?:\/([^/]+)(\/content|\/remix)?)?$/;
+const path = /^\/videos(?:\/(?!edits$|extensions$|characters(?:$|\/))([^/]+)(\/content|\/remix)?)?$/;
+/** What starts from a video that the body names or brings. */
+const startsFromBody: ReadonlySet<string> = new Set(['/videos/edits', '/videos/extensions']);
 /** The methods of each path, by its end. */
 const methods: Readonly<Record<string, readonly string[]>> = {
   '': ['POST', 'GET'],
@@ -35,11 +38,15 @@ export const videos: Dialect = {
   id: 'videos',
 
   handles: (method, asked) => {
+    if (startsFromBody.has(asked)) return method === 'POST';
+    if (handlesCharacter(method, asked)) return true;
     const [found, id, end] = path.exec(asked) ?? [];
     return found !== undefined && (methods[end ?? (id === undefined ? '' : 'id')]?.includes(method) ?? false);
   },
 
   open(seen, _cache, memory) {
+    if (startsFromBody.has(seen.path)) return startFrom(seen, memory);
+    if (handlesCharacter(seen.method, seen.path)) return openCharacter(seen, memory);
     const [, written, end] = path.exec(seen.path) ?? [];
     if (written === undefined) {
       return seen.method === 'POST' ? begin(seen, memory, readVideoAsk(seen)) : list(seen, memory);
@@ -66,6 +73,21 @@ export const videos: Dialect = {
 
 function remix(seen: ReceivedRequest, memory: ProviderMemory, { id, model, seconds, size }: Video): Opened {
   return begin(seen, memory, { model, prompt: readRemixPrompt(seen), seconds, size, remixedFrom: id });
+}
+
+/** An edit is as long as its source; an extension is longer by what it adds. */
+function startFrom(seen: ReceivedRequest, memory: ProviderMemory): Opened {
+  const { id, model, prompt, seconds } = readSourceAsk(seen);
+  const source = id === null ? null : getVideo(memory, id, seen.atMs);
+  const [length, size] = [source?.seconds ?? '8', source?.size ?? '720x1280'];
+  const total = seen.path === '/videos/extensions' ? String(Number(length) + Number(seconds)) : length;
+  return begin(seen, memory, {
+    model: source?.model ?? model,
+    prompt,
+    seconds: total,
+    size,
+    remixedFrom: id,
+  });
 }
 
 /** The job begins with its answer: a request that meets a fault creates none. */

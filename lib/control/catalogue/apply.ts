@@ -1,4 +1,4 @@
-import type { Prisma } from '#generated/client';
+import { Prisma } from '#generated/client';
 import {
   compare,
   type Difference,
@@ -147,6 +147,7 @@ async function write(
     variants: provider.variants,
     onDisconnect: provider.onDisconnect,
     pricesFrom: provider.pricesFrom ?? null,
+    stores: provider.stores,
   });
   await tx.provider.createMany({
     data: difference.newProviders.map((provider) => ({ id: provider.id, ...providerData(provider) })),

@@ -26,6 +26,7 @@ interface StoredProvider {
   readonly variants: FileProvider['variants'];
   readonly onDisconnect: string;
   readonly pricesFrom: string | null;
+  readonly stores: readonly string[];
 }
 export interface StoredOffer {
   readonly id: string;

@@ -12,12 +12,14 @@ import { type CatalogueFile, catalogueShape } from '#lib/core/schemas/catalogue'
 export function exportCatalogue({ providers, models, offers }: StoredCatalogue): CatalogueFile {
   const inService = [...offers.values()].filter(({ withdrawn }) => !withdrawn);
   return catalogueShape.parse({
-    providers: [...providers.values()].sort(byId).map(({ credential, sealed, auth, pricesFrom, ...provider }) => ({
-      ...provider,
-      ...(credential && !sealed && { credential }),
-      ...(auth && { auth }),
-      ...(pricesFrom !== null && { pricesFrom }),
-    })),
+    providers: [...providers.values()]
+      .sort(byId)
+      .map(({ credential, sealed, auth, pricesFrom, ...provider }) => ({
+        ...provider,
+        ...(credential && !sealed && { credential }),
+        ...(auth && { auth }),
+        ...(pricesFrom !== null && { pricesFrom }),
+      })),
     models: [...models.values()].sort(byId).flatMap((model) => {
       const own = inService.filter(({ modelId }) => modelId === model.id).sort(byPosition);
       return own.length > 0 ? [{ ...model, offers: own.map(fileOfferOf) }] : [];
@@ -29,10 +31,11 @@ export function exportCatalogue({ providers, models, offers }: StoredCatalogue):
 export function catalogueYaml({ providers, models }: CatalogueFile): string {
   return stringify(
     {
-      providers: providers.map(({ credentialHeaders, variants, ...provider }) => ({
+      providers: providers.map(({ credentialHeaders, variants, stores, ...provider }) => ({
         ...provider,
         ...(Object.keys(credentialHeaders).length > 0 && { credentialHeaders }),
         ...(Object.keys(variants).length > 0 && { variants }),
+        ...(stores.length > 0 && { stores }),
       })),
       models: models.map(({ aliases, offers, ...model }) => ({
         ...model,

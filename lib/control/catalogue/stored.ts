@@ -42,6 +42,7 @@ export async function readStored(
           variants: storedVariantsShape.parse(provider.variants),
           onDisconnect: provider.onDisconnect,
           pricesFrom: provider.pricesFrom,
+          stores: provider.stores,
         },
       ]),
     ),

@@ -35,6 +35,7 @@ export type FetchedList =
     }
   | { readonly ok: false; readonly failure: string };
 
+type SentCredential = Pick<CredentialFacts, 'secret' | 'bearer' | 'cloud'>;
 type Spoken = Pick<ProviderFacts, 'families' | 'credentialHeaders'>;
 
 /** null: it has no usable address. Pure. */
@@ -65,9 +66,10 @@ export function listPlaceOf({ families: addresses, credentialHeaders }: Spoken):
 export async function fetchList(
   place: ListPlace,
   provider: Spoken,
-  { secret }: Pick<CredentialFacts, 'secret'>,
+  credential: SentCredential,
   pools: Pools | null,
 ): Promise<FetchedList> {
+  const { secret } = credential;
   const signal = AbortSignal.timeout(limitMs);
   const entries = new Map<string, ListedEntry>();
   let room = mostBytes;
@@ -77,7 +79,7 @@ export async function fetchList(
       const url = new URL(place.url);
       url.search = new URLSearchParams(query).toString();
       const answer = await request(url, {
-        headers: headersOf(place, provider, secret),
+        headers: headersOf(place, provider, credential),
         ...(pools && { dispatcher: pools.fresh(url.origin, connectMs) }),
         signal,
       });
@@ -108,9 +110,16 @@ function decoded(body: Readable, decoder: ReturnType<typeof decoderOf>): Readabl
   return decoder ? pipeline(body, decoder, () => {}) : body;
 }
 
-function headersOf({ family, style }: ListPlace, provider: Spoken, secret: string): Record<string, string> {
+function headersOf(
+  { family, style }: ListPlace,
+  provider: Spoken,
+  credential: SentCredential,
+): Record<string, string> {
   const spoken = families.find(({ id }) => id === family);
-  const [name, value] = spoken ? credentialHeaderOf(spoken, provider, secret) : ['authorization', secret];
+  const [name, value] = (spoken && credentialHeaderOf(spoken, provider, credential)) ?? [
+    'authorization',
+    credential.secret,
+  ];
   return {
     accept: 'application/json',
     'accept-encoding': 'identity',

@@ -3,6 +3,7 @@ import { closeCalls, deleteJobs } from '#lib/control/billing/close';
 import { dropWeek, emptyDefault, listWeeks, makeWeek } from '#lib/control/retention/change-weeks';
 import { deleteHidden } from '#lib/control/retention/delete-hidden';
 import { dayMs, weekAt, weekMs, weekStart } from '#lib/control/retention/weeks';
+import { lastingKinds } from '#lib/core/facts/resource';
 import type { Clock } from '#lib/platform/clock';
 import { lookAtClock, type SeenTime } from '#lib/platform/data/seen-time';
 import { transact } from '#lib/platform/data/transaction/transaction';
@@ -141,7 +142,11 @@ async function dropOldRows(pool: Pool, nowMs: number, keepFromMs: number, stoppe
   }
   const old = [
     { table: 'spend_minute', condition: 'minute < $1::timestamptz', values: [daysAgo(spendDays)] },
-    { table: 'resource', condition: 'created_at < $1::timestamptz', values: [daysAgo(resourceDays)] },
+    {
+      table: 'resource',
+      condition: 'created_at < $1::timestamptz AND (deleted_at IS NOT NULL OR kind <> ALL ($2::text[]))',
+      values: [daysAgo(resourceDays), lastingKinds],
+    },
     {
       table: 'call_content',
       condition: 'keep_until < $1::timestamptz OR call_id < $2::uuid',

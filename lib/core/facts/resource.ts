@@ -5,11 +5,23 @@ import type { FamilyId } from '#lib/core/families/ids';
  * Something that a provider keeps for a workspace and that later requests name by its id
  * (contract: jobs/ownership). Ids are the provider's own: what a client sees is what it sent.
  */
-export const resourceKinds = ['response', 'item', 'conversation', 'video', 'operation', 'file'] as const;
+export const resourceKinds = [
+  'response',
+  'item',
+  'conversation',
+  'completion',
+  'video',
+  'character',
+  'operation',
+  'file',
+] as const;
+
+/** Kinds that providers keep until they are deleted, and so does the gateway (contract: jobs/lifetime). */
+export const lastingKinds: readonly ResourceKind[] = ['conversation', 'character'];
 
 export type ResourceKind = (typeof resourceKinds)[number];
 
-/** A resource as its workspace owns it. Rows live 30 days, or until the resource is deleted. */
+/** A resource as its workspace owns it. Rows of most kinds live 30 days, or until the resource is deleted. */
 export interface Resource extends Keeper {
   readonly kind: ResourceKind;
   /** The provider's id; of an operation and of a file, the last segment of its name. */
@@ -26,12 +38,34 @@ export interface Resource extends Keeper {
   /** Metered total of the call that made it, tokens: what a request that continues it reads again. */
   readonly tokens: number;
   readonly createdAtMs: number;
+  /** What lists show of it, as the call of `viewedAtMs` saw it; absent: no list shows it, or that is unchanged. */
+  readonly view?: ResourceView;
+  readonly viewedAtMs?: number;
+}
+
+/** Plain JSON without what clients wrote to a model, or a model to them (contract: jobs/resource-list). */
+export type ResourceView = Readonly<Record<string, unknown>>;
+
+/** One page of a list of resources. */
+export interface ResourcePage {
+  readonly kind: ResourceKind;
+  readonly family: FamilyId;
+  /** The last id of the page before; null: the first page. */
+  readonly after: string | null;
+  readonly limit: number;
+  readonly order: 'asc' | 'desc';
+  /** Members that the view must have; null: any. */
+  readonly having: ResourceView | null;
+  /** A name of the model that made it: its slug, the provider's name, or the one in the view; null: any. */
+  readonly model: string | null;
 }
 
 /** A resource that an answer shows to the client, before the gateway knows whose it is. */
 export interface ShownResource {
   readonly kind: ResourceKind;
   readonly id: string;
+  /** What lists show of it from now on; absent: as before. */
+  readonly view?: ResourceView;
 }
 
 /**
@@ -50,6 +84,11 @@ export interface Resources {
   unclaimed(workspaceId: string, shown: readonly ShownResource[]): Promise<readonly ShownResource[]>;
   /** Journalled: resolves when a SIGKILL can no longer lose them. */
   keep(callId: string, resources: readonly Resource[]): Promise<void>;
+  /** What lists show of the workspace's resources, as far as the drains of all processes have come. */
+  list(
+    workspaceId: string,
+    page: ResourcePage,
+  ): Promise<{ readonly views: readonly ResourceView[]; readonly more: boolean }>;
   /** The provider has deleted it: gone for the client at once. */
   forget(resource: Resource): Promise<void>;
 }

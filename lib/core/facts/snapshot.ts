@@ -1,4 +1,5 @@
 import type { CredentialFacts } from '#lib/core/facts/credential';
+import type { StoreName } from '#lib/core/facts/stores';
 import type { FamilyId } from '#lib/core/families/ids';
 import type { Price } from '#lib/core/metering/price-list';
 import type { Auth, CredentialHeaderName, Variants } from '#lib/core/schemas/catalogue';
@@ -127,6 +128,8 @@ export interface ProviderFacts {
   /** Of families whose requests its address takes in another form; absent: of none. */
   readonly variants?: Variants;
   readonly onDisconnect: 'abort' | 'drain';
+  /** What requests that name no model may have it store. */
+  readonly stores: ReadonlySet<StoreName>;
   /** The page where it publishes its prices; null: the catalogue names none. */
   readonly pricesFrom: string | null;
 }

@@ -2,6 +2,7 @@ import { providerTool, readChatAsk } from '#lib/core/families/chat/ask';
 import { chatEdits, injectsUsage } from '#lib/core/families/chat/edits';
 import { chatErrorIn, chatOutputBytes } from '#lib/core/families/chat/output';
 import { spokenIn } from '#lib/core/families/chat/spoken';
+import { storedIn, storedOperations, storeFields } from '#lib/core/families/chat/stored';
 import { ChatStream } from '#lib/core/families/chat/stream';
 import { readChatUsage } from '#lib/core/families/chat/usage';
 import { type Family, ownPath } from '#lib/core/families/family';
@@ -22,6 +23,7 @@ export const chat: Family = {
       budgeted: true,
       fields: {
         ...stateFields,
+        ...storeFields,
         model: {},
         stream: {},
         stream_options: { fields: { include_usage: {} } },
@@ -37,6 +39,7 @@ export const chat: Family = {
         messages: { each: { audio: { fields: { id: { guarded: true } } } } },
       },
     },
+    ...storedOperations,
   ],
   readAsk: readChatAsk,
   edits: chatEdits,
@@ -49,7 +52,7 @@ export const chat: Family = {
   streamReader: (ask) => new ChatStream(ask),
   faultOf: faultReader({ sayings: [] }),
   breakFrame: ({ message, code }) => `data: ${JSON.stringify({ error: { message, code } })}\n\n`,
-  shown: (_operation, answer) => spokenIn(answer),
+  shown: (operation, answer, stored) => [...spokenIn(answer), ...storedIn(operation, answer, stored)],
   signOfLife: ': keep-alive\n\n',
   clientPath: '/v1/chat/completions',
   leastBody: { messages: [{ role: 'user', content: 'hello' }] },

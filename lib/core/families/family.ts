@@ -1,7 +1,8 @@
 import type { Refusal } from '#lib/core/errors';
 import type { JobFacts, JobReader } from '#lib/core/facts/job';
-import type { ResourceKind, ResourceReference, ShownResource } from '#lib/core/facts/resource';
+import type { ResourceKind, ResourceReference, ResourceView, ShownResource } from '#lib/core/facts/resource';
 import type { ModelFacts, OfferFacts } from '#lib/core/facts/snapshot';
+import type { StoreName } from '#lib/core/facts/stores';
 import type { FamilyId } from '#lib/core/families/ids';
 import type { QueryNames } from '#lib/core/families/query';
 import type { Fault } from '#lib/core/families/reading/fault';
@@ -31,18 +32,43 @@ export interface Operation {
    * The path parameter that names a resource of the workspace: unknown is 404 `not_found`, and the call
    * is pinned to who keeps it. A remix takes its model from there.
    */
-  readonly resource?: { readonly kind: ResourceKind; readonly param: string };
+  readonly resource?: { readonly kind: ResourceKind; readonly param: string } | undefined;
+  /**
+   * Where the body names the thing that it starts from, whose model it takes; a body that brings a file instead names
+   * the model itself (contract: jobs/remix).
+   */
+  readonly source?: { readonly kind: ResourceKind; readonly field: string };
+  /** A further thing in it that the path names: another workspace's is 404 too. */
+  readonly within?: { readonly kind: ResourceKind; readonly param: string };
+  /** It has a provider store something new, and names no model (contract: routing/no-model). */
+  readonly stores?: StoreName;
+  /**
+   * The gateway answers it itself, from its own record of what the workspace has of a kind: a provider's list would
+   * show other workspaces' too (contract: jobs/job-list, jobs/resource-list).
+   */
+  readonly lists?: {
+    readonly of: ResourceKind;
+    /** Where `order` is absent. */
+    readonly order: 'asc' | 'desc';
+    /** Entries of a page: where `limit` is absent, and at most. */
+    readonly usual: number;
+    readonly most: number;
+    /** Names of the query that entries must match. */
+    readonly filters?: readonly string[];
+  };
   /** Query names that travel upstream; absent: none does (contract: body/query). */
   readonly query?: QueryNames;
   /** It generates text, up to an output budget that the request may name (contract: admission/output-budget). */
   readonly budgeted?: true;
+  /** It generates text, and no field of its request limits that: neither a key's maximum nor a translation can. */
+  readonly unlimited?: true;
   /**
    * What it makes fits only what the same model made, as vectors do: there is no fallback to another model
    * (contract: families/same-model).
    */
   readonly sameModel?: true;
-  /** What a stored operation does to its resource beyond reading it. */
-  readonly resourceEffect?: 'delete' | 'cancel';
+  /** What a stored operation does to its resource beyond reading it; `extend`: later calls read more again. */
+  readonly resourceEffect?: 'delete' | 'cancel' | 'extend';
   /**
    * Its answer is a file: ranges and `if-*` go up, and only the pause between bytes is limited.
    * `redirected`: the provider may send the gateway elsewhere for it (contract: jobs/downloads).
@@ -106,6 +132,8 @@ export interface Ask {
   readonly references?: readonly ResourceReference[];
   /** Its answer shows no resource, though those of its operation may; absent: it may show one. */
   readonly shows?: false;
+  /** The provider keeps the answer as a thing of its own, with these labels; absent: as its operation says. */
+  readonly stored?: { readonly metadata: ResourceView };
   /** The request says that the provider keeps nothing of its answer (`store: false`); absent: it may. */
   readonly unkept?: true;
   /** The answer will be a job, charged when it completes: what its end is priced by. */
@@ -224,6 +252,8 @@ export interface Family {
   readonly streamsArrays?: boolean;
   /** Values out of the scanned body. @returns a refusal (`invalid_body`) for wrong types. */
   readAsk(raw: RawAsk): Ask | Refusal;
+  /** The same for a body that is sent to something stored, and names no model; absent: nothing of it is needed. */
+  readStored?(raw: RawAsk): Pick<Ask, 'references' | 'weight'> | Refusal;
   /**
    * In-place replacements for one target: the provider's model name, an injected budget (tokens, null
    * for none), an injected `include_usage`. Nested names are replaced by the gateway, for every family
@@ -270,7 +300,7 @@ export interface Family {
    */
   readonly signOfLife: string | null;
   /** Resources that a whole answer (parsed JSON) shows; absent: the family keeps none. */
-  shown?(operation: Operation, answer: unknown): readonly ShownResource[];
+  shown?(operation: Operation, answer: unknown, stored?: Ask['stored']): readonly ShownResource[];
   /** How the family's jobs are read; absent: it has none. */
   readonly jobs?: JobReader;
   /** Where a client that asked for a model without an offer in this family should go instead. */
@@ -281,7 +311,7 @@ export interface Family {
 
 /** The path of an operation at the provider: its own, with the id of what it reads ("/videos/{id}/content"). */
 export function ownPath({ operation, params }: Pick<Ask, 'operation' | 'params'>): string {
-  return `/${operation.path.replace('{id}', encodeURIComponent(params.id ?? ''))}`;
+  return `/${operation.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))}`;
 }
 
 /**

@@ -3,6 +3,11 @@ import { type Family, type Operation, ownPath } from '#lib/core/families/family'
 import { faultReader } from '#lib/core/families/reading/fault';
 import { readResponsesAsk } from '#lib/core/families/responses/ask';
 import { breakFrame } from '#lib/core/families/responses/break-frame';
+import {
+  conversationOperations,
+  readItems,
+  shownOfConversation,
+} from '#lib/core/families/responses/conversations';
 import { createFields } from '#lib/core/families/responses/fields';
 import { responseJobs } from '#lib/core/families/responses/jobs';
 import { responseOutputBytes } from '#lib/core/families/responses/output';
@@ -18,6 +23,19 @@ const create: Operation = {
   prefixes: ['v1'],
   steps: 'generate',
   budgeted: true,
+  fields: createFields,
+};
+
+/** Writes a shorter form of an input, of which the provider keeps nothing (contract: families/compaction). */
+const compact: Operation = {
+  name: 'responses.compact',
+  family: 'responses',
+  method: 'POST',
+  path: 'responses/compact',
+  prefixes: ['v1'],
+  steps: 'generate',
+  unlimited: true,
+  repeats: true,
   fields: createFields,
 };
 
@@ -47,6 +65,7 @@ const included = { include: true, 'include[]': true } as const;
 
 const operations: readonly Operation[] = [
   create,
+  compact,
   countTokens,
   {
     ...stored,
@@ -78,6 +97,7 @@ const operations: readonly Operation[] = [
     repeats: true,
     query: { ...included, after: true, before_id: true, limit: true, order: true },
   },
+  ...conversationOperations,
 ];
 
 /** The responses family: create, whole, streamed or in the background, and what is kept of it. */
@@ -85,6 +105,7 @@ export const responses: Family = {
   id: 'responses',
   operations,
   readAsk: readResponsesAsk,
+  readStored: readItems,
   edits: budgetedEdits('max_output_tokens'),
   upstreamPath: ownPath,
   credentialHeader: 'authorization',
@@ -93,7 +114,7 @@ export const responses: Family = {
   streamReader: (ask) => new ResponsesStream(ask),
   faultOf: faultReader({ sayings: [] }),
   breakFrame,
-  shown: (_operation, answer) => shownIn(answer),
+  shown: (operation, answer) => shownOfConversation(operation, answer) ?? shownIn(answer),
   jobs: responseJobs,
   signOfLife: ': keep-alive\n\n',
   clientPath: '/v1/responses',

@@ -95,7 +95,8 @@ export class WholeMeter implements Meter {
 
   get shown(): readonly ShownResource[] {
     if (this.answer === undefined) return [];
-    return this.#family.shown?.(this.#ask.operation, this.answer) ?? [];
+    const { operation, stored } = this.#ask;
+    return this.#family.shown?.(operation, this.answer, stored) ?? [];
   }
 
   get flags(): readonly string[] {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { storeFamilies, storeNames } from '#lib/core/facts/stores';
 import { familyIds } from '#lib/core/families/ids';
 import { filePriceShape } from '#lib/core/schemas/price';
 import { simulatedAddress, simulatedProvider } from '#lib/core/simulated';
@@ -109,6 +110,12 @@ const provider = z
     auth: auth.optional(),
     variants: variants.default({}),
     onDisconnect: z.enum(['abort', 'drain']).default('drain'),
+    /** What requests that name no model may have it store (contract: routing/no-model). */
+    stores: z
+      .array(
+        z.enum(storeNames, { error: `is not something that providers store: use ${storeNames.join(', ')}` }),
+      )
+      .default([]),
     /** The page where it publishes its prices, for people. */
     pricesFrom: z
       .string()
@@ -126,6 +133,10 @@ const provider = z
   .refine((one) => Object.keys(one.variants).every((name) => name in one.families), {
     path: ['variants'],
     error: 'names a family without an address: add it under families, or leave it out here',
+  })
+  .refine(({ stores, families }) => stores.every((name) => storeFamilies[name] in families), {
+    path: ['stores'],
+    error: `needs the address of the family in which it is called: ${storeNames.map((name) => `${name} ${storeFamilies[name]}`).join(', ')}`,
   })
   .refine(({ id, families }) => id !== simulatedProvider || Object.values(families).every(isSimulated), {
     path: ['families'],

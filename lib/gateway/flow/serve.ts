@@ -11,7 +11,7 @@ import type { SendLastByte } from '#lib/gateway/flow/relay/parts';
 import type { Runtime } from '#lib/gateway/flow/runtime';
 import { account } from '#lib/gateway/flow/steps/account';
 import { answerCount, isEstimated } from '#lib/gateway/flow/steps/answer-count';
-import { answerJobList, answerModels } from '#lib/gateway/flow/steps/answer-here';
+import { answerList, answerModels } from '#lib/gateway/flow/steps/answer-here';
 import { answerPreflight } from '#lib/gateway/flow/steps/answer-preflight';
 import { attemptTargets } from '#lib/gateway/flow/steps/attempt-targets';
 import { authenticate, refuseAddress } from '#lib/gateway/flow/steps/authenticate';
@@ -23,7 +23,7 @@ import { openEntry } from '#lib/gateway/flow/steps/open-entry';
 import { askOfStored, ownResource, remixOf } from '#lib/gateway/flow/steps/own-resource';
 import { parseAsk } from '#lib/gateway/flow/steps/parse-ask';
 import { pinCall } from '#lib/gateway/flow/steps/pin-call';
-import { planCall, planStoredCall } from '#lib/gateway/flow/steps/plan-call';
+import { planCall, planPlacedCall, planStoredCall } from '#lib/gateway/flow/steps/plan-call';
 import { readJob } from '#lib/gateway/flow/steps/read-job';
 import { breakOff, refuseCall } from '#lib/gateway/flow/steps/refuse-call';
 import { relayAnswer } from '#lib/gateway/flow/steps/relay-answer';
@@ -98,23 +98,46 @@ async function estimateCount(runtime: Runtime, call: AskedCall): Promise<SendLas
   return answerCount(call);
 }
 
-/** What a provider stores is read, cancelled or deleted there; the gateway itself lists a workspace's jobs. */
+/** What a provider stores is read, changed or ended there; the gateway itself lists what a workspace has. */
 async function serveStored(
   runtime: Runtime,
   call: FamilyCall,
   client: GoneWatch,
   reply: LiveReply,
 ): Promise<SendLastByte> {
-  const { resource, resourceEffect } = call.operation;
-  if (!resource) {
+  const { resource, resourceEffect, lists, stores } = call.operation;
+  if (lists) {
     await claimRate(runtime, call, 'rate');
-    return answerJobList(runtime, call);
+    return answerList(runtime, call, lists);
   }
-  const asked = askOfStored(await ownResource(runtime, call, resource));
+  if (stores) return store(runtime, call, client, reply);
+  if (!resource) throw new Error('an operation on something stored names it');
+  const owned = await ownResource(runtime, call, resource);
+  await takePlace(runtime, owned);
+  const asked = await askOfStored(runtime, owned);
+  if (asked.ask.references) await pinCall(runtime, asked);
   const planned = planStoredCall(runtime, asked);
   const claimed = await claimCall(runtime, planned);
   if (resourceEffect) await readJob(runtime, planned);
-  return relayAnswer(runtime, claimed, await attemptTargets(runtime, claimed, client), reply);
+  const given = await attemptTargets(runtime, claimed, client);
+  if (claimed.operation.fields) letBodyGo(claimed, given);
+  return relayAnswer(runtime, claimed, given, reply);
+}
+
+/** A provider stores something new, which is free and needs no model. */
+async function store(
+  runtime: Runtime,
+  call: FamilyCall,
+  client: GoneWatch,
+  reply: Reply,
+): Promise<SendLastByte> {
+  await takePlace(runtime, call);
+  const asked = await askOfStored(runtime, call);
+  if (asked.ask.references) await pinCall(runtime, asked);
+  const claimed = await claimCall(runtime, planPlacedCall(runtime, asked));
+  const given = await attemptTargets(runtime, claimed, client);
+  letBodyGo(claimed, given);
+  return relayAnswer(runtime, claimed, given, reply);
 }
 
 /** The models lists. */

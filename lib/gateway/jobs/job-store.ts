@@ -4,9 +4,9 @@ import type { JobSight, JobState, NewJob } from '#lib/core/facts/job';
 import type { ResourceKind } from '#lib/core/facts/resource';
 import { simulatedProvider } from '#lib/core/simulated';
 import type { Ending } from '#lib/gateway/jobs/end';
-import { jsonText } from '#lib/gateway/jobs/json-text';
 import { type Settled, settleJob } from '#lib/gateway/jobs/settle-job';
 import type { FlaggedCharge } from '#lib/gateway/metrics/charge-flags';
+import { jsonText } from '#lib/platform/data/json-text';
 import { type Query, queryWithin } from '#lib/platform/data/query-within';
 import { repeatable } from '#lib/platform/data/transaction/repeatable';
 

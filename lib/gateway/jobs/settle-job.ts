@@ -3,7 +3,6 @@ import type { JobFacts, JobState } from '#lib/core/facts/job';
 import { meteredUsage } from '#lib/core/metering/anomaly';
 import { simulatedProvider } from '#lib/core/simulated';
 import { type Ending, endOf, type JobEnd, type JobTerms } from '#lib/gateway/jobs/end';
-import { jsonText } from '#lib/gateway/jobs/json-text';
 import {
   boundsOf,
   chargeKey,
@@ -21,6 +20,7 @@ import { linesJson } from '#lib/gateway/settlement/pure/call-row';
 import { countedUsage } from '#lib/gateway/settlement/pure/quarter';
 import { addSums } from '#lib/gateway/settlement/settle';
 import { type Change, publish } from '#lib/platform/data/change';
+import { jsonText } from '#lib/platform/data/json-text';
 import { repeatable } from '#lib/platform/data/transaction/repeatable';
 
 /** How a settlement went; null: it was settled before, nothing was changed. */

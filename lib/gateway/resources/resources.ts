@@ -1,5 +1,11 @@
 import pTimeout from 'p-timeout';
-import type { Resource, ResourceKind, Resources } from '#lib/core/facts/resource';
+import {
+  lastingKinds,
+  type Resource,
+  type ResourceKind,
+  type ResourcePage,
+  type Resources,
+} from '#lib/core/facts/resource';
 import { isStorable } from '#lib/gateway/resources/row';
 import type { Journal } from '#lib/gateway/settlement/pure/entry';
 import type { Clock } from '#lib/platform/clock';
@@ -25,6 +31,8 @@ interface ResourcesOptions {
   readonly journal: Pick<Journal, 'append'>;
   readonly read: ReadResources;
   readonly unclaimed: Resources['unclaimed'];
+  /** @param sinceMs older ones are no longer kept. */
+  readonly list: (workspaceId: string, page: ResourcePage, sinceMs: number) => ReturnType<Resources['list']>;
   /** Marks it deleted for every process, whether its row is there yet or not. */
   readonly forget: (resource: Resource) => Promise<void>;
   /** Resources in memory, 50,000. */
@@ -67,7 +75,7 @@ export function createResources(options: ResourcesOptions): LiveResources {
       const known = memory.find(name);
       if (known === null) return readStored(name, { workspaceId, kind, id });
       const { resource, readMono } = known;
-      if (clock.now() - resource.createdAtMs > keptMs) return null;
+      if (clock.now() - resource.createdAtMs > keptMs && !lastingKinds.includes(kind)) return null;
       const unreported = resource.job && resource.kind === 'response' && resource.tokens === 0;
       if (!unreported || clock.mono() - readMono < untoldMs) return resource;
       return readStored(name, { workspaceId, kind, id }).then(
@@ -85,13 +93,19 @@ export function createResources(options: ResourcesOptions): LiveResources {
         const name = nameOf(resource.workspaceId, resource.kind, resource.id);
         if (!isStorable(resource) || memory.isBuried(name)) continue;
         const known = memory.find(name);
-        if (!known?.safe || known.resource.tokens < resource.tokens) fresh.set(name, resource);
+        const news = resource.view !== undefined || !known?.safe || known.resource.tokens < resource.tokens;
+        if (news) fresh.set(name, resource);
       }
       if (fresh.size === 0) return;
-      const kept = [...fresh].map(([name, resource]) => remember(name, resource, false));
-      await journal.append({ kind: 'keep', callId, resources: kept.map(({ resource }) => resource) });
-      for (const one of kept) one.safe = true;
+      const kept = [...fresh].map(([name, { view, viewedAtMs, ...plain }]) => {
+        const remembered = remember(name, plain, false);
+        const viewed = view === undefined || viewedAtMs === undefined ? {} : { view, viewedAtMs };
+        return { remembered, row: { ...remembered.resource, ...viewed } };
+      });
+      await journal.append({ kind: 'keep', callId, resources: kept.map(({ row }) => row) });
+      for (const { remembered } of kept) remembered.safe = true;
     },
+    list: (workspaceId, page) => options.list(workspaceId, page, clock.now() - keptMs),
     forget: (resource) => {
       memory.bury(nameOf(resource.workspaceId, resource.kind, resource.id));
       return options.forget(resource);

@@ -1,6 +1,7 @@
 import { defaultCredential } from '#lib/core/facts/credential';
-import { type Resource, resourceKinds } from '#lib/core/facts/resource';
+import { type Resource, type ResourceView, resourceKinds } from '#lib/core/facts/resource';
 import { familyIds } from '#lib/core/families/ids';
+import { jsonText } from '#lib/platform/data/json-text';
 
 /** Longest id that is kept, characters: it is part of a key of the database. */
 const mostId = 512;
@@ -29,6 +30,12 @@ function rowOf(resource: Resource) {
     job: resource.job,
     tokens: resource.tokens,
     created_at: new Date(resource.createdAtMs).toISOString(),
+    ...(resource.view === undefined || resource.viewedAtMs === undefined
+      ? {}
+      : {
+          view: JSON.parse(jsonText(resource.view)) as ResourceView,
+          viewed_at: new Date(resource.viewedAtMs).toISOString(),
+        }),
   };
 }
 
@@ -57,7 +64,14 @@ export function readResource(value: unknown): Resource {
     job: row.job === true,
     tokens: Number(row.tokens ?? 0),
     createdAtMs: made instanceof Date ? made.getTime() : Date.parse(textOf(made)),
+    ...viewIn(row),
   };
+}
+
+/** Only rows of the journal have it: look-ups do not read it. */
+function viewIn({ view, viewed_at: at }: Readonly<Record<string, unknown>>): Partial<Resource> {
+  if (typeof view !== 'object' || view === null || typeof at !== 'string') return {};
+  return { view: Object.fromEntries(Object.entries(view)), viewedAtMs: Date.parse(at) };
 }
 
 /** @throws Error when it is none of the known words. */

@@ -63,7 +63,10 @@ function targetAt({ resource, catalogue }: StoredPlanInput): Target | Refusal {
 }
 
 /** The offer that made it, else any of that provider in its family, else any of that provider. */
-function lentOffer(resource: Resource, catalogue: Catalogue): OfferFacts | null {
+export function lentOffer(
+  resource: Pick<Resource, 'providerId' | 'family' | 'modelId'>,
+  catalogue: Catalogue,
+): OfferFacts | null {
   let best: OfferFacts | null = null;
   let bestRank = 0;
   for (const model of catalogue.models.values()) {

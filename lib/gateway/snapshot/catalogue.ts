@@ -10,6 +10,7 @@ import type {
   PriceVersion,
   ProviderFacts,
 } from '#lib/core/facts/snapshot';
+import { storeNames } from '#lib/core/facts/stores';
 import { type FamilyId, familyIds } from '#lib/core/families/ids';
 import type { NamedPrice } from '#lib/core/metering/nested-prices';
 import {
@@ -26,7 +27,7 @@ import { isUnpriced, parsePrice } from '#lib/core/schemas/price';
 import { credentialContext, open, type SealingKey } from '#lib/platform/sealing';
 
 const providerRows =
-  'SELECT id, name, families, credential, credential_headers, auth, variants, on_disconnect, prices_from FROM provider ORDER BY id';
+  'SELECT id, name, families, credential, credential_headers, auth, variants, on_disconnect, prices_from, stores FROM provider ORDER BY id';
 /** The default one has no row if nothing but its secret, which its provider has, was ever set. */
 const credentialRows = `
   SELECT provider_id, name, secret, weight, priority, coalesce(models, '{}') AS models, withdrawn_at
@@ -165,6 +166,8 @@ interface ProviderRow {
   variants: unknown;
   on_disconnect: string;
   prices_from: string | null;
+  /** Null in rows of a version that knew none. */
+  stores: string[] | null;
 }
 
 /** A row of `credential`. */
@@ -200,6 +203,7 @@ function providerOf(
     credentialHeaders: headersOf(row, sources),
     onDisconnect: row.on_disconnect === 'abort' ? 'abort' : 'drain',
     pricesFrom: row.prices_from,
+    stores: new Set(storeNames.filter((name) => row.stores?.includes(name))),
   };
 }
 

@@ -25,8 +25,7 @@ const facts = () => ({
   atMs: Date.now(),
   keepUntilMs: Date.now() + 60_000,
 });
-const rows = async () =>
-  Number((await db.pool.query('SELECT count(*) FROM call_content')).rows[0].count);
+const rows = async () => Number((await db.pool.query('SELECT count(*) FROM call_content')).rows[0].count);
 
 it('loses only what finds no room while the database takes nothing, and keeps the rest later (contract: content/beside)', async () => {
   const told: unknown[] = [];

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ErrorCode } from '#lib/core/errors';
 import type { Operation } from '#lib/core/families/family';
 import { operations } from '#lib/core/families/index';
+import { characterOf } from '#tests/gateway/videos/stage';
 import { closeBalanced } from '#tests/support/books';
 import { ask, askChat, bearer, jsonOf, whileOneRuns } from '#tests/support/chat-call';
 import { disableKey, exhaustKey, setWorkspace } from '#tests/support/control/operate';
@@ -101,8 +102,13 @@ const messages = [{ role: 'user', content: prompt }];
 /** A body that each operation serves. */
 const bodies: Readonly<Record<string, object>> = {
   'chat.create': { model: 'sandbox/echo', messages },
+  'chat.update': { metadata: { told: 'again' } },
   'responses.create': { model: 'sandbox/echo', input: prompt },
+  'responses.compact': { model: 'sandbox/echo', input: prompt },
   'responses.input_tokens': { model: 'sandbox/echo', input: prompt },
+  'conversations.create': { items: [{ role: 'user', content: prompt }] },
+  'conversations.update': { metadata: { told: 'again' } },
+  'conversations.items.create': { items: [{ role: 'user', content: prompt }] },
   'messages.create': { model: 'sandbox/echo', max_tokens: 9, messages },
   'messages.count_tokens': { model: 'sandbox/echo', messages },
   'images.generate': picture,
@@ -118,6 +124,9 @@ const bodies: Readonly<Record<string, object>> = {
   'audio.translation': { model: 'sandbox/scribe', file: 'OggS, and sound' },
   'videos.create': film,
   'videos.remix': { prompt: film.prompt },
+  'videos.edit': { prompt: film.prompt },
+  'videos.extend': { prompt: film.prompt, seconds: '4' },
+  'videos.characters.create': {},
   'content.generate': { contents },
   'content.stream': { contents },
   'content.count': { contents },
@@ -160,6 +169,12 @@ describe('which steps apply to which operation (contract: admission/which-steps)
   /** Something that the workspace has at its provider. */
   async function kept(key: string, kind: string): Promise<string> {
     if (kind === 'video') return String((await post(key, '/v1/videos', film)).id);
+    if (kind === 'character') return characterOf(stack.url, key);
+    if (kind === 'conversation') return String((await post(key, '/v1/conversations', {})).id);
+    if (kind === 'completion') {
+      const made = await post(key, '/v1/chat/completions', { model: 'sandbox/echo', messages, store: true });
+      return String(made.id);
+    }
     if (kind === 'response') {
       // One that is done: cancelling it is the provider's to judge.
       const made = await post(key, '/v1/responses', { model: 'sandbox/echo', input: prompt });
@@ -174,6 +189,12 @@ describe('which steps apply to which operation (contract: admission/which-steps)
     return /files\/(\w+):/.exec(String(record(record(sample).video).uri))?.[1] ?? '';
   }
 
+  /** An item of a conversation. */
+  async function itemOf(owner: string, conversation: string): Promise<string> {
+    const items = bodies['conversations.items.create'] ?? {};
+    return String((await post(owner, `/v1/conversations/${conversation}/items`, items)).first_id);
+  }
+
   /** A request of the operation that only a cause of refusal can stop. */
   async function requestOf(
     operation: Operation,
@@ -183,8 +204,12 @@ describe('which steps apply to which operation (contract: admission/which-steps)
     const films = operation.name.startsWith('content.p') || operation.name === 'content.model_operation';
     const makes = operation.family === 'embed-content' ? 'sandbox/vectors' : 'sandbox/echo';
     const model = films ? 'sandbox/film' : makes;
-    const path = operation.path.replace(/\{model\+?\}/, model).replace(/\{\w+\}/, id);
-    const asked = bodies[operation.name] ?? {};
+    const path = operation.path
+      .replace(/\{model\+?\}/, model)
+      .replace('{item}', operation.within ? await itemOf(owner, id) : '')
+      .replace(/\{\w+\}/, id);
+    const source = operation.source ? { video: { id: await kept(owner, operation.source.kind) } } : {};
+    const asked = { ...bodies[operation.name], ...source };
     const target = `/${operation.prefixes[0]}/${path}`;
     if (operation.multipart === 'only') return [target, ...formWith(asked)];
     return [target, operation.fields ? JSON.stringify(asked) : '', {}];

@@ -129,11 +129,15 @@ describe('what a provider keeps for a workspace (contract: jobs/ownership, jobs/
     });
   });
 
-  it('is shown in no list of others', async () => {
-    expect((await tell(owner, 'GET', '/v1/videos')).body.data).toEqual(
-      expect.arrayContaining([expect.objectContaining({ id: kept.video })]),
+  it.each([
+    ['/v1/videos', 'video'],
+    ['/v1/chat/completions', 'completion'],
+  ] as const)('is shown in no list of others: %s', async (path, kind) => {
+    await eventually(async () => [(await tell(owner, 'GET', path)).body.data].flat().length > 0, true);
+    expect((await tell(owner, 'GET', path)).body.data).toEqual(
+      expect.arrayContaining([expect.objectContaining({ id: kept[kind] })]),
     );
-    expect((await tell(stranger, 'GET', '/v1/videos')).body).toEqual({
+    expect((await tell(stranger, 'GET', path)).body).toEqual({
       object: 'list',
       data: [],
       first_id: null,
@@ -143,21 +147,29 @@ describe('what a provider keeps for a workspace (contract: jobs/ownership, jobs/
   });
 
   it('lists only as far as it was asked for in a way that can be understood', async () => {
-    for (const query of ['limit=101', 'limit=ten', 'order=random']) {
-      const told = await tell(owner, 'GET', `/v1/videos?${query}`);
-      expect([query, told.status, told.code]).toEqual([query, 400, 'invalid_body']);
+    for (const path of ['/v1/videos', '/v1/chat/completions']) {
+      for (const query of ['limit=101', 'limit=ten', 'order=random']) {
+        const told = await tell(owner, 'GET', `${path}?${query}`);
+        expect([path, query, told.status, told.code]).toEqual([path, query, 400, 'invalid_body']);
+      }
     }
   });
 
   it('is gone everywhere within 2 s once it is deleted', async () => {
     const mine = await make(owner);
-    const gone = { ...kept, response: mine.response, video: mine.video };
+    const { response, completion, conversation, video } = mine;
+    const gone = { ...kept, response, completion, conversation, video };
     const uses = readsOf(gone).filter(([, path, body]) =>
-      [mine.response, mine.video].some((id) => `${path}${JSON.stringify(body)}`.includes(id)),
+      [response, completion, conversation, video].some((id) => `${path}${JSON.stringify(body)}`.includes(id)),
     );
-    expect(uses).toHaveLength(7);
+    expect(uses).toHaveLength(19);
     await eventually(() => outcomesOf(elsewhere(owner), uses), allAre(uses, '200'));
-    for (const path of [`/v1/responses/${mine.response}`, `/v1/videos/${mine.video}`]) {
+    for (const path of [
+      `/v1/responses/${mine.response}`,
+      `/v1/chat/completions/${mine.completion}`,
+      `/v1/conversations/${mine.conversation}`,
+      `/v1/videos/${mine.video}`,
+    ]) {
       expect(await tell(owner, 'DELETE', path)).toMatchObject({ status: 200, body: { deleted: true } });
     }
     expect(await outcomesOf(owner, uses)).toEqual(allAre(uses, missing));
@@ -169,9 +181,13 @@ describe('what a provider keeps for a workspace (contract: jobs/ownership, jobs/
     const fresh = await newcomer();
     const mine = await make(fresh);
     const { body } = await respond(fresh, { background: true });
+    const labelled = { metadata: { killed: 'right after' } };
+    await tell(fresh, 'POST', `/v1/chat/completions/${mine.completion}`, labelled);
     await stack.kill('SIGKILL');
     await stack.start();
     const uses = readsOf({ ...mine, response: String(body.id) });
+    const list = '/v1/chat/completions?metadata[killed]=right%20after';
+    await eventually(async () => (await tell(fresh, 'GET', list)).body.first_id, mine.completion);
     const outcomes = await outcomesOf(fresh, uses.slice(0, 2));
     expect(outcomes).toEqual(allAre(uses.slice(0, 2), '200'));
     expect(await outcomesOf(fresh, readsOf(mine))).toEqual(allAre(readsOf(mine), '200'));

@@ -2,7 +2,12 @@ import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dropPartitions, makePartitions } from '#lib/control/retention/partitions';
 import type { Resource } from '#lib/core/facts/resource';
-import { forgetResource, readResources, unclaimedResources } from '#lib/gateway/resources/database/stored';
+import {
+  forgetResource,
+  listResources,
+  readResources,
+  unclaimedResources,
+} from '#lib/gateway/resources/database/stored';
 import { createResources, type LiveResources } from '#lib/gateway/resources/resources';
 import { type Drain, startDrain } from '#lib/gateway/settlement/drain';
 import { type OwnJournal, openJournal } from '#lib/gateway/settlement/journal/journal';
@@ -58,6 +63,7 @@ function startProcess(): Process {
     journal,
     read: (names) => readResources(pool, names),
     unclaimed: (workspaceId, shown) => unclaimedResources(pool, workspaceId, shown),
+    list: (workspaceId, page, sinceMs) => listResources(pool, workspaceId, page, sinceMs),
     forget: (resource) => forgetResource(pool, resource),
   });
   return { resources, journal, drain, dir };
@@ -207,6 +213,22 @@ describe('what a provider keeps (contract: jobs/look-up, jobs/lifetime)', () => 
     expect(left.rows).toEqual([{ id: young.id }]);
   });
 
+  it('is found without an end if its provider keeps it so: a conversation', async () => {
+    const customer = await createCustomer(pool);
+    const here = startProcess();
+    const createdAtMs = Date.now() - 400 * 24 * 3_600_000;
+    const old = responseOf(customer, { kind: 'conversation', createdAtMs });
+    await here.resources.keep(old.callId, [old]);
+    await here.drain.drainNow();
+    await dropPartitions(pool, Date.now(), 90);
+    expect(findIn(here, old)).toEqual(old);
+    expect(await findIn(startProcess(), old)).toEqual(old);
+    await here.resources.forget(old);
+    await dropPartitions(pool, Date.now(), 90);
+    const left = await pool.query('SELECT id FROM resource WHERE id = $1', [old.id]);
+    expect(left.rows).toEqual([]);
+  });
+
   it('costs no statement while memory has it, and shares one among the look-ups of a turn', async () => {
     const customer = await createCustomer(pool);
     const made = [responseOf(customer), responseOf(customer), responseOf(customer)];
@@ -222,6 +244,7 @@ describe('what a provider keeps (contract: jobs/look-up, jobs/lifetime)', () => 
         return readResources(pool, names);
       },
       unclaimed: async () => [],
+      list: async () => ({ views: [], more: false }),
       forget: async () => {},
     });
     const find = () => made.map(({ workspaceId, kind, id }) => counting.find(workspaceId, kind, id));
@@ -242,6 +265,7 @@ describe('what a provider keeps (contract: jobs/look-up, jobs/lifetime)', () => 
         return [resource];
       },
       unclaimed: async () => [],
+      list: async () => ({ views: [], more: false }),
       forget: async () => {},
     });
     await expect(find(customer.workspaceId, resource.kind, resource.id)).rejects.toThrow('away');

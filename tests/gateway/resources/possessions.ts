@@ -1,4 +1,4 @@
-import { promptOf } from '#tests/gateway/videos/stage';
+import { characterOf, promptOf } from '#tests/gateway/videos/stage';
 import { eventually } from '#tests/support/eventually';
 import { record } from '#tools/sandbox/content/tool-call';
 
@@ -12,7 +12,10 @@ export interface Asker {
 export interface Possessions {
   readonly response: string;
   readonly item: string;
+  readonly completion: string;
+  readonly conversation: string;
   readonly video: string;
+  readonly character: string;
   /** "models/film/operations/1". */
   readonly operation: string;
   readonly file: string;
@@ -42,11 +45,22 @@ export async function tell(asker: Asker, method: string, path: string, body?: ob
 export const respond = (asker: Asker, fields: object = {}) =>
   tell(asker, 'POST', '/v1/responses', { model: 'sandbox/echo', input: 'Say hello', ...fields });
 
+/** Asks for a chat completion. */
+export const complete = (asker: Asker, fields: object = {}) =>
+  tell(asker, 'POST', '/v1/chat/completions', {
+    model: 'sandbox/echo',
+    messages: [{ role: 'user', content: 'Say hello' }],
+    ...fields,
+  });
+
 /** Makes one of each; every job has completed by then. */
 export async function make(asker: Asker): Promise<Possessions> {
-  const [answered, filmed, predicted] = await Promise.all([
+  const [answered, talked, conversed, filmed, played, predicted] = await Promise.all([
     respond(asker),
+    complete(asker, { store: true }),
+    tell(asker, 'POST', '/v1/conversations', { items: [{ role: 'user', content: 'Hello' }] }),
     tell(asker, 'POST', '/v1/videos', { model: 'sandbox/film', prompt: promptOf(), seconds: '4' }),
+    characterOf(asker.url, asker.key),
     tell(asker, 'POST', '/v1beta/models/sandbox/film:predictLongRunning', {
       instances: [{ prompt: promptOf() }],
       parameters: { durationSeconds: 4 },
@@ -62,7 +76,10 @@ export async function make(asker: Asker): Promise<Possessions> {
   return {
     response: String(answered.body.id),
     item: String(record(first).id),
+    completion: String(talked.body.id),
+    conversation: String(conversed.body.id),
     video: String(filmed.body.id),
+    character: played,
     operation,
     file: /files\/(\w+):download/.exec(JSON.stringify(done))?.[1] ?? '',
   };
@@ -89,11 +106,38 @@ export function readsOf(kept: Possessions): readonly Use[] {
     ['GET', `/v1/responses/${kept.response}/input_items`],
     create({ previous_response_id: kept.response }),
     create({ input: input({ type: 'item_reference', id: kept.item }) }),
+    create({ conversation: kept.conversation }),
+    create({ conversation: { id: kept.conversation } }),
+    [
+      'POST',
+      '/v1/responses/compact',
+      { model: 'sandbox/echo', input: 'Hello', previous_response_id: kept.response },
+    ],
+    ['GET', `/v1/conversations/${kept.conversation}`],
+    ['POST', `/v1/conversations/${kept.conversation}`, { metadata: { told: 'again' } }],
+    ['GET', `/v1/conversations/${kept.conversation}/items`],
+    [
+      'POST',
+      `/v1/conversations/${kept.conversation}/items`,
+      { items: input({ type: 'item_reference', id: kept.item }) },
+    ],
+    ['POST', '/v1/conversations', { items: input({ type: 'item_reference', id: kept.item }) }],
     talk({ previous_response_id: kept.response }),
     talk({ extra_body: { container: { id: kept.item } } }),
+    ['GET', `/v1/chat/completions/${kept.completion}`],
+    ['GET', `/v1/chat/completions/${kept.completion}/messages`],
+    ['POST', `/v1/chat/completions/${kept.completion}`, { metadata: { told: 'again' } }],
     ['GET', `/v1/videos/${kept.video}`],
     ['GET', `/v1/videos/${kept.video}/content`],
     ['POST', `/v1/videos/${kept.video}/remix`, { prompt: promptOf() }],
+    ['POST', '/v1/videos/edits', { prompt: promptOf(), video: { id: kept.video } }],
+    ['POST', '/v1/videos/extensions', { prompt: promptOf(), seconds: '4', video: { id: kept.video } }],
+    ['GET', `/v1/videos/characters/${kept.character}`],
+    [
+      'POST',
+      '/v1/videos',
+      { model: 'sandbox/film', prompt: promptOf(), characters: [{ id: kept.character }] },
+    ],
     ['GET', `/v1beta/${kept.operation}`],
     ['GET', `/v1/operations/${kept.operation.split('/').at(-1)}`],
     ['GET', `/v1beta/files/${kept.file}:download?alt=media`],
@@ -105,6 +149,8 @@ export function endsOf(kept: Possessions): readonly Use[] {
   return [
     ['POST', `/v1/responses/${kept.response}/cancel`],
     ['DELETE', `/v1/responses/${kept.response}`],
+    ['DELETE', `/v1/chat/completions/${kept.completion}`],
+    ['DELETE', `/v1/conversations/${kept.conversation}`],
     ['DELETE', `/v1/videos/${kept.video}`],
   ];
 }

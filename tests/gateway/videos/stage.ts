@@ -39,6 +39,13 @@ export function promptOf(directive = 'film?job_ms=0'): string {
   return `A calm sea ${randomUUID()} [[${directive}]]`;
 }
 
+/** Makes a character. @returns its id. */
+export async function characterOf(url: string, key: string): Promise<string> {
+  const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: key, maxRetries: 0 });
+  const video = await OpenAI.toFile(Buffer.from('film'), 'cat.mp4', { type: 'video/mp4' });
+  return String((await client.videos.createCharacter({ name: 'Cat', video })).id);
+}
+
 /** The create call's row once its job is settled. */
 export async function settled(stack: Stack, callId: string): Promise<CallDetail> {
   await eventually(async () => (await stack.call(callId)).job?.settledAt !== null, true);

@@ -35,6 +35,7 @@ async function shippedCatalogue(): Promise<Catalogue> {
         credentialHeaders: new Map(),
         onDisconnect: 'drain' as const,
         pricesFrom: null,
+        stores: new Set<never>(),
       },
     ]),
   );

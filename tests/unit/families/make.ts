@@ -27,6 +27,7 @@ export function makeProvider(part: Partial<ProviderFacts> = {}): ProviderFacts {
     credentialHeaders: new Map(),
     onDisconnect: 'abort',
     pricesFrom: null,
+    stores: new Set(),
     ...part,
   };
 }

@@ -93,9 +93,9 @@ describe('a method that a path does not serve is 405 and names those that it doe
   it.each([
     ['POST', '/v1/models', 'GET'],
     ['HEAD', '/v1/models', 'GET'],
-    ['OPTIONS', '/v1/chat/completions', 'POST'],
-    ['GET', '/v1/chat/completions', 'POST'],
-    ['BREW', '/v1/chat/completions', 'POST'],
+    ['OPTIONS', '/v1/chat/completions', 'POST, GET'],
+    ['GET', '/v1/completions', 'POST'],
+    ['BREW', '/v1/completions', 'POST'],
     ['PUT', '/v1/videos', 'POST, GET'],
     ['PATCH', '/v1/videos/v1', 'GET, DELETE'],
     ['POST', '/v1/models/vendor/name', 'GET'],
@@ -156,8 +156,27 @@ describe('a path that does not exist is 404, a malformed one 400 (contract: requ
 
 describe('the table of the service', () => {
   it.each([
+    ['GET', '/v1/chat/completions', 'chat.list'],
+    ['GET', '/v1/chat/completions/chatcmpl_1', 'chat.retrieve id=chatcmpl_1'],
+    ['POST', '/v1/chat/completions/chatcmpl_1', 'chat.update id=chatcmpl_1'],
+    ['DELETE', '/v1/chat/completions/chatcmpl_1', 'chat.delete id=chatcmpl_1'],
+    ['GET', '/v1/chat/completions/chatcmpl_1/messages', 'chat.messages id=chatcmpl_1'],
+    ['POST', '/v1/conversations', 'conversations.create'],
+    ['GET', '/v1/conversations/conv_1', 'conversations.retrieve id=conv_1'],
+    ['POST', '/v1/conversations/conv_1', 'conversations.update id=conv_1'],
+    ['DELETE', '/v1/conversations/conv_1', 'conversations.delete id=conv_1'],
+    ['POST', '/v1/conversations/conv_1/items', 'conversations.items.create id=conv_1'],
+    ['GET', '/v1/conversations/conv_1/items', 'conversations.items.list id=conv_1'],
+    ['GET', '/v1/conversations/conv_1/items/msg_1', 'conversations.items.retrieve id=conv_1 item=msg_1'],
+    ['DELETE', '/v1/conversations/conv_1/items/msg_1', 'conversations.items.delete id=conv_1 item=msg_1'],
+    ['POST', '/v1/responses/compact', 'responses.compact'],
+    ['POST', '/responses/compact', 'responses.compact'],
     ['POST', '/v1/videos', 'videos.create'],
     ['GET', '/v1/videos', 'videos.list'],
+    ['POST', '/v1/videos/edits', 'videos.edit'],
+    ['POST', '/v1/videos/extensions', 'videos.extend'],
+    ['POST', '/v1/videos/characters', 'videos.characters.create'],
+    ['GET', '/v1/videos/characters/char_1', 'videos.characters.retrieve id=char_1'],
     ['GET', '/v1/videos/video_1', 'videos.retrieve id=video_1'],
     ['DELETE', '/v1/videos/video_1', 'videos.delete id=video_1'],
     ['GET', '/v1/videos/video_1/content', 'videos.content id=video_1'],
@@ -188,10 +207,10 @@ describe('the table of the service', () => {
   ])('%s %s is %s', (method, path, code) => expect(match(method, path)).toMatchObject({ code }));
 
   it.each([
-    ['/v1/responses/compact', 'POST /v1/responses/compact; use POST /v1/responses, '],
-    ['/responses/compact', 'POST /responses/compact; use '],
+    ['/v1/responses/compress', 'POST /v1/responses/compress; use POST /v1/responses, '],
+    ['/responses/compress', 'POST /responses/compress; use '],
     ['/v1/videos/generations', 'POST /v1/videos/generations; use POST /v1/videos, '],
-    ['/v1/videos/edits', 'POST /v1/videos/edits; use POST /v1/videos, '],
+    ['/v1/videos/cuts', 'POST /v1/videos/cuts; use POST /v1/videos, '],
     ['/v1beta/models/x:embedText', 'POST :embedText on models; use :generateContent, '],
     [
       '/v1/models/vendor/x:batchGenerateContent',

@@ -18,6 +18,10 @@ describe('the query that travels upstream (contract: body/query)', () => {
   const written = 'alt=sse&%24alt=json;enum-encoding=int';
   const included = 'include=a&include[]=b%20c&include%5B%5D=d';
   const due: Readonly<Record<string, string>> = {
+    'chat.messages': 'after=x&limit=2&order=asc',
+    'conversations.items.create': included,
+    'conversations.items.list': `${included}&after=x&limit=2&order=asc`,
+    'conversations.items.retrieve': included,
     'messages.create': 'beta=true',
     'messages.count_tokens': 'beta=true',
     'responses.retrieve': `${included}&starting_after=3&stream=true&include_obfuscation=false`,

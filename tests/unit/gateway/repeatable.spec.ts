@@ -25,6 +25,7 @@ describe('a call that may be sent twice (contract: routing/pooled-connections)',
     ['images.generate', {}],
     ['images.edit', {}],
     ['responses.create', { unkept: true }],
+    ['responses.compact', { unkept: true }],
     ['responses.retrieve', {}],
     ['videos.content', {}],
   ] as const)('%s %j', (name, more) => expect(repeatable(name, more)).toBe(true));

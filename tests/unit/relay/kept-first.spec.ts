@@ -35,6 +35,7 @@ function relayed(stream: boolean) {
         return done.promise;
       },
       unclaimed: async () => [],
+      list: async () => ({ views: [], more: false }),
       forget: async () => {},
     },
   };

@@ -221,7 +221,13 @@ async function play(scene: Scene, cut: Cut, providers: readonly string[]): Promi
       stranger: () => bad,
       close: async () => {},
     },
-    resources: { find: () => null, keep: async () => {}, unclaimed: async () => [], forget: async () => {} },
+    resources: {
+      find: () => null,
+      keep: async () => {},
+      unclaimed: async () => [],
+      list: async () => ({ views: [], more: false }),
+      forget: async () => {},
+    },
   };
   const call = scene.call(providers);
   const parts: Buffer[] = [];

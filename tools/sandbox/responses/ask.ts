@@ -10,6 +10,8 @@ export interface ResponsesAsk extends Input, TextAsk {
   readonly background: boolean;
   readonly store: boolean;
   readonly previousId: string | null;
+  /** The conversation that it reads and extends. */
+  readonly conversationId: string | null;
   /** The answer includes the encrypted content of its reasoning. */
   readonly sealsReasoning: boolean;
   /** Partial images sent before the finished one. */
@@ -47,6 +49,7 @@ export function readResponsesAsk(body: Buffer, lookup: Lookup): ResponsesAsk {
     background: asked.background === true,
     store,
     previousId: textOrNull(asked.previous_response_id),
+    conversationId: textOrNull(asked.conversation) ?? textOrNull(record(asked.conversation).id),
     budget,
     serviceTier: textOrNull(asked.service_tier),
     cacheKey: textOrNull(asked.prompt_cache_key),

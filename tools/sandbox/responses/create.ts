@@ -4,8 +4,10 @@ import { type Answer, freeOfCharge, type Opened, type ReceivedRequest, whole } f
 import { getModel } from '#tools/sandbox/models';
 import { type ResponsesAsk, readResponsesAsk } from '#tools/sandbox/responses/ask';
 import { type Circumstances, composeResponse } from '#tools/sandbox/responses/compose';
+import { type Conversation, extend, getConversation } from '#tools/sandbox/responses/conversations';
 import { responseFrames } from '#tools/sandbox/responses/frames';
 import { type KeptResponse, keptItems, keptResponses, opens, seal } from '#tools/sandbox/responses/kept';
+import { responseUsage } from '#tools/sandbox/responses/usage';
 import { headOf, itemView, statusOf, viewOf } from '#tools/sandbox/responses/view';
 import { type JobCourse, jobCourse } from '#tools/sandbox/scenario/job';
 import { findDirective, parseName } from '#tools/sandbox/scenario/name';
@@ -15,14 +17,46 @@ import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
 export function openCreate(seen: ReceivedRequest, cache: PrefixCache, memory: ProviderMemory): Opened {
   const ask = readAsk(seen, memory);
   if (ask.imageModel) getModel(parseName(ask.imageModel).base);
-  const previous = previousOf(ask, memory);
+  const conversation = conversationOf(ask, memory);
+  const previous = conversation ?? previousOf(ask, memory);
   return {
     model: ask.model,
     stream: ask.stream,
     prompt: ask.prompt,
     answer(base, behaviour) {
       const kept = keep(ask, { base, behaviour, cache }, previous, { memory, seen });
+      if (conversation) extendBy(conversation, kept);
       return answerOf(kept, ask, seen.atMs);
+    },
+  };
+}
+
+/** Writes the user's messages and one sealed item that stands for all the rest. Nothing is stored. */
+export function openCompact(seen: ReceivedRequest, cache: PrefixCache, memory: ProviderMemory): Opened {
+  const ask = readAsk(seen, memory);
+  const previous = previousOf(ask, memory);
+  return {
+    model: ask.model,
+    stream: false,
+    prompt: ask.prompt,
+    answer(base, behaviour) {
+      const suffix = seen.id.slice(4);
+      const naming = { suffix, seal: (id: string) => seal(memory, id) };
+      const { truth } = composeResponse({ ...ask, tools: [] }, { base, behaviour, cache }, previous, naming);
+      const users = ask.items.map(({ item }) => item).filter(({ role }) => role === 'user');
+      const id = `cmp_${suffix}`;
+      const usage = responseUsage(truth, behaviour.usage);
+      const body = {
+        id: `resp_${suffix}`,
+        object: 'response.compaction',
+        created_at: Math.floor(seen.atMs / 1000),
+        output: [
+          ...users.map((item, index) => ({ ...item, id: item.id ?? `msg_${suffix}${index}` })),
+          { id, type: 'compaction', encrypted_content: seal(memory, id) },
+        ],
+        ...(usage === undefined ? {} : { usage }),
+      };
+      return whole(body, usage, truth);
     },
   };
 }
@@ -46,6 +80,19 @@ function readAsk({ body }: ReceivedRequest, memory: ProviderMemory): ResponsesAs
   });
 }
 
+function conversationOf({ conversationId }: ResponsesAsk, memory: ProviderMemory): Conversation | null {
+  return conversationId === null ? null : getConversation(memory, conversationId);
+}
+
+/** What a response read and wrote belongs to its conversation. An endless answer is not added. */
+function extendBy(conversation: Conversation, { inputItems, composition, transcript }: KeptResponse): void {
+  const { inputTokens, outputTokens } = composition.truth;
+  if (!Number.isFinite(outputTokens)) return;
+  const written = composition.items.map((item) => ({ item: itemView(item), tokens: 0 }));
+  const tokens = inputTokens + outputTokens - conversation.tokens;
+  extend(conversation, { items: [...inputItems, ...written], transcript, tokens });
+}
+
 function previousOf({ previousId }: ResponsesAsk, memory: ProviderMemory): KeptResponse | null {
   if (previousId === null) return null;
   const previous = keptResponses.find(memory, previousId);
@@ -57,7 +104,7 @@ function previousOf({ previousId }: ResponsesAsk, memory: ProviderMemory): KeptR
 function keep(
   ask: ResponsesAsk,
   circumstances: Circumstances,
-  previous: KeptResponse | null,
+  previous: Pick<KeptResponse, 'transcript' | 'tokens'> | null,
   { memory, seen }: { readonly memory: ProviderMemory; readonly seen: ReceivedRequest },
 ): KeptResponse {
   const suffix = seen.id.slice(4);

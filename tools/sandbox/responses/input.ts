@@ -60,7 +60,7 @@ function listOf(input: unknown): readonly unknown[] {
 function longForm(item: Fields, lookup: Lookup): Fields {
   const type = item.type ?? ('role' in item ? 'message' : 'item_reference');
   if (type === 'item_reference') return keptItem(item, lookup).item;
-  if (type === 'reasoning') return reasoning(item, lookup);
+  if (type === 'reasoning' || type === 'compaction') return reasoning(item, lookup);
   if (type !== 'message') return { ...item, type };
   const part = item.role === 'assistant' ? 'output_text' : 'input_text';
   const content = typeof item.content === 'string' ? [{ type: part, text: item.content }] : item.content;

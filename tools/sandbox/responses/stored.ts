@@ -5,8 +5,9 @@ import { type KeptResponse, keptResponses } from '#tools/sandbox/responses/kept'
 import { statusOf, viewOf } from '#tools/sandbox/responses/view';
 import { keptName } from '#tools/sandbox/scenario/name';
 import { ProviderFault } from '#tools/sandbox/scenario/provider-fault';
+import { pageOf } from '#tools/sandbox/wire/page';
 
-const storedPath = /^\/responses\/([^/]+)(\/cancel|\/input_items)?$/;
+const storedPath = /^\/responses\/(?!compact$)([^/]+)(\/cancel|\/input_items)?$/;
 
 /** Whether the family has such an operation on what is stored. */
 export function handlesStored(method: string, path: string): boolean {
@@ -34,7 +35,13 @@ export function openStored(seen: ReceivedRequest, memory: ProviderMemory): Opene
     prompt: '',
     answer() {
       if (resumes) return resumed(kept, seen);
-      if (end === '/input_items') return whole(inputItems(kept, seen.query));
+      if (end === '/input_items') {
+        return pageOf(
+          kept.inputItems.map(({ item }) => item),
+          seen.query,
+          'desc',
+        );
+      }
       if (end === '/cancel') return cancelled(kept, seen.atMs);
       if (seen.method === 'DELETE') {
         keptResponses.remove(memory, id);
@@ -63,21 +70,4 @@ function resumed(kept: KeptResponse, { query, atMs }: ReceivedRequest): Answer {
   }
   const after = Number.parseInt(query.get('starting_after') ?? '-1', 10);
   return { truth: freeOfCharge, content: { kind: 'stream', frames: responseFrames(kept, atMs, after) } };
-}
-
-/** Newest first unless asked otherwise, in pages. */
-function inputItems(kept: KeptResponse, query: URLSearchParams): object {
-  const items = kept.inputItems.map(({ item }) => item);
-  const ordered = query.get('order') === 'asc' ? [...items] : [...items].reverse();
-  const after = query.get('after');
-  const start = after === null ? 0 : ordered.findIndex(({ id }) => id === after) + 1;
-  const limit = Number.parseInt(query.get('limit') ?? '20', 10);
-  const data = ordered.slice(start, start + limit);
-  return {
-    object: 'list',
-    data,
-    first_id: data[0]?.id ?? null,
-    last_id: data.at(-1)?.id ?? null,
-    has_more: start + data.length < ordered.length,
-  };
 }

@@ -1,3 +1,4 @@
+import { record } from '#tools/sandbox/content/tool-call';
 import type { Composition, OutputItem } from '#tools/sandbox/responses/compose';
 import type { KeptResponse } from '#tools/sandbox/responses/kept';
 import { responseUsage } from '#tools/sandbox/responses/usage';
@@ -43,6 +44,9 @@ export function headOf(
     model: asked.model,
     ...repeated,
     ...Object.fromEntries(own.filter(([, value]) => value !== undefined && value !== null)),
+    ...(asked.conversation
+      ? { conversation: { id: record(asked.conversation).id ?? asked.conversation } }
+      : {}),
   };
 }
 

@@ -5,6 +5,7 @@ import { tableLines } from '#lib/control/operations/text';
 import { fetchList, listPlaceOf } from '#lib/control/providers/fetch-list';
 import { KnownModels, slugFor } from '#lib/control/providers/known';
 import { familiesFor, type ListedEntry } from '#lib/control/providers/model-list';
+import type { CredentialFacts } from '#lib/core/facts/credential';
 import type { Catalogue, ProviderFacts } from '#lib/core/facts/snapshot';
 import { storedFamiliesShape } from '#lib/core/schemas/catalogue';
 import { filePriceShape } from '#lib/core/schemas/price';
@@ -82,11 +83,29 @@ export const discoverModels = change({
     if (place === null)
       return failed('none of its addresses can be used; set its address, or the variable that contains it');
     if (credential === undefined) return failed('this provider has no credential; set one first');
-    const list = await fetchList(place, provider, credential, context.pools);
+    const opened = await open(context, provider, credential, place.url);
+    if (typeof opened === 'string') return failed(opened);
+    const list = await fetchList(place, provider, opened, context.pools);
     if (!list.ok) return failed(list.failure);
     return { ...asked, data: foundIn(catalogue, provider, list.entries), more: list.more, failure: null };
   },
 });
+
+/** A credential as it is sent; or why there is none. */
+async function open(
+  { access }: Context<'gateway'>,
+  provider: ProviderFacts,
+  credential: CredentialFacts,
+  url: URL,
+): Promise<CredentialFacts | string> {
+  try {
+    const opened = await access?.open(provider, credential, url);
+    if (opened?.sign) return 'lists of models are not read with signatures of AWS; enter the names yourself';
+    return opened?.credential ?? credential;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
 
 const longestWaitMs = 3_000;
 

@@ -67,6 +67,9 @@ export const shownProvider = z.object({
     .describe('How credentials of its cloud are used; null: each is an API key.'),
   onDisconnect: z.enum(['abort', 'drain']),
   pricesFrom: z.string().nullable().describe('The page where the provider publishes its prices.'),
+  stores: z
+    .array(z.string())
+    .describe('What requests that name no model may have the provider store, such as conversations.'),
   offers: z.int().describe('Number of offers that are not withdrawn.'),
 });
 export type ShownProvider = z.output<typeof shownProvider>;
@@ -115,6 +118,7 @@ interface Row {
   readonly auth: unknown;
   readonly onDisconnect: string;
   readonly pricesFrom: string | null;
+  readonly stores: readonly string[];
   readonly _count: { readonly offers: number };
 }
 
@@ -144,6 +148,7 @@ function shown(row: Row, facts: ProviderFacts | undefined, known: Known): ShownP
     id,
     name,
     pricesFrom,
+    stores: [...row.stores],
     offers: row._count.offers,
     families: familiesOf(row.families, facts),
     credentials: credentialsOf(row, facts, known),

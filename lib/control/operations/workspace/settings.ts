@@ -1,7 +1,16 @@
 import { z } from 'zod';
 import type { Workspace } from '#generated/client';
 import { budgetModes } from '#lib/control/billing/month';
-import { allowance, cap, choice, count, limit, line, name, toggle } from '#lib/control/operations/field/kinds';
+import {
+  allowance,
+  cap,
+  choice,
+  count,
+  limit,
+  line,
+  name,
+  toggle,
+} from '#lib/control/operations/field/kinds';
 import { timeZone } from '#lib/control/operations/field/people';
 import { shapeOf, shownSettings } from '#lib/control/operations/field/settings';
 import { workspaceRefusing } from '#lib/control/operations/workspace/refusing';

@@ -1,5 +1,6 @@
 import { isRefusal, type Refusal } from '#lib/core/errors';
 import { mayBeSpoken, readSpoken } from '#lib/core/families/chat/spoken';
+import { readStore } from '#lib/core/families/chat/stored';
 import type { Ask, RawAsk } from '#lib/core/families/family';
 import {
   readFlag,
@@ -29,9 +30,10 @@ export function readChatAsk(raw: RawAsk): Ask | Refusal {
     choices: readWhole(scan, 'n', 1),
     serviceTier: readTier(scan),
     spoken: readSpoken(scan),
+    stored: readStore(scan),
   });
   if (isRefusal(read)) return read;
-  const { model, stream, older, newer, choices, serviceTier, spoken } = read;
+  const { model, stream, older, newer, choices, serviceTier, spoken, stored } = read;
   const references = referencesIn(scan, [], spoken ?? []);
   if (isRefusal(references)) return references;
   return {
@@ -44,7 +46,8 @@ export function readChatAsk(raw: RawAsk): Ask | Refusal {
     weight: weigh(scan, mediaKeys, searchTools(scan)),
     ...(toolTypes(scan).length > 0 || scan.found.has('web_search_options') ? { serverTools: true } : {}),
     ...references,
-    ...(mayBeSpoken(scan) ? {} : { shows: false }),
+    ...(stored ? { stored } : {}),
+    ...(mayBeSpoken(scan) || stored ? {} : { shows: false }),
   };
 }
 

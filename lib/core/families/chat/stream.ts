@@ -1,6 +1,7 @@
 import type { ShownResource } from '#lib/core/facts/resource';
 import { choiceBytes, choiceError, choiceSays } from '#lib/core/families/chat/output';
 import { spokenIn } from '#lib/core/families/chat/spoken';
+import { storedIn } from '#lib/core/families/chat/stored';
 import { hidesThinking, reportOf, usageObject } from '#lib/core/families/chat/usage';
 import type { Ask } from '#lib/core/families/family';
 import { EventReader } from '#lib/core/families/reading/event-reader';
@@ -9,7 +10,7 @@ import type { UsageReport } from '#lib/core/metering/usage';
 
 /** Reads a chat stream of any dialect: the last non-null usage wins, on whichever chunk it arrives. */
 export class ChatStream extends EventReader {
-  /** Spoken choices. */
+  /** Spoken choices, and the completion itself if it is stored. */
   shown: readonly ShownResource[] = [];
   readonly #ask: Ask;
   readonly #begun = new Set<unknown>();
@@ -64,9 +65,11 @@ export class ChatStream extends EventReader {
     this.ended = this.#done || (this.gaveReason && this.#ended.size >= this.#begun.size);
   }
 
-  /** Every chunk of a spoken choice may repeat its id. */
+  /** Every chunk may repeat an id. */
   #hear(chunk: JsonObject): void {
-    const fresh = spokenIn(chunk).filter(({ id }) => !this.shown.some((one) => one.id === id));
+    const fresh = [...spokenIn(chunk), ...storedIn(this.#ask.operation, chunk, this.#ask.stored)].filter(
+      ({ id }) => !this.shown.some((one) => one.id === id),
+    );
     if (fresh.length > 0) this.shown = [...this.shown, ...fresh];
   }
 

@@ -36,6 +36,7 @@ export function readResponsesAsk(raw: RawAsk): Ask | Refusal {
   if (isRefusal(references)) return references;
   const imageModel = nested?.[0]?.slug;
   const tools = scan.collected.filter(({ path }) => toolTypePaths.includes(path));
+  const creates = operation.name === 'responses.create';
   const makesContainer = tools.some(({ value }) => value === 'code_interpreter' || value === 'shell');
   return {
     ...raw,
@@ -49,10 +50,8 @@ export function readResponsesAsk(raw: RawAsk): Ask | Refusal {
     ...(nested ? { nested } : {}),
     ...references,
     // What is not stored cannot run in the background; the provider refuses it itself.
-    ...(kept || makesContainer ? {} : { unkept: true }),
-    ...(background && kept && operation.steps === 'generate'
-      ? { job: imageModel === undefined ? {} : { imageModel } }
-      : {}),
+    ...(creates && (kept || makesContainer) ? {} : { unkept: true }),
+    ...(background && kept && creates ? { job: imageModel === undefined ? {} : { imageModel } } : {}),
   };
 }
 

@@ -34,7 +34,12 @@ export function readReferences(scan: Scan): readonly ResourceReference[] | Refus
  * call the one that it ran in, where a tool that is left the choice runs again.
  */
 const containerPath =
-  /^(input\[\]\.)?tools\[\]\.(container|environment\.container_id)$|^input\[\]\.(environment\.)?container_id$/;
+  /^(\[\]\.)?tools\[\]\.(container|environment\.container_id)$|^\[\]\.(environment\.)?container_id$/;
+
+/** A path without the name of the list: a response has an `input`, a conversation `items`. */
+function inList(path: string): string {
+  return path.replace(/^(input|items)(?=\[\])/, '');
+}
 
 /** Each is looked up, so their number is limited; no real request continues more. */
 const MOST_ITEMS = 1_000;
@@ -47,10 +52,10 @@ function itemsIn(scan: Scan): ResourceReference[] | null {
   const references = new Map<string, ResourceReference>();
   let item = newItem();
   for (const found of scan.collected) {
-    if (typeof found.value === 'string' && containerPath.test(found.path)) {
+    if (typeof found.value === 'string' && containerPath.test(inList(found.path))) {
       references.set(found.value, { kind: 'item', id: found.value, required: true });
     }
-    if (found.path !== 'input[]') {
+    if (inList(found.path) !== '[]') {
       describes(item, found);
       continue;
     }
@@ -77,20 +82,20 @@ interface Item {
 
 /** Notes one found value of an item. @returns false when it is not one of its own fields. */
 function describes(item: Item, { path, value }: Found): boolean {
-  switch (path) {
-    case 'input[].id':
+  switch (inList(path)) {
+    case '[].id':
       item.id = typeof value === 'string' ? value : null;
       return true;
-    case 'input[].type':
+    case '[].type':
       item.type = typeof value === 'string' ? value : '';
       return true;
-    case 'input[].role':
+    case '[].role':
       item.hasRole = true;
       return true;
-    case 'input[].result':
+    case '[].result':
       item.hasResult = true;
       return true;
-    case 'input[].encrypted_content':
+    case '[].encrypted_content':
       item.sealed = true;
       return true;
     default:

@@ -6,7 +6,9 @@ export function shownIn(answer: unknown): readonly ShownResource[] {
   const body = objectIn(answer);
   if (body === null || ((body.error ?? null) !== null && body.object !== 'response')) return [];
   if (body.object === 'list') return itemsOf(body.data);
-  return [...headOf(body), ...itemsOf(body.output)];
+  // A compaction is no response that could be read again.
+  const head = body.object === 'response.compaction' ? [] : headOf(body);
+  return [...head, ...itemsOf(body.output)];
 }
 
 /** The response itself and the conversation that it went into. */

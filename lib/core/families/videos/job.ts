@@ -36,7 +36,7 @@ const viewed = [
 export const videoJobs: JobReader = {
   kind: 'video',
   pollPath: ({ id }) => `/videos/${encodeURIComponent(id)}`,
-  made: (facts, view) => {
+  made: ({ extends: _, ...facts }, view) => {
     const seconds = secondsIn(view.seconds) ?? facts.seconds;
     return { ...factsOf(facts, view), ...(seconds === undefined ? {} : { seconds }) };
   },
@@ -46,8 +46,9 @@ export const videoJobs: JobReader = {
     // An unknown word is not an end.
     const status = textIn(video.status) ?? '';
     const state = Object.hasOwn(states, status) ? (states[status] ?? 'running') : 'running';
-    const report =
-      state === 'completed' ? videoReport(factsOf(facts, video), video.seconds, 1, SILENT_SECONDS) : null;
+    // An extension's length is that of the whole video, of which only the new part was made.
+    const told = facts.extends === 1 ? undefined : video.seconds;
+    const report = state === 'completed' ? videoReport(factsOf(facts, video), told, 1, SILENT_SECONDS) : null;
     return { state, report, view: viewOf(video) };
   },
 };
@@ -57,6 +58,13 @@ export function shownVideos(answer: unknown): readonly ShownResource[] {
   const video = videoIn(answer);
   const id = video && textIn(video.id);
   return id === null ? [] : [{ kind: 'video', id }];
+}
+
+/** The character that the answer to its creation shows. */
+export function shownCharacter(answer: unknown): readonly ShownResource[] {
+  const character = objectIn(answer);
+  const id = textIn(character?.id);
+  return id === null || (character?.error ?? null) !== null ? [] : [{ kind: 'character', id }];
 }
 
 /** A video object; null for an error, a deletion, a list or anything else. */

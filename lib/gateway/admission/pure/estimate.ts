@@ -46,7 +46,7 @@ export function estimate(ask: Ask, targets: readonly Target[], terms: HoldTerms)
   const textTokens = sent + Math.min(previousTokens, context) + SEARCH_TOKENS * ask.weight.searchTools;
   const media = mediaTokens(ask.weight, context);
   const inputTokens = textTokens + media.images + media.sound + media.files;
-  const text = ask.operation.budgeted ? outputBudget(ask, targets, terms) * ask.choices : 0;
+  const text = textBudget(ask, targets, terms);
   const outputTokens = ask.media?.tokens ?? ask.audio?.tokens ?? text;
 
   const highest = new HighestRates(inputTokens, tierOf(ask.serviceTier), ask, () => mentionsCache(ask));
@@ -137,6 +137,13 @@ function piecesOf({ media, audio }: Pick<Ask, 'media' | 'audio'>, rates: Rates, 
     pieces += BigInt(audio.ms) * (rates.audioMs ?? base.audioMs ?? 0n);
   }
   return pieces;
+}
+
+/** Output tokens of all choices; nothing can keep an unlimited operation to the key's maximum. */
+function textBudget(ask: Ask, targets: readonly Target[], terms: HoldTerms): number {
+  const { budgeted, unlimited } = ask.operation;
+  if (unlimited) return outputBudget(ask, targets, { ...terms, keyMaximum: null }) * ask.choices;
+  return budgeted ? outputBudget(ask, targets, terms) * ask.choices : 0;
 }
 
 /**

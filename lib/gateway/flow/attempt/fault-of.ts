@@ -21,6 +21,8 @@ export function faultOf(
   const fault = { ...said, message };
   if (fault.whose === 'client' || (status !== 404 && status !== 410)) return fault;
   const passes =
-    operation.resource !== undefined || (operation.steps === 'count' && fault.kind === 'unknown');
+    operation.resource !== undefined ||
+    operation.steps === 'stored' ||
+    (operation.steps === 'count' && fault.kind === 'unknown');
   return passes ? { ...fault, whose: 'client', kind: 'invalid_request' } : fault;
 }

@@ -69,6 +69,6 @@ function editsOf(ask: Ask, family: Family, target: Target, betas: string): reado
 
 function bodyOf({ operation, scan }: Ask): 'json' | 'form' | 'none' | 'content' {
   if (operation.download) return 'content';
-  if (operation.steps === 'stored') return 'none';
+  if (operation.fields === null) return 'none';
   return scan.upload ? 'form' : 'json';
 }

@@ -20,8 +20,9 @@ export function recordOf(call: Call, nowMono: number): CallRecord {
     keyId: call.snapshot?.key.id ?? '',
     family: (call.operation ?? unserved).family,
     operation: (call.operation ?? unserved).name,
-    requestedModel: call.ask?.requestedModel ?? call.ask?.model ?? call.params.model ?? null,
-    answeringModel: call.target?.model.id ?? null,
+    // What is stored without a model has none.
+    requestedModel: (call.ask?.requestedModel ?? call.ask?.model ?? call.params.model) || null,
+    answeringModel: call.target?.model.id || null,
     provider: call.target?.offer.provider.id ?? null,
     status: call.outcome.status,
     errorCode:

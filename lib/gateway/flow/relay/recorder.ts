@@ -2,6 +2,7 @@ import { Refused, unaccountable } from '#lib/core/errors';
 import { askedFacts } from '#lib/core/facts/job';
 import type { Resource, ShownResource } from '#lib/core/facts/resource';
 import { meteredUsage } from '#lib/core/metering/anomaly';
+import { estimateInput } from '#lib/core/metering/estimate-input';
 import type { Meter } from '#lib/core/metering/meter';
 import { type Usage, usedTokens } from '#lib/core/metering/usage';
 import type { AnsweredCall } from '#lib/gateway/flow/call/call';
@@ -48,7 +49,7 @@ export class Recorder {
   keepNew(): Promise<void> | null {
     const shown = this.#meter.shown;
     if (shown.length === this.#seen) return null;
-    const fresh = shown.slice(this.#seen).filter((one) => !this.#isOwn(one));
+    const fresh = shown.slice(this.#seen).filter((one) => one.view !== undefined || !this.#isOwn(one));
     this.#seen = shown.length;
     return fresh.length === 0 ? null : this.#keep(fresh);
   }
@@ -99,6 +100,8 @@ export class Recorder {
       if (resource && operation.resourceEffect) {
         if (jobBefore !== null) await jobs?.removed(resource.callId, jobBefore, answer ?? null);
         if (operation.resourceEffect === 'delete') await resources?.forget(resource);
+        if (operation.resourceEffect === 'extend')
+          await resources?.keep(id, [{ ...resource, tokens: resource.tokens + this.#written() }]);
       } else if (answer !== undefined && answer !== null) {
         const seen = this.#storedSettled;
         if (resource?.job && operation.method === 'GET' && !seen) await jobs?.saw(resource.callId, answer);
@@ -185,7 +188,7 @@ export class Recorder {
   }
 
   /** What a stored answer shows was made by the call that made its resource. */
-  #resourceOf({ kind, id }: ShownResource, usage: Usage): Resource {
+  #resourceOf({ kind, id, view }: ShownResource, usage: Usage): Resource {
     const { resource, snapshot, startMs, id: callId, operation, target } = this.#call;
     const made = operation.steps === 'stored' ? resource : null;
     const { model, offer } = target;
@@ -200,9 +203,16 @@ export class Recorder {
       upstreamModel: made?.upstreamModel ?? offer.upstreamModel,
       callId: made?.callId ?? callId,
       job: false,
-      tokens: isContinued({ kind }) ? usedTokens(usage) : 0,
+      tokens: isContinued({ kind }) ? usedTokens(usage) + this.#written() : 0,
       createdAtMs: made?.createdAtMs ?? startMs,
+      ...(view === undefined ? {} : { view, viewedAtMs: this.#runtime.clock.now() }),
     };
+  }
+
+  /** Tokens that the body of a stored operation puts where later calls read them (contract: jobs/continued-tokens). */
+  #written(): number {
+    const { operation, ask } = this.#call;
+    return operation.steps === 'stored' && operation.fields ? estimateInput(ask.weight) : 0;
   }
 
   /** What the path names is recorded already. */

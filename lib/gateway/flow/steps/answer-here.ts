@@ -1,4 +1,6 @@
 import { isRefusal, Refused, refusal, unaccountable } from '#lib/core/errors';
+import type { ResourcePage } from '#lib/core/facts/resource';
+import type { Operation } from '#lib/core/families/family';
 import { listedFamilies, modelsAnswer } from '#lib/core/families/models';
 import { type AuthenticatedCall, allowsTranslation, type FamilyCall } from '#lib/gateway/flow/call/call';
 import type { HeaderList } from '#lib/gateway/flow/lane';
@@ -6,10 +8,6 @@ import type { SendLastByte } from '#lib/gateway/flow/relay/parts';
 import type { Runtime } from '#lib/gateway/flow/runtime';
 import { aliasEntries, resolveName } from '#lib/gateway/routing/names/resolve';
 import { callableFamilies, isAvailable } from '#lib/gateway/routing/pure/exclude';
-
-/** Jobs of a page: usually, and at most. */
-const USUAL_JOBS = 20;
-const MOST_JOBS = 100;
 
 /** The models that the key may call, or one of them (contract: families/model-lists). */
 export function answerModels(runtime: Runtime, call: AuthenticatedCall): SendLastByte {
@@ -41,20 +39,20 @@ export function answerModels(runtime: Runtime, call: AuthenticatedCall): SendLas
   return answerWith(call, answer);
 }
 
+type Lists = NonNullable<Operation['lists']>;
+
 /**
- * One page of the workspace's jobs of a family; a provider's own list would show those of other workspaces too. The
- * query is that of its SDKs: `limit` (0 to 100, default 20), `order` (default `desc`), `after` (the last id of the page
- * before).
+ * One page of what the workspace has of a kind (contract: jobs/job-list, jobs/resource-list); a provider's own list
+ * would show that of other workspaces too. The query is that of its SDKs: `limit`, `order`, `after` (the last id of the
+ * page before), and the filters of the operation.
  * @throws Refused `invalid_body` for another value; `local_quota_not_configured`.
  */
-export async function answerJobList(runtime: Runtime, call: FamilyCall): Promise<SendLastByte> {
-  const kind = call.family.jobs?.kind;
-  if (!kind) throw new Error('an operation without a resource lists the jobs of its family');
+export async function answerList(runtime: Runtime, call: FamilyCall, lists: Lists): Promise<SendLastByte> {
   const query = new URLSearchParams(call.query);
-  const page = { after: query.get('after') || null, limit: limitIn(query), order: orderIn(query) };
+  const after = query.get('after') || null;
+  const page = { after, limit: limitIn(query, lists), order: orderIn(query, lists) };
   try {
-    if (!runtime.jobs) throw new Error('this process keeps no jobs');
-    const { views, more } = await runtime.jobs.list(call.snapshot.workspace.id, kind, page);
+    const { views, more } = await viewsOf(runtime, call, { ...page, lists, query });
     return answerWith(call, {
       object: 'list',
       data: views,
@@ -64,23 +62,62 @@ export async function answerJobList(runtime: Runtime, call: FamilyCall): Promise
     });
   } catch (error) {
     runtime.report(error, call.id);
-    throw new Refused(unaccountable('cannot list jobs right now'));
+    throw new Refused(unaccountable('cannot list what is stored right now'));
   }
 }
 
-function limitIn(query: URLSearchParams): number {
+interface Page {
+  readonly after: string | null;
+  readonly limit: number;
+  readonly order: 'asc' | 'desc';
+  readonly lists: Lists;
+  readonly query: URLSearchParams;
+}
+
+/** Jobs have rows of their own, which say how they stand. */
+async function viewsOf(
+  { jobs, resources }: Runtime,
+  { family, snapshot }: FamilyCall,
+  { lists, query, ...page }: Page,
+) {
+  const workspaceId = snapshot.workspace.id;
+  const kind = lists.of;
+  if (family.jobs?.kind === kind) {
+    if (!jobs) throw new Error('this process keeps no jobs');
+    return jobs.list(workspaceId, kind, page);
+  }
+  if (!resources) throw new Error('this process keeps no resources');
+  return resources.list(workspaceId, { ...page, kind, family: family.id, ...filtersIn(query, lists) });
+}
+
+/** `metadata[key]=value`, and what else the operation filters by. */
+function filtersIn(query: URLSearchParams, { filters = [] }: Lists): Pick<ResourcePage, 'having' | 'model'> {
+  const having: Record<string, unknown> = {};
+  const metadata: Record<string, string> = {};
+  for (const [name, value] of query) {
+    const key = /^metadata\[(.+)\]$/.exec(name)?.[1];
+    if (key !== undefined && filters.includes('metadata')) metadata[key] = value;
+    else if (name !== 'model' && filters.includes(name)) having[name] = value;
+  }
+  if (Object.keys(metadata).length > 0) having.metadata = metadata;
+  const model = filters.includes('model') ? query.get('model') || null : null;
+  return { having: Object.keys(having).length > 0 ? having : null, model };
+}
+
+function limitIn(query: URLSearchParams, { usual, most }: Lists): number {
   const given = query.get('limit') ?? '';
-  if (given === '') return USUAL_JOBS;
-  const limit = /^\d{1,3}$/.test(given) ? Number(given) : Number.NaN;
-  if (limit <= MOST_JOBS) return limit;
+  if (given === '') return usual;
+  const limit = /^\d{1,5}$/.test(given) ? Number(given) : Number.NaN;
+  if (limit <= most) return limit;
   throw new Refused(
-    refusal('invalid_body', `The query parameter "limit" must be a whole number from 0 to ${MOST_JOBS}.`),
+    refusal('invalid_body', `The query parameter "limit" must be a whole number from 0 to ${most}.`),
   );
 }
 
-function orderIn(query: URLSearchParams): 'asc' | 'desc' {
+function orderIn(query: URLSearchParams, { order }: Lists): 'asc' | 'desc' {
   const given = query.get('order') ?? '';
-  if (given === '' || given === 'desc' || given === 'asc') return given === 'asc' ? 'asc' : 'desc';
+  if (given === '') return order;
+  if (given === 'desc' || given === 'asc') return given;
   throw new Refused(refusal('invalid_body', 'The query parameter "order" must be "asc" or "desc".'));
 }
 

@@ -1,7 +1,8 @@
-import { type Refusal, Refused, refusal, unaccountable } from '#lib/core/errors';
-import type { Resource, ResourceKind } from '#lib/core/facts/resource';
+import { isRefusal, type Refusal, Refused, refusal, unaccountable } from '#lib/core/errors';
+import type { Resource, ResourceKind, Resources } from '#lib/core/facts/resource';
 import type { Ask, Operation } from '#lib/core/families/family';
-import type { Scan } from '#lib/core/families/scan';
+import { wrongType } from '#lib/core/families/reading/fields';
+import { dropFindings, type Scan } from '#lib/core/families/scan';
 import {
   type AskedCall,
   type AuthenticatedCall,
@@ -10,6 +11,7 @@ import {
   type StoredCall,
 } from '#lib/gateway/flow/call/call';
 import type { Runtime } from '#lib/gateway/flow/runtime';
+import { readBody } from '#lib/gateway/flow/upload/read-body';
 
 type NamedResource = NonNullable<Operation['resource']>;
 
@@ -25,18 +27,67 @@ export async function ownResource(
 ): Promise<StoredCall> {
   const resource = await findOwned(runtime, call, kind, call.params[param] ?? '');
   if (!resource || resource.family !== call.family.id) throw new Refused(unknown(kind));
+  await ownWithin(runtime, call);
   return extendCall(call, { resource, pinned: resource });
 }
 
+/**
+ * What the path names inside of it may be unknown, since its provider does not show everything at once; but what
+ * another workspace has is not found.
+ */
+async function ownWithin(runtime: Runtime, call: FamilyCall): Promise<void> {
+  const { within } = call.operation;
+  if (!within) return;
+  const { kind } = within;
+  const id = call.params[within.param] ?? '';
+  if (await findOwned(runtime, call, kind, id)) return;
+  const free = await lookUp(runtime, call, (resources) =>
+    resources.unclaimed(call.snapshot.workspace.id, [{ kind, id }]),
+  );
+  if (free.length === 0) throw new Refused(unknown(kind));
+}
+
 /** A remix takes its model, and length and size as far as they are known, from its source (contract: jobs/remix). */
-export async function remixOf(runtime: Runtime, call: StoredCall): Promise<StoredCall> {
+export async function remixOf<Stage extends StoredCall>(runtime: Runtime, call: Stage): Promise<Stage> {
   const made = await madeOf(runtime, call, call.resource);
   return extendCall(call, { params: { ...made, ...call.params, model: call.resource.modelId } });
 }
 
-/** The ask of a stored operation follows from the resource that its path names; there is no body to read. */
-export function askOfStored(call: StoredCall): StoredCall & AskedCall {
-  return extendCall(call, { ask: askFor(call) });
+/**
+ * What the body starts from must be the workspace's own; from here on the call is one about it, as if the path named it.
+ * @throws Refused `not_found`, `invalid_body`.
+ */
+export async function fromSource<Stage extends FamilyCall>(
+  runtime: Runtime,
+  call: Stage,
+  { found }: Pick<Scan, 'found'>,
+): Promise<Stage> {
+  const { source } = call.operation;
+  const named = source && found.get(source.field);
+  if (!source || !named) return call;
+  if (typeof named.value !== 'string') throw new Refused(wrongType(named, 'a string'));
+  const resource = await findOwned(runtime, call, source.kind, named.value);
+  if (!resource || resource.family !== call.family.id) throw new Refused(unknown(source.kind));
+  return remixOf(runtime, extendCall(call, { resource, pinned: resource }));
+}
+
+/**
+ * The ask of a stored operation follows from the resource that its path names. A body is only checked for what it
+ * refers to, and sent as it is.
+ * @throws Refused `invalid_body`.
+ */
+export async function askOfStored<Stage extends FamilyCall>(
+  runtime: Runtime,
+  call: Stage,
+): Promise<Stage & AskedCall> {
+  const { operation, arrival, snapshot, family, params } = call;
+  if (operation.fields === null) return extendCall(call, { ask: askFor(call, noBody) });
+  const scan = await readBody(runtime, arrival, operation, snapshot.key.id);
+  const ask = askFor(call, scan);
+  const read = family.readStored?.({ operation, params, scan }) ?? {};
+  dropFindings(scan);
+  if (isRefusal(read)) throw new Refused(read);
+  return extendCall(call, { ask: { ...ask, ...read } });
 }
 
 /** What is known of the job that a remix starts from; nothing when that cannot be read: its hold is then larger. */
@@ -62,9 +113,17 @@ export async function findOwned(
   kind: ResourceKind,
   id: string,
 ): Promise<Resource | null> {
+  return lookUp(runtime, call, (resources) => resources.find(call.snapshot.workspace.id, kind, id));
+}
+
+async function lookUp<Found>(
+  runtime: Runtime,
+  call: AuthenticatedCall,
+  ask: (resources: Resources) => Found | Promise<Found>,
+): Promise<Found> {
   try {
     if (!runtime.resources) throw new Error('this process keeps no resources');
-    return await runtime.resources.find(call.snapshot.workspace.id, kind, id);
+    return await ask(runtime.resources);
   } catch (error) {
     runtime.report(error, call.id);
     throw new Refused(unaccountable('cannot look up stored resources right now'));
@@ -79,17 +138,17 @@ export function unknown(kind: ResourceKind): Refusal {
   );
 }
 
-function askFor({ operation, params, query, resource }: StoredCall): Ask {
+function askFor({ operation, params, query, resource }: FamilyCall, scan: Scan): Ask {
   return {
     operation,
     params,
-    model: resource.modelId,
+    model: resource?.modelId ?? '',
     stream: query.includes('stream') && new URLSearchParams(query).get('stream') === 'true',
     budget: null,
     choices: 1,
     serviceTier: null,
     weight: { textBytes: 0, images: 0, audioVideoBytes: 0, fileBytes: 0, searchTools: 0 },
-    scan: noBody,
+    scan,
   };
 }
 

@@ -4,6 +4,7 @@ import { checkBudget, checkModel } from '#lib/gateway/admission/pure/decide';
 import { type AskedCall, allowsTranslation, extendCall, type FamilyCall } from '#lib/gateway/flow/call/call';
 import type { Runtime } from '#lib/gateway/flow/runtime';
 import { authenticate } from '#lib/gateway/flow/steps/authenticate';
+import { fromSource } from '#lib/gateway/flow/steps/own-resource';
 import { readBody } from '#lib/gateway/flow/upload/read-body';
 import { checkFamily } from '#lib/gateway/routing/check-family';
 import { resolveNames } from '#lib/gateway/routing/names/resolve';
@@ -14,7 +15,7 @@ import { isEstimable, isTranslatable } from '#lib/gateway/routing/pure/translate
 export function parseAsk(runtime: Runtime, call: FamilyCall): Promise<AskedCall> {
   const { arrival, operation, snapshot } = call;
   const read = readBody(runtime, arrival, operation, snapshot.key.id);
-  if (call.placed) return read.then((scanned) => validateLate(runtime, call, scanned));
+  if (call.placed || operation.source) return read.then((scanned) => validateLate(runtime, call, scanned));
   return read.then((scanned) => validateAsk(runtime, call, scanned));
 }
 
@@ -23,7 +24,8 @@ export function parseAsk(runtime: Runtime, call: FamilyCall): Promise<AskedCall>
  * (contract: authentication/change-in-force).
  */
 async function validateLate(runtime: Runtime, call: FamilyCall, scanned: Scan): Promise<AskedCall> {
-  return validateAsk(runtime, await authenticate(runtime, call), scanned);
+  const known = call.placed ? await authenticate(runtime, call) : call;
+  return validateAsk(runtime, await fromSource(runtime, known, scanned), scanned);
 }
 
 function validateAsk(runtime: Runtime, call: FamilyCall, scanned: Scan): AskedCall {

@@ -8,6 +8,7 @@ import {
   type StoredCall,
 } from '#lib/gateway/flow/call/call';
 import type { Runtime } from '#lib/gateway/flow/runtime';
+import { planPlaced } from '#lib/gateway/routing/plan-placed';
 import { planStored } from '#lib/gateway/routing/plan-stored';
 import { plan } from '#lib/gateway/routing/pure/plan';
 import { ClientRequest } from '#lib/gateway/translation/pure/client-request';
@@ -44,6 +45,26 @@ export function planCall(runtime: Runtime, call: AskedCall): PlannedCall {
     noFallback: call.arrival.headers['x-no-fallback']?.trim().toLowerCase() === 'true',
   });
   return extendCall(call, { plan: planned, catalogue, clientRequest });
+}
+
+/** Where a call goes that has a provider store something and names no model (contract: routing/no-model). */
+export function planPlacedCall(runtime: Runtime, call: AskedCall): PlannedCall {
+  const { ask, snapshot, family, arrival, operation } = call;
+  const { stores } = operation;
+  if (!stores) throw new Error(`${operation.name} has no provider store anything new`);
+  const catalogue = runtime.catalogue();
+  const planned = planPlaced({
+    ask,
+    family: family.id,
+    stores,
+    named: arrival.headers['x-provider']?.trim() || null,
+    catalogue,
+    policies: snapshot.policies,
+    healthOf: runtime.health.of,
+    callId: call.id,
+    nowMs: runtime.clock.now(),
+  });
+  return extendCall(call, { plan: planned, catalogue });
 }
 
 /** Where a call about something that a provider keeps goes: to that provider. */

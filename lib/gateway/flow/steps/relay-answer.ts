@@ -100,7 +100,8 @@ function answerHeaders(call: AnsweredCall, answer: GivenAnswer, streamed: boolea
       : // No content has no length either.
         headersToClient(exchange.headers, streamed || exchange.status === 204, target.credential.secret);
   for (const text of call.headers) headers.push(text);
-  headers.push('x-answered-model', target.model.id, 'x-answered-provider', target.offer.provider.id);
+  if (target.model.id !== '') headers.push('x-answered-model', target.model.id);
+  headers.push('x-answered-provider', target.offer.provider.id);
   headers.push('x-attempts', String(call.outcome.attempts.length));
   // Not the newest attempt's: an earlier answer passes when the last attempt got none.
   const upstreamId = providerRequestId(exchange.headers, target.credential.secret);

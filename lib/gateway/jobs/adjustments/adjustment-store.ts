@@ -2,8 +2,8 @@ import type { Pool, PoolClient } from 'pg';
 import type { FamilyId } from '#lib/core/families/ids';
 import type { UsageReport } from '#lib/core/metering/usage';
 import { type PricesOf, settleAdjustment } from '#lib/gateway/jobs/adjustments/settle-adjustment';
-import { jsonText } from '#lib/gateway/jobs/json-text';
 import type { FlaggedCharge } from '#lib/gateway/metrics/charge-flags';
+import { jsonText } from '#lib/platform/data/json-text';
 import { type Query, queryWithin } from '#lib/platform/data/query-within';
 import { repeatable } from '#lib/platform/data/transaction/repeatable';
 

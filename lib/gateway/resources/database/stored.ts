@@ -1,9 +1,16 @@
 import type { Pool, PoolClient } from 'pg';
-import type { Resource, ShownResource } from '#lib/core/facts/resource';
+import {
+  lastingKinds,
+  type Resource,
+  type ResourcePage,
+  type ResourceView,
+  type ShownResource,
+} from '#lib/core/facts/resource';
 import { keptMs, nameOf, type ResourceName } from '#lib/gateway/resources/resources';
 import { isStorable, readResource, resourceRows } from '#lib/gateway/resources/row';
 import type { KeepEntry } from '#lib/gateway/settlement/pure/entry';
 import { publish } from '#lib/platform/data/change';
+import { jsonText } from '#lib/platform/data/json-text';
 import { transact } from '#lib/platform/data/transaction/transaction';
 
 /** Every look-up is scoped by workspace. What a job used is known when it has ended. */
@@ -15,7 +22,7 @@ const readStatement = `
   FROM unnest($1::uuid[], $2::text[], $3::text[]) AS asked (workspace_id, kind, id)
   JOIN resource r USING (workspace_id, kind, id)
   LEFT JOIN job j ON r.job AND j.call_id = r.call_id
-  WHERE r.deleted_at IS NULL AND r.created_at > now() - $4 * interval '1 millisecond'`;
+  WHERE r.deleted_at IS NULL AND (r.kind = ANY ($5) OR r.created_at > now() - $4 * interval '1 millisecond')`;
 
 /** Those of `names` that are there: not deleted, at most 30 days old. */
 export async function readResources(
@@ -27,6 +34,7 @@ export async function readResources(
     names.map(({ kind }) => kind),
     names.map(({ id }) => id),
     keptMs,
+    lastingKinds,
   ]);
   return rows.map(readResource);
 }
@@ -83,21 +91,56 @@ export async function forgetResource(pool: Pool, resource: Resource): Promise<vo
   });
 }
 
+const pageOf = (order: 'asc' | 'desc') => `
+  SELECT r.view FROM resource r
+  WHERE r.workspace_id = $1 AND r.kind = $2 AND r.family = $3 AND r.deleted_at IS NULL AND r.view IS NOT NULL
+    AND r.created_at >= $4 AND ($5::jsonb IS NULL OR r.view @> $5::jsonb)
+    AND ($6::text IS NULL OR $6 IN (r.model_id, r.upstream_model, r.view->>'model'))
+    AND ($7::text IS NULL OR (r.created_at, r.id) ${order === 'asc' ? '>' : '<'} (
+      SELECT a.created_at, a.id FROM resource a WHERE a.workspace_id = $1 AND a.kind = $2 AND a.id = $7))
+  ORDER BY r.created_at ${order}, r.id ${order} LIMIT $8`;
+
+/** One page of what lists show; of an unknown `after`, nothing (contract: jobs/resource-list). */
+export async function listResources(
+  pool: Pool,
+  workspaceId: string,
+  page: ResourcePage,
+  sinceMs: number,
+): Promise<{ readonly views: readonly ResourceView[]; readonly more: boolean }> {
+  const { kind, family, after, limit, order, having, model } = page;
+  const storable = [after, model].every((text) => text === null || isStorable({ id: text }));
+  if (!storable) return { views: [], more: false };
+  const { rows } = await pool.query<{ view: ResourceView }>(pageOf(order), [
+    workspaceId,
+    kind,
+    family,
+    new Date(sinceMs),
+    having === null ? null : jsonText(having),
+    model,
+    after,
+    limit + 1,
+  ]);
+  return { views: rows.slice(0, limit).map(({ view }) => view), more: rows.length > limit };
+}
+
 /**
- * The first workspace owns it; what comes again may only add what it used. A deleted one stays deleted. $1: a
- * JSON array of rows, in which a resource may occur twice.
+ * The first workspace owns it; what comes again may only add what it used, and what lists show if that is newer. A
+ * deleted one stays deleted. $1: a JSON array of rows, in which a resource may occur twice.
  */
+const newerView = "coalesce(excluded.viewed_at > coalesce(resource.viewed_at, '-infinity'), false)";
 const statement = `
   INSERT INTO resource (workspace_id, kind, id, provider_id, family, model_id, upstream_model, call_id, job,
-    tokens, created_at, credential)
+    tokens, created_at, credential, view, viewed_at)
   SELECT DISTINCT ON (workspace_id, kind, id) workspace_id, kind, id, provider_id, family, model_id,
-    upstream_model, call_id, job, tokens, created_at, credential
+    upstream_model, call_id, job, tokens, created_at, credential, view, viewed_at
   FROM json_to_recordset($1::json) AS r (workspace_id uuid, kind text, id text, provider_id text, family text,
     model_id text, upstream_model text, call_id uuid, job boolean, tokens bigint, created_at timestamptz,
-    credential text)
-  ORDER BY workspace_id, kind, id, tokens DESC, created_at
-  ON CONFLICT (workspace_id, kind, id) DO UPDATE SET tokens = excluded.tokens
-    WHERE resource.tokens < excluded.tokens`;
+    credential text, view jsonb, viewed_at timestamptz)
+  ORDER BY workspace_id, kind, id, viewed_at DESC NULLS LAST, tokens DESC, created_at
+  ON CONFLICT (workspace_id, kind, id) DO UPDATE SET tokens = greatest(resource.tokens, excluded.tokens),
+    view = CASE WHEN ${newerView} THEN excluded.view ELSE resource.view END,
+    viewed_at = CASE WHEN ${newerView} THEN excluded.viewed_at ELSE resource.viewed_at END
+    WHERE resource.tokens < excluded.tokens OR ${newerView}`;
 
 /** Inserts what the journal kept, as part of a settlement; repeated, it changes nothing. */
 export async function keepResources(client: PoolClient, entries: readonly KeepEntry[]): Promise<void> {

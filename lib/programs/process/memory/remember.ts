@@ -1,4 +1,9 @@
-import { forgetResource, readResources, unclaimedResources } from '#lib/gateway/resources/database/stored';
+import {
+  forgetResource,
+  listResources,
+  readResources,
+  unclaimedResources,
+} from '#lib/gateway/resources/database/stored';
 import { createResources } from '#lib/gateway/resources/resources';
 import type { Journal } from '#lib/gateway/settlement/pure/entry';
 import { createChangeFeed } from '#lib/gateway/snapshot/changes';
@@ -54,6 +59,7 @@ export async function remember(parts: MemoryParts) {
     journal: parts.journal,
     read: (names) => readResources(db.pool, names),
     unclaimed: (workspaceId, shown) => unclaimedResources(db.pool, workspaceId, shown),
+    list: (workspaceId, page, sinceMs) => listResources(db.pool, workspaceId, page, sinceMs),
     forget: (resource) => forgetResource(db.pool, resource),
   });
 

@@ -5,6 +5,7 @@ import { type Attribute, present } from '#lib/programs/telemetry/spans/span';
 const operations: Readonly<Record<string, { readonly name: string; readonly output?: string }>> = {
   'chat.create': { name: 'chat' },
   'responses.create': { name: 'chat' },
+  'responses.compact': { name: 'chat' },
   'messages.create': { name: 'chat' },
   'content.generate': { name: 'generate_content' },
   'content.stream': { name: 'generate_content' },
@@ -19,6 +20,8 @@ const operations: Readonly<Record<string, { readonly name: string; readonly outp
   'images.generate': { name: 'generate_content', output: 'image' },
   'images.edit': { name: 'generate_content', output: 'image' },
   'videos.create': { name: 'generate_content', output: 'video' },
+  'videos.edit': { name: 'generate_content', output: 'video' },
+  'videos.extend': { name: 'generate_content', output: 'video' },
   'videos.remix': { name: 'generate_content', output: 'video' },
 };
 

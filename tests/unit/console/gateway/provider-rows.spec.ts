@@ -26,8 +26,9 @@ describe('the row of a provider', () => {
     name: 'A',
     families,
     auth: null,
-      onDisconnect: 'drain',
+    onDisconnect: 'drain',
     pricesFrom: null,
+    stores: [] as string[],
     offers: 2,
   } as const;
   const credential: ShownCredential = {

@@ -281,7 +281,7 @@ describe('the operations', () => {
   });
 
   it('operations that are not on the list are not served', () => {
-    expect(match('POST', '/v1/responses/compact')).toMatchObject({ code: 'not_found' });
+    expect(match('POST', '/v1/responses/compress')).toMatchObject({ code: 'not_found' });
     expect(match('GET', '/v1/responses')).toMatchObject({ code: 'method_not_allowed' });
     expect(match('GET', '/v1/responses/resp_1/output_items')).toMatchObject({ code: 'not_found' });
   });

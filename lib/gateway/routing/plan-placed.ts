@@ -1,0 +1,107 @@
+import { type Refusal, refusal } from '#lib/core/errors';
+import type { Catalogue, OfferFacts, Policy, ProviderFacts } from '#lib/core/facts/snapshot';
+import type { StoreName } from '#lib/core/facts/stores';
+import type { Ask } from '#lib/core/families/family';
+import type { FamilyId } from '#lib/core/families/ids';
+import type { OfferHealth } from '#lib/gateway/routing/health';
+import { lentOffer } from '#lib/gateway/routing/plan-stored';
+import { orderPool } from '#lib/gateway/routing/pure/pool';
+import { type Rules, rulesFor } from '#lib/gateway/routing/pure/rules';
+import type { Plan, Target } from '#lib/gateway/routing/pure/target';
+import { timeLimitsOf } from '#lib/gateway/routing/pure/time-limits';
+
+export interface PlacedPlanInput {
+  readonly ask: Ask;
+  readonly family: FamilyId;
+  readonly stores: StoreName;
+  /** The header `X-Provider`; null: absent or empty. */
+  readonly named: string | null;
+  readonly catalogue: Catalogue;
+  readonly policies: ReadonlyMap<string, Policy>;
+  readonly healthOf: (offerId: string) => OfferHealth;
+  readonly callId: string;
+  readonly nowMs: number;
+}
+
+/** Where a request goes that names no model (contract: routing/no-model). Pure. */
+export function planPlaced(input: PlacedPlanInput): Plan {
+  const rules = rulesFor(input.policies, '');
+  const timeLimits = timeLimitsOf(rules.policy, input.ask);
+  const found = chosen(input, rules);
+  return 'code' in found
+    ? { targets: [], attempts: 1, timeLimits, failure: found }
+    : { targets: [found], attempts: 1, timeLimits, failure: null };
+}
+
+function chosen(input: PlacedPlanInput, rules: Rules): Target | Refusal {
+  const { stores, named, catalogue } = input;
+  const storing = [...catalogue.providers.values()].filter(
+    ({ id, stores: all }) =>
+      all.has(stores) && (rules.only === null || rules.only.has(id)) && !rules.ignore?.has(id),
+  );
+  if (named !== null && !storing.some(({ id }) => id === named)) return notThere(named, stores, storing);
+  const ready = storing.flatMap((provider) => targetAt(provider, input) ?? []);
+  const at = (id: string | undefined) => ready.find(({ offer }) => offer.provider.id === id);
+  if (named !== null) return at(named) ?? unreachable([named]);
+  const [first, ...others] = ready;
+  const preferred = at(rules.order.find((id) => at(id) !== undefined));
+  if (preferred || (first && others.length === 0)) return preferred ?? first ?? unreachable([]);
+  return first ? undecided(stores, ready) : nowhere(stores, storing);
+}
+
+function targetAt(provider: ProviderFacts, input: PlacedPlanInput): Target | null {
+  const { family, catalogue, callId, healthOf, nowMs } = input;
+  const address = provider.families.get(family);
+  const lent = lentOffer({ providerId: provider.id, family, modelId: '' }, catalogue);
+  const model = lent && catalogue.models.get(lent.modelId);
+  if (address?.state !== 'ready' || !lent?.price || !model) return null;
+  const offer: OfferFacts = { ...lent, modelId: '', upstreamModel: '' };
+  const pool = orderPool(offer, { callId, health: healthOf(offer.id), nowMs, holder: null });
+  const [credential] = pool;
+  if (!credential) return null;
+  return {
+    model: { ...model, id: '' },
+    offer,
+    family,
+    address: address.url,
+    credential,
+    pool,
+    price: lent.price,
+    injectBudget: null,
+  };
+}
+
+function notThere(named: string, stores: StoreName, storing: readonly ProviderFacts[]): Refusal {
+  const others = storing.length > 0 ? `name one of: ${idsOf(storing)}` : 'leave the header out';
+  return refusal(
+    'invalid_body',
+    `The header X-Provider names "${named.slice(0, 64)}", which does not store ${stores} for this workspace; ${others}.`,
+  );
+}
+
+function undecided(stores: StoreName, ready: readonly Target[]): Refusal {
+  const ids = idsOf(ready.map(({ offer }) => offer.provider));
+  return refusal(
+    'invalid_body',
+    `Several providers store ${stores} (${ids}), and the request names no model; name one in the header X-Provider, or in "order" of the routing policy.`,
+  );
+}
+
+function nowhere(stores: StoreName, storing: readonly ProviderFacts[]): Refusal {
+  if (storing.length > 0) return unreachable(storing.map(({ id }) => id));
+  return refusal(
+    'invalid_body',
+    `No provider stores ${stores} for this workspace; the gateway's operator decides which do ("stores" in the catalogue), and the routing policy which of them are used.`,
+  );
+}
+
+function unreachable(ids: readonly string[]): Refusal {
+  return refusal(
+    'missing_upstream_base_url',
+    `The provider (${ids.join(', ')}) lacks an address, a credential or a priced offer; the gateway's operator must configure it.`,
+  );
+}
+
+function idsOf(providers: readonly ProviderFacts[]): string {
+  return providers.map(({ id }) => id).join(', ');
+}
