@@ -72,12 +72,15 @@ models:
 
   await page.goto(`/operator/models/${own}/m`);
   const history = page.getByRole('region', { name: `Prices at ${own}`, exact: true });
+  const rate = (provider: string, name: string) =>
+    page.getByRole('group', { name: `Price at ${provider}` }).getByRole('textbox', { name, exact: true });
   for (const [input, from, state] of [
     ['3', '', 'In effect'],
     ['5', '2199-01-31T00:00', 'Scheduled'],
   ] as const) {
     await expect(async () => {
-      await page.getByLabel(`Price at ${own}`).fill(JSON.stringify({ input }));
+      await rate(own, 'Input').fill(`$${input}`);
+      await rate(own, 'Output').fill('');
       await page.getByRole('button', { name: 'Preview' }).press('Enter');
       await expect(page.getByLabel('In effect from')).toBeVisible({ timeout: 10_000 });
     }).toPass();
@@ -93,16 +96,15 @@ models:
 
   await page.goto('/operator/models/sandbox/priced-cache');
   await expect(page.getByRole('region', { name: 'Prices at sandbox' })).toContainText('In effect');
-  const box = page.getByLabel('Price at sandbox');
-  await expect(box).toHaveValue(/"output": "8"/);
-  const price = JSON.parse(await box.inputValue());
+  const box = rate('sandbox', 'Output');
+  await expect(box).toHaveValue('8');
   await expect(async () => {
-    await box.fill(JSON.stringify({ ...price, output: '16' }));
+    await box.fill('$16.00');
     await page.getByRole('button', { name: 'Preview' }).press('Enter');
     await expect(page.getByText('With this price')).toBeVisible({ timeout: 10_000 });
     await expect(page.locator('dl')).toContainText('+$', { timeout: 2_000 });
   }).toPass({ timeout: 120_000 });
-  await box.fill('{ "output": 16 }');
+  await box.fill('a lot');
   await page.getByRole('button', { name: 'Preview' }).press('Enter');
   await expect(page.getByRole('alert').filter({ hasText: 'decimal string' })).toBeVisible();
 });

@@ -47,10 +47,10 @@ describe('signing up (contract: control-plane/sign-up)', () => {
 
   it('takes a name, which others see, and refuses one that cannot be shown', async () => {
     const email = newEmail();
-    const { id, slug } = await signUpAs({ name: '  Ann Lee ', email, password });
+    const { id, slug } = await signUpAs({ name: '  Bea Long ', email, password });
     const user = await db.prisma.user.findUniqueOrThrow({ where: { id } });
-    expect(user.name).toBe('Ann Lee');
-    expect((await db.prisma.workspace.findUniqueOrThrow({ where: { slug } })).name).toBe('Ann Lee');
+    expect(user.name).toBe('Bea Long');
+    expect((await db.prisma.workspace.findUniqueOrThrow({ where: { slug } })).name).toBe('Bea Long');
     for (const name of ['', ' ', 'Ann\u202Elee', 'x'.repeat(101)])
       expect(await refusalOf(signUpAs({ name, email: newEmail(), password }))).toMatch(/name/);
   });

@@ -54,7 +54,7 @@ export default async function OperatorModelPage({ params }: OperatorModelPagePro
           offers={now.map(({ id, provider, bands }) => ({
             provider,
             version: id,
-            price: JSON.stringify(filePriceOf(bands), null, 2),
+            price: filePriceOf(bands),
           }))}
           preview={previewPriceAction}
           set={setPriceAction}
