@@ -24,10 +24,10 @@ const columns = [
   { title: 'Call' },
   { title: 'Workspace' },
   { title: 'Model' },
-  { title: 'Flag' },
+  { title: 'Flag', place: 'state' },
   { title: 'Reported' },
-  { title: 'Charged', right: true },
-];
+  { title: 'Charged', right: true, place: 'figure' },
+] as const;
 
 interface ChargesPageProps {
   searchParams: Promise<Record<string, string | string[] | undefined>>;
