@@ -59,7 +59,11 @@ export function OpenViewMenu({ workspace, page, parameters, views, fields, locke
               />
             }
           >
-            <span className="min-w-0 flex-1 truncate" dir="auto" title={one.name}>
+            <span
+              className="min-w-0 flex-1 truncate max-sm:whitespace-normal max-sm:[overflow-wrap:anywhere]"
+              dir="auto"
+              title={one.name}
+            >
               {one.name}
             </span>
             {sameQuery(one.query, query) ? <Check aria-hidden /> : null}
