@@ -7,7 +7,7 @@ import { classNames } from '#components/ui/class-names';
 import { FilterSheet } from '#components/ui/filter-sheet';
 import { inputStyle } from '#components/ui/input';
 import { NativeSelect } from '#components/ui/native-select';
-import { listAddress } from '#lib/console/list-address';
+import { listUrl } from '#lib/console/list-url';
 
 interface AuditFiltersProps {
   /** Path of the page. */
@@ -23,7 +23,7 @@ export function AuditFilters({ path, texts, actions, actors, zone }: AuditFilter
   const router = useRouter();
   const [chosen, setChosen] = useState(texts);
   const set = (name: string) => (text: string) => setChosen((before) => ({ ...before, [name]: text }));
-  const open = (next: Readonly<Record<string, string>>) => router.push(listAddress(path, next));
+  const open = (next: Readonly<Record<string, string>>) => router.push(listUrl(path, next));
 
   function choose(name: string, text: string) {
     const next = { ...chosen, [name]: text };

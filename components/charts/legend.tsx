@@ -42,7 +42,9 @@ export function Legend({ groups, only, onOnly }: LegendProps) {
             )}
           >
             <Swatch colour={colourOf(index, group.rest)} />
-            <span className="truncate">{group.label}</span>
+            <span className="truncate" title={group.label}>
+              {group.label}
+            </span>
           </button>
         </li>
       ))}

@@ -7,7 +7,7 @@ const OpenColumnMenu = later(() =>
   import('#components/columns/open-column-menu').then((all) => all.OpenColumnMenu),
 );
 
-/** The column menu of the log, loaded on demand. */
+/** The column menu of a table, loaded on demand. */
 export function ColumnMenu() {
   return (
     <OnDemand popup="menu" button={(button) => <ColumnsButton {...button} />} opened={<OpenColumnMenu />} />

@@ -5,6 +5,8 @@ import { Cell, HeadCell, Row, Table } from '#components/ui/table';
 export interface Column {
   readonly title: string;
   readonly right?: boolean;
+  /** Its title is only for screen readers: what can be done with a row. */
+  readonly silent?: boolean;
   /** Where a phone shows it; without it as a detail under its title. */
   readonly place?: 'figure' | 'state' | 'aside' | 'whole';
   /** How the list is sorted by it. */
@@ -27,14 +29,14 @@ export function InnerTable({ label, columns, rows, none }: InnerTableProps) {
     <Table label={label} framed={false}>
       <thead>
         <tr>
-          {columns.map(({ title, right, sort }) =>
+          {columns.map(({ title, right, silent, sort }) =>
             sort ? (
               <SortHead key={title} className={right ? 'text-right' : undefined} {...sort}>
                 {title}
               </SortHead>
             ) : (
               <HeadCell key={title} className={right ? 'text-right' : undefined}>
-                {title}
+                {silent ? <span className="sr-only">{title}</span> : title}
               </HeadCell>
             ),
           )}
@@ -61,5 +63,6 @@ export function InnerTable({ label, columns, rows, none }: InnerTableProps) {
 
 function placeOf(column: Column | undefined, at: number) {
   if (at === 0) return { place: 'title' } as const;
+  if (column?.silent) return { place: 'whole' } as const;
   return column?.place ? { place: column.place } : { label: column?.title ?? '' };
 }

@@ -9,7 +9,7 @@ import { ModelTable } from '#components/models/model-table';
 import { buttonStyle } from '#components/ui/button';
 import { EmptyState } from '#components/ui/empty-state';
 import { type ColumnOf, shownColumns } from '#lib/console/columns';
-import { listAddress } from '#lib/console/list-address';
+import { listUrl } from '#lib/console/list-url';
 import type { CatalogueView } from '#lib/console/models/list';
 import { allModels, modelRowOf } from '#lib/console/models/rows';
 
@@ -40,7 +40,7 @@ export function Catalogue({
   empty,
 }: CatalogueProps) {
   const { rows, compared, found, callable, hidden, page, pages, texts, faults } = view;
-  const address = (change: Record<string, string | null>) => listAddress(list, { ...texts, ...change });
+  const address = (change: Record<string, string | null>) => listUrl(list, { ...texts, ...change });
   const without = (id: string) =>
     address({ compare: compared.flatMap((model) => (model.id === id ? [] : model.id)).join(',') || null });
   const pageHref = (number: number) => address({ page: number > 1 ? String(number) : null });
@@ -108,7 +108,7 @@ export function Catalogue({
           icon={<SearchX />}
           title="No matching models"
           action={
-            <Link href={listAddress(list, { available: allModels })} className={buttonStyle()}>
+            <Link href={listUrl(list, { available: allModels })} className={buttonStyle()}>
               Show all models
             </Link>
           }

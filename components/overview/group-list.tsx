@@ -21,12 +21,15 @@ export function GroupList({ chart, more }: { chart: ChartData; more: string }) {
                 <Link
                   href={logHref(chart.logPath, group.filters, span)}
                   prefetch={false}
+                  title={group.label}
                   className="min-w-0 flex-1 truncate hover:underline"
                 >
                   {group.label}
                 </Link>
               ) : (
-                <span className="min-w-0 flex-1 truncate">{group.label}</span>
+                <span className="min-w-0 flex-1 truncate" title={group.label}>
+                  {group.label}
+                </span>
               )}
               <span className="tabular-nums" title={`$${group.cost}`}>
                 {showFigure(chart.kind, group.total)}

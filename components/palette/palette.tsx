@@ -81,7 +81,9 @@ function PaletteBody(props: PaletteProps) {
               {(entry: Entry) => (
                 <Autocomplete.Item key={entry.value} value={entry} onClick={entry.run} className={itemStyle}>
                   {entry.icon}
-                  <span className="min-w-0 truncate">{entry.label}</span>
+                  <span className="min-w-0 truncate" title={entry.label}>
+                    {entry.label}
+                  </span>
                   {entry.hint ? (
                     <span className="ml-auto max-w-[45%] truncate text-muted text-xs">{entry.hint}</span>
                   ) : null}

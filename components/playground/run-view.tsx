@@ -91,7 +91,9 @@ function Files({ files }: { files: readonly Attachment[] }) {
           ) : (
             <>
               <FileText aria-hidden className="size-4 shrink-0" />
-              <span className="min-w-0 truncate">{file.name}</span>
+              <span className="min-w-0 truncate" title={file.name}>
+                {file.name}
+              </span>
             </>
           )}
         </li>

@@ -41,7 +41,7 @@ export function AliasEditor() {
               className="grid gap-1.5 rounded-lg bg-sunken/60 p-2.5"
             >
               <header className="flex items-center justify-between gap-2">
-                <h4 className="break-all font-medium font-mono text-[0.8125rem]">{alias}</h4>
+                <h3 className="break-all font-medium font-mono text-[0.8125rem]">{alias}</h3>
                 <Button
                   tone="quiet"
                   size="smallIcon"

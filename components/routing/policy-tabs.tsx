@@ -39,7 +39,9 @@ export function PolicyTabs({ here, models, current, names, locked }: PolicyTabsP
               : 'bg-surface text-muted hover:text-ink',
           )}
         >
-          <span className="truncate">{model ?? 'Default'}</span>
+          <span className="truncate" title={model ?? undefined}>
+            {model ?? 'Default'}
+          </span>
         </Link>
       ))}
       {locked ? null : (

@@ -55,7 +55,7 @@ export function DialogBox({
         <BaseDialog.Viewport
           className={classNames(
             'fixed inset-0 z-50 grid justify-items-center overflow-y-auto p-3 data-[closed]:pointer-events-none sm:items-start sm:py-[8vh]',
-            sheet && 'max-sm:items-end max-sm:p-0',
+            sheet && 'max-sm:p-0',
           )}
         >
           <BaseDialog.Popup

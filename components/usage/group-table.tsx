@@ -102,12 +102,17 @@ export function GroupTable({ chart, heading, columns }: GroupTableProps) {
                     href={logHref(chart.logPath, group.filters, span)}
                     prefetch={false}
                     title={`Show these calls in the log: ${group.label}`}
-                    className="truncate font-medium hover:underline"
+                    className="truncate max-sm:whitespace-normal max-sm:[overflow-wrap:anywhere] font-medium hover:underline"
                   >
                     {group.label}
                   </Link>
                 ) : (
-                  <span className="truncate font-medium">{group.label}</span>
+                  <span
+                    className="truncate max-sm:whitespace-normal max-sm:[overflow-wrap:anywhere] font-medium"
+                    title={group.label}
+                  >
+                    {group.label}
+                  </span>
                 )}
               </span>
             </Cell>

@@ -17,7 +17,7 @@ function columnSet<Names extends Readonly<Record<string, string>>>(
   return { fixed, names, usual: Object.keys(names).filter((column) => !hidden.includes(column)) };
 }
 
-/** Every table whose columns can be chosen. */
+/** Every table whose columns can be chosen (contract: control-plane/chosen-columns). */
 export const columnSets = {
   log: columnSet(
     'Time',

@@ -19,8 +19,8 @@ export const keyFilters = {
 
 export const loadKeyFilters = createLoader(keyFilters);
 
-/** The URL of the list with these filters: `keyAddress('/acme/keys', { q: 'web' })`. */
-export const keyAddress = createSerializer(keyFilters);
+/** The URL of the list with these filters: `keyUrl('/acme/keys', { q: 'web' })`. */
+export const keyUrl = createSerializer(keyFilters);
 
 const wholeKey = /\b(mg_[0-9A-Za-z]{4})[0-9A-Za-z]{41}([0-9A-Za-z]{4})\b/g;
 

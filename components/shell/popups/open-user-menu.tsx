@@ -18,7 +18,9 @@ export function OpenUserMenu(user: UserMenuProps) {
   const { theme, setTheme } = useTheme();
   return (
     <Menu side="top" align="start" className="w-58" startOpen trigger={<UserButton {...user} />}>
-      <p className="truncate px-2 py-1.5 text-muted text-xs">{user.email}</p>
+      <p className="truncate px-2 py-1.5 text-muted text-xs" title={user.email}>
+        {user.email}
+      </p>
       <MenuSeparator />
       <MenuChoice
         label="Theme"

@@ -15,7 +15,13 @@ export function OpenWorkspaceSwitcher({ current, workspaces }: WorkspaceSwitcher
       {workspaces.map((workspace) => (
         <MenuItem key={workspace.slug} link={<Link href={`/${workspace.slug}`} />}>
           <Initial name={workspace.name} />
-          <span className="min-w-0 flex-1 truncate">{workspace.name}</span>
+          <span
+            className="min-w-0 flex-1 truncate max-sm:whitespace-normal max-sm:[overflow-wrap:anywhere]"
+            dir="auto"
+            title={workspace.name}
+          >
+            {workspace.name}
+          </span>
           {workspace.slug === current.slug ? <Check aria-label="current" /> : null}
         </MenuItem>
       ))}

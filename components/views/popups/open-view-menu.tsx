@@ -17,22 +17,26 @@ import type { SavedView, ViewMenuProps } from '#components/views/view-props';
 import { writeColumns } from '#lib/console/columns';
 import { sameQuery, viewQuery } from '#lib/console/view-query';
 
-type Asked =
-  | { readonly kind: 'save' | 'manage' }
-  | { readonly kind: 'rename' | 'delete'; readonly view: SavedView };
+type Asked = 'save' | 'manage' | 'rename' | 'delete';
 
 /** The saved views of a page; open when it first appears. */
 export function OpenViewMenu({ workspace, page, parameters, views, fields, locked, actions }: ViewMenuProps) {
   const router = useRouter();
   const { table, chosen } = useColumns();
   const [asked, ask] = useState<Asked | null>(null);
+  // What is renamed or deleted; it stays while its dialog fades out.
+  const [view, setView] = useState<SavedView | null>(null);
   const button = useRef<HTMLButtonElement>(null);
   const columns = chosen === null ? null : writeColumns(table, chosen);
   const query = viewQuery(parameters, new URLSearchParams(useSearchParams()), columns);
   const here = `/${workspace}/${page}`;
   const close = () => ask(null);
   const onOpenChange = (open: boolean) => (open ? undefined : close());
-  const view = asked && 'view' in asked ? asked.view : null;
+
+  function askAbout(what: Asked, one: SavedView) {
+    setView(one);
+    ask(what);
+  }
 
   function done(text: string) {
     toast.success(text);
@@ -59,7 +63,11 @@ export function OpenViewMenu({ workspace, page, parameters, views, fields, locke
               />
             }
           >
-            <span className="min-w-0 flex-1 truncate" dir="auto" title={one.name}>
+            <span
+              className="min-w-0 flex-1 truncate max-sm:whitespace-normal max-sm:[overflow-wrap:anywhere]"
+              dir="auto"
+              title={one.name}
+            >
               {one.name}
             </span>
             {sameQuery(one.query, query) ? <Check aria-hidden /> : null}
@@ -68,19 +76,19 @@ export function OpenViewMenu({ workspace, page, parameters, views, fields, locke
         ))}
         <MenuSeparator />
         {locked ? <p className="px-2 py-1.5 text-muted text-xs leading-4">{locked}</p> : null}
-        <MenuItem disabled={locked !== null} onSelect={() => ask({ kind: 'save' })}>
+        <MenuItem disabled={locked !== null} onSelect={() => ask('save')}>
           <BookmarkPlus />
           Save this view…
         </MenuItem>
         {views.length > 0 ? (
-          <MenuItem onSelect={() => ask({ kind: 'manage' })}>
+          <MenuItem onSelect={() => ask('manage')}>
             <Settings2 />
             Manage views…
           </MenuItem>
         ) : null}
       </Menu>
       <Dialog
-        open={asked?.kind === 'save'}
+        open={asked === 'save'}
         onOpenChange={onOpenChange}
         title="Save this view"
         description="Keeps the current filters, sort and columns under a name. Relative ranges stay relative."
@@ -95,9 +103,9 @@ export function OpenViewMenu({ workspace, page, parameters, views, fields, locke
         />
       </Dialog>
       <Dialog
-        open={asked?.kind === 'manage'}
+        open={asked === 'manage'}
         onOpenChange={onOpenChange}
-        finalFocus={view ? false : button}
+        finalFocus={asked === 'rename' || asked === 'delete' ? false : button}
         title="Saved views"
         description="Your own views, and those that are shared in this workspace."
       >
@@ -119,14 +127,14 @@ export function OpenViewMenu({ workspace, page, parameters, views, fields, locke
                     <Button
                       size="small"
                       aria-label={`Rename ${one.name}`}
-                      onClick={() => ask({ kind: 'rename', view: one })}
+                      onClick={() => askAbout('rename', one)}
                     >
                       Rename
                     </Button>
                     <Button
                       size="small"
                       aria-label={`Delete ${one.name}`}
-                      onClick={() => ask({ kind: 'delete', view: one })}
+                      onClick={() => askAbout('delete', one)}
                     >
                       Delete
                     </Button>
@@ -141,7 +149,7 @@ export function OpenViewMenu({ workspace, page, parameters, views, fields, locke
         </DialogFooter>
       </Dialog>
       <Dialog
-        open={asked?.kind === 'rename'}
+        open={asked === 'rename'}
         onOpenChange={onOpenChange}
         finalFocus={button}
         title="Rename the view"
@@ -160,7 +168,7 @@ export function OpenViewMenu({ workspace, page, parameters, views, fields, locke
         />
       </Dialog>
       <ConfirmDialog
-        open={asked?.kind === 'delete'}
+        open={asked === 'delete'}
         onOpenChange={onOpenChange}
         finalFocus={button}
         title={`Delete the view “${view?.name ?? ''}”?`}

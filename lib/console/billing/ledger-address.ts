@@ -1,4 +1,4 @@
-import { type ListAddress, readListAddress } from '#lib/console/list-address';
+import { type ListUrl, readListUrl } from '#lib/console/list-url';
 import { listLedger } from '#lib/control/operations/ledger/operations';
 
 const { month, kind, from, to, after } = listLedger.fields;
@@ -12,9 +12,9 @@ const orders: Readonly<Record<string, string>> = {
 };
 
 /** The filters of the ledger in an address, of its page and of its file alike. @param zone IANA. */
-export function readLedgerAddress(query: Parameters<typeof readListAddress>[1], zone: string): ListAddress {
+export function readLedgerAddress(query: Parameters<typeof readListUrl>[1], zone: string): ListUrl {
   const fields = { month, kind, after };
-  const address = readListAddress(query.month ? fields : { ...fields, from, to }, query, zone);
+  const address = readListUrl(query.month ? fields : { ...fields, from, to }, query, zone);
   const sort = [query.sort].flat()[0] ?? '';
   if (!Object.hasOwn(orders, sort)) return address;
   return {

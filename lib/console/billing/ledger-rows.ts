@@ -1,4 +1,4 @@
-import { listAddress } from '#lib/console/list-address';
+import { listUrl } from '#lib/console/list-url';
 import { showMinute, showMoment, showMonth } from '#lib/console/show/time';
 import type { LedgerLine } from '#lib/control/operations/ledger/list';
 import { showCount, showMoneyDown } from '#lib/core/show-money';
@@ -84,7 +84,7 @@ function linkOf(line: LedgerLine, workspace: string): LedgerRow['link'] {
     // Calls admitted in that quarter of an hour: almost the same as those settled in it.
     const to = new Date(Date.parse(line.at) + quarterMs).toISOString();
     const text = `${showCount(line.calls)} ${line.calls === 1 ? 'call' : 'calls'}`;
-    return { href: listAddress(logs, { from: line.at, to }), text, away: false };
+    return { href: listUrl(logs, { from: line.at, to }), text, away: false };
   }
   if (line.call !== null) return { href: `${logs}/${line.call}`, text: 'The call', away: false };
   if (line.receiptUrl !== null) return { href: line.receiptUrl, text: 'Receipt', away: true };

@@ -1,5 +1,5 @@
 import { kindNames, namesOfKinds } from '#lib/console/billing/ledger-rows';
-import { listAddress } from '#lib/console/list-address';
+import { listUrl } from '#lib/console/list-url';
 import { showDay } from '#lib/console/show/time';
 import type { Statement } from '#lib/control/operations/ledger/statement';
 import { formatUsd, parseUsd } from '#lib/core/money';
@@ -82,7 +82,7 @@ function dayRows({ days, sums }: Statement, logs: string): Row[] {
   const rows = days.map(({ day, calls, amount }) => ({
     name: showDay(Date.parse(`${day}T12:00:00Z`), 'UTC'),
     note: callsIn(calls),
-    href: listAddress(logs, { from: `${day}T00:00`, to: `${dayAfter(day)}T00:00` }),
+    href: listUrl(logs, { from: `${day}T00:00`, to: `${dayAfter(day)}T00:00` }),
     usd: amount,
   }));
   return [...rows, { name: 'Usage', usd: sums.usage, strong: true }];

@@ -1,5 +1,5 @@
 import { controlHost } from '#lib/console/actor';
-import { readListAddress } from '#lib/console/list-address';
+import { readListUrl } from '#lib/console/list-url';
 import { allModels, type ModelRow, modelRowOf } from '#lib/console/models/rows';
 import { type ListedModel, listModels } from '#lib/control/catalogue/list';
 import { findModels, isCallable, type SortKey, sortKeys, sortModels } from '#lib/control/catalogue/search';
@@ -98,7 +98,7 @@ export function viewCatalogue(
   // What can be called is what people look for, unless nothing can be yet.
   const available = one(asked) ?? (models.some(isCallable) ? 'on' : undefined);
   const all = available === allModels;
-  const address = readListAddress(modelFilters, all ? given : { ...given, available }, 'UTC');
+  const address = readListUrl(modelFilters, all ? given : { ...given, available }, 'UTC');
   const { input, faults } = address;
   const { available: _, ...others } = address.texts;
   const texts = one(asked) === undefined ? others : { ...others, available: one(asked) ?? '' };

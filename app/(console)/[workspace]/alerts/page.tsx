@@ -9,7 +9,7 @@ import { Section } from '#components/section';
 import { SettingsForm } from '#components/settings/settings-form';
 import { Badge } from '#components/ui/badge';
 import { formOf } from '#lib/console/form';
-import { listAddress } from '#lib/console/list-address';
+import { listUrl } from '#lib/console/list-url';
 import { lockOf } from '#lib/console/lock';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
@@ -98,7 +98,7 @@ export default async function AlertsPage({ params, searchParams }: AlertsPagePro
         <PagesNav
           label="Alerts pages"
           first={after ? here : null}
-          next={alerts.next ? listAddress(here, { after: alerts.next }) : null}
+          next={alerts.next ? listUrl(here, { after: alerts.next }) : null}
         >
           Newest first.
         </PagesNav>
@@ -167,10 +167,10 @@ export default async function AlertsPage({ params, searchParams }: AlertsPagePro
                 <PagesNav
                   label="Deliveries pages"
                   words={{ first: 'First', next: 'More' }}
-                  first={deliveriesAfter ? listAddress(here, ofDeliveries) : null}
+                  first={deliveriesAfter ? listUrl(here, ofDeliveries) : null}
                   next={
                     deliveries.next
-                      ? listAddress(here, { ...ofDeliveries, deliveriesAfter: deliveries.next })
+                      ? listUrl(here, { ...ofDeliveries, deliveriesAfter: deliveries.next })
                       : null
                   }
                 >

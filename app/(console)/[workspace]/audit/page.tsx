@@ -6,7 +6,7 @@ import { PageHead } from '#components/page-head';
 import { PagesNav } from '#components/pages-nav';
 import { buttonStyle } from '#components/ui/button';
 import { EmptyState } from '#components/ui/empty-state';
-import { listAddress, readListAddress } from '#lib/console/list-address';
+import { listUrl, readListUrl } from '#lib/console/list-url';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { showZone } from '#lib/console/show/time';
@@ -32,7 +32,7 @@ export default async function AuditPage({ params, searchParams }: AuditPageProps
   const { workspace } = await requireMember((await params).workspace, 'workspace:read');
   const { slug, timeZone } = workspace;
   const query = await searchParams;
-  const { texts, input, faults } = readListAddress(fieldsOf(auditFilters), query, timeZone);
+  const { texts, input, faults } = readListUrl(fieldsOf(auditFilters), query, timeZone);
   const [after, sort] = [[query.after].flat()[0], [query.sort].flat()[0]];
   const order = sort === 'at' ? 'oldest' : 'newest';
   const sorted = sort === undefined ? texts : { ...texts, sort };
@@ -50,7 +50,7 @@ export default async function AuditPage({ params, searchParams }: AuditPageProps
         help="audit"
         title="Audit log"
         action={
-          <a href={listAddress(`${here}/csv`, texts)} className={buttonStyle()} download>
+          <a href={listUrl(`${here}/csv`, texts)} className={buttonStyle()} download>
             Export CSV
           </a>
         }
@@ -85,8 +85,8 @@ export default async function AuditPage({ params, searchParams }: AuditPageProps
         )}
         <PagesNav
           label="Audit log pages"
-          first={after ? listAddress(here, sorted) : null}
-          next={page.next ? listAddress(here, { ...sorted, after: page.next }) : null}
+          first={after ? listUrl(here, sorted) : null}
+          next={page.next ? listUrl(here, { ...sorted, after: page.next }) : null}
         >
           Times in {showZone(timeZone, nowMs)}. Also available from the API at{' '}
           <code>/api/v1/workspaces/{slug}/audit</code>.

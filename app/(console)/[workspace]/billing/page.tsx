@@ -13,7 +13,7 @@ import { PagesNav } from '#components/pages-nav';
 import { Section } from '#components/section';
 import { promosInForce } from '#lib/console/billing/promos';
 import { getConsoleHost } from '#lib/console/db';
-import { listAddress } from '#lib/console/list-address';
+import { listUrl } from '#lib/console/list-url';
 import { lockOf } from '#lib/console/lock';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
@@ -159,8 +159,8 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
               <PagesNav
                 label="Top-ups pages"
                 words={sort ? { first: 'First', next: 'More' } : { first: 'Newest', next: 'Older' }}
-                first={after ? listAddress(path, { sort: sort ?? null }) : null}
-                next={topUps.next ? listAddress(path, { sort: sort ?? null, after: topUps.next }) : null}
+                first={after ? listUrl(path, { sort: sort ?? null }) : null}
+                next={topUps.next ? listUrl(path, { sort: sort ?? null, after: topUps.next }) : null}
               >
                 Times in {showZone(timeZone, Date.now())}.
               </PagesNav>

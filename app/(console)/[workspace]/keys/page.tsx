@@ -18,7 +18,7 @@ import { CodeBlock } from '#components/ui/code-block';
 import { EmptyState } from '#components/ui/empty-state';
 import { readChosenColumns } from '#lib/console/chosen-columns';
 import { shownColumns } from '#lib/console/columns';
-import { keyAddress, loadKeyFilters, withoutSecret } from '#lib/console/key-filters';
+import { keyUrl, loadKeyFilters, withoutSecret } from '#lib/console/key-filters';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { keyRowOf } from '#lib/console/show/key/rows';
@@ -112,8 +112,8 @@ export default async function KeysPage({ params, searchParams }: KeysPageProps) 
             <PagesNav
               label="API keys pages"
               {...(filters.sort ? { words: { first: 'First', next: 'More' } } : {})}
-              first={filters.after ? keyAddress(here, { ...filters, q: search || null, after: null }) : null}
-              next={next ? keyAddress(here, { ...filters, q: search || null, after: next }) : null}
+              first={filters.after ? keyUrl(here, { ...filters, q: search || null, after: null }) : null}
+              next={next ? keyUrl(here, { ...filters, q: search || null, after: next }) : null}
             >
               Dates in {showZone(workspace.timeZone, nowMs)}. The call that reaches a cap still completes; the
               next one is refused with 402.

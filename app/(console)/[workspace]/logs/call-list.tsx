@@ -2,7 +2,7 @@ import { ChosenCallTable } from '#components/logs/chosen-call-table';
 import { LiveCalls } from '#components/logs/live/live-calls';
 import { NoCalls } from '#components/logs/no-calls';
 import { PagesNav } from '#components/pages-nav';
-import { type ListAddress, listAddress } from '#lib/console/list-address';
+import { type ListUrl, listUrl } from '#lib/console/list-url';
 import type { Membership } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { callRowOf } from '#lib/console/show/call-rows';
@@ -16,7 +16,7 @@ interface CallListProps {
   /** Whether the page waits for new calls; an empty page is then not a dead end. */
   live: boolean;
   workspace: Membership['workspace'];
-  filters: ListAddress;
+  filters: ListUrl;
   /** The columns in the URL; null: none. */
   columns: string | null;
 }
@@ -44,10 +44,10 @@ export async function CallList({ live, workspace, filters, columns }: CallListPr
     <div className="grid min-w-0 gap-3">
       {texts.after === undefined && texts.sort === undefined && faults.length === 0 ? (
         <LiveCalls
-          key={listAddress(here, texts)}
+          key={listUrl(here, texts)}
           calls={rows}
           readAt={readAt}
-          address={listAddress(`${here}/new`, texts)}
+          address={listUrl(`${here}/new`, texts)}
         />
       ) : (
         <>
@@ -62,8 +62,8 @@ export async function CallList({ live, workspace, filters, columns }: CallListPr
       <PagesNav
         label="Log pages"
         {...(ranked ? { words: { first: 'First', next: 'More' } } : {})}
-        first={texts.after ? listAddress(here, { ...texts, columns, after: null }) : null}
-        next={next ? listAddress(here, { ...texts, columns, after: next }) : null}
+        first={texts.after ? listUrl(here, { ...texts, columns, after: null }) : null}
+        next={next ? listUrl(here, { ...texts, columns, after: next }) : null}
       >
         {counted ? `${showFound(counted)} ` : null}
         {ranked ? `${showRanked(ranked, workspace.timeZone)} ` : null}

@@ -10,7 +10,7 @@ import { buttonStyle } from '#components/ui/button';
 import { TableSkeleton } from '#components/ui/skeleton';
 import { readChosenColumns } from '#lib/console/chosen-columns';
 import { formOf } from '#lib/console/form';
-import { listAddress } from '#lib/console/list-address';
+import { listUrl } from '#lib/console/list-url';
 import { readLogAddress } from '#lib/console/log/address';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
@@ -71,7 +71,7 @@ export default async function LogsPage({ params, searchParams }: LogsPageProps) 
             <ColumnMenu />
             <a
               className={buttonStyle()}
-              href={listAddress(`/${workspace.slug}/logs/export`, {
+              href={listUrl(`/${workspace.slug}/logs/export`, {
                 ...filters.texts,
                 sort: null,
                 after: null,

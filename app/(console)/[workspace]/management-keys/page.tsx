@@ -7,7 +7,7 @@ import { PagesNav } from '#components/pages-nav';
 import { EmptyState } from '#components/ui/empty-state';
 import { getConsoleHost } from '#lib/console/db';
 import { formOf } from '#lib/console/form';
-import { listAddress } from '#lib/console/list-address';
+import { listUrl } from '#lib/console/list-url';
 import { lockOf } from '#lib/console/lock';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
@@ -79,8 +79,8 @@ export default async function ManagementKeysPage({ params, searchParams }: Manag
           />
           <PagesNav
             label="Management keys pages"
-            first={after ? listAddress(here, { sort: sort ?? null }) : null}
-            next={next ? listAddress(here, { sort: sort ?? null, after: next }) : null}
+            first={after ? listUrl(here, { sort: sort ?? null }) : null}
+            next={next ? listUrl(here, { sort: sort ?? null, after: next }) : null}
           >
             Dates in {showZone(timeZone, nowMs)}. Last use is exact to the minute. A key is revoked when its
             creator loses the role that it needs.

@@ -11,7 +11,7 @@ import { PagesNav } from '#components/pages-nav';
 import { readChosenColumns } from '#lib/console/chosen-columns';
 import { shownColumns } from '#lib/console/columns';
 import { getConsoleHost } from '#lib/console/db';
-import { listAddress } from '#lib/console/list-address';
+import { listUrl } from '#lib/console/list-url';
 import { lockOf } from '#lib/console/lock';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
@@ -113,8 +113,8 @@ export default async function MembersPage({ params, searchParams }: MembersPageP
         />
         <PagesNav
           label="Members pages"
-          first={after ? listAddress(here, texts) : null}
-          next={members.next ? listAddress(here, { ...texts, after: members.next }) : null}
+          first={after ? listUrl(here, texts) : null}
+          next={members.next ? listUrl(here, { ...texts, after: members.next }) : null}
           words={{ first: 'First', next: 'More' }}
         >
           Dates in {showZone(timeZone, nowMs)}. A workspace always has at least one owner.

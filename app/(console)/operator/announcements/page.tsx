@@ -15,7 +15,10 @@ export const metadata: Metadata = { title: 'Announcements' };
 
 const states = { planned: 'Planned', shown: 'Shown', over: 'Ended' } as const;
 const tones = { planned: 'info', shown: 'good', over: 'neutral' } as const;
-const columns = ['Text', 'State', 'Type', 'From', 'Until', ''].map((title) => ({ title }));
+const columns = [
+  ...['Text', 'State', 'Type', 'From', 'Until'].map((title) => ({ title })),
+  { title: 'Actions', silent: true },
+];
 
 export default async function AnnouncementsPage() {
   const { data } = await readForOperator(listAnnouncements, { limit: 50 });

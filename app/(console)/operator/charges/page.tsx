@@ -7,7 +7,7 @@ import { PagesNav } from '#components/pages-nav';
 import { Section } from '#components/section';
 import { Badge } from '#components/ui/badge';
 import { classNames } from '#components/ui/class-names';
-import { listAddress } from '#lib/console/list-address';
+import { listUrl } from '#lib/console/list-url';
 import { readForOperator } from '#lib/console/operator';
 import { listFlagged } from '#lib/control/operations/call/flagged';
 import { exactMoney, showCount, showMoney } from '#lib/core/show-money';
@@ -24,10 +24,10 @@ const columns = [
   { title: 'Call' },
   { title: 'Workspace' },
   { title: 'Model' },
-  { title: 'Flag' },
+  { title: 'Flag', place: 'state' },
   { title: 'Reported' },
-  { title: 'Charged', right: true },
-];
+  { title: 'Charged', right: true, place: 'figure' },
+] as const;
 
 interface ChargesPageProps {
   searchParams: Promise<Record<string, string | string[] | undefined>>;
@@ -49,7 +49,7 @@ export default async function ChargesPage({ searchParams }: ChargesPageProps) {
         {views.map((view) => (
           <Link
             key={view.label}
-            href={view.flag === undefined ? here : listAddress(here, { flag: view.flag })}
+            href={view.flag === undefined ? here : listUrl(here, { flag: view.flag })}
             aria-current={view.flag === flag ? 'page' : undefined}
             className={classNames(
               'flex h-8 items-center rounded-md px-2.5 text-muted hover:bg-hover hover:text-ink',
@@ -114,8 +114,8 @@ export default async function ChargesPage({ searchParams }: ChargesPageProps) {
       </Section>
       <PagesNav
         label="Flagged charges pages"
-        first={after ? listAddress(here, texts) : null}
-        next={next ? listAddress(here, { ...texts, after: next }) : null}
+        first={after ? listUrl(here, texts) : null}
+        next={next ? listUrl(here, { ...texts, after: next }) : null}
       >
         All workspaces except those with demo data, newest first.
       </PagesNav>

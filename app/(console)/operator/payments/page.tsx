@@ -14,7 +14,11 @@ import { reconcileAction } from './actions';
 export const metadata: Metadata = { title: 'Payments' };
 
 const quarantinedColumns = ['Payment', 'Why', 'Order', 'Time'].map((title) => ({ title }));
-const lostColumns = [{ title: 'Workspace' }, { title: 'Until' }, { title: 'Spent', right: true }];
+const lostColumns = [
+  { title: 'Workspace' },
+  { title: 'Until' },
+  { title: 'Spent', right: true, place: 'figure' },
+] as const;
 
 export default async function PaymentsPage() {
   const { configured, running, at, last, lost, quarantined } = await readForOperator(showBillingState);

@@ -7,7 +7,7 @@ import { Section } from '#components/section';
 import { Badge } from '#components/ui/badge';
 import { Button } from '#components/ui/button';
 import { Input } from '#components/ui/input';
-import { listAddress } from '#lib/console/list-address';
+import { listUrl } from '#lib/console/list-url';
 import { readForOperator } from '#lib/console/operator';
 import type { CallStatus } from '#lib/console/show/call-status';
 import { showDay } from '#lib/console/show/time';
@@ -95,8 +95,8 @@ export default async function WorkspacesPage({ searchParams }: WorkspacesPagePro
       </Section>
       <PagesNav
         label="Workspaces pages"
-        first={after ? listAddress(here, texts) : null}
-        next={next ? listAddress(here, { ...texts, after: next }) : null}
+        first={after ? listUrl(here, texts) : null}
+        next={next ? listUrl(here, { ...texts, after: next }) : null}
       >
         {sort ? null : 'Newest first. '}Deleted workspaces are not listed.
       </PagesNav>

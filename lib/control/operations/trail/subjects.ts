@@ -3,8 +3,8 @@ import { inScope, type Scope } from '#lib/control/operations/scope';
 import type { Store } from '#lib/control/operations/store';
 
 /**
- * What the subjects of audit rows are called: keys, webhooks, invitations and saved views of the scope, and people. A row has only
- * what a change made different, so most rows do not say it themselves.
+ * What the subjects of audit rows are called: keys, webhooks, invitations and saved views of the scope, and people. A
+ * row has only what a change made different, so most rows do not say it themselves.
  * @returns by id; without what was deleted.
  * @throws Error of the database.
  */

@@ -134,7 +134,10 @@ export const viewOperations = [listViews, createView, renameView, deleteView];
 
 type Row = SavedView & { owner: { name: string | null; email: string } | null };
 
-/** Changes of the views of a workspace wait for each other, so that neither names nor the maximum are exceeded. */
+/**
+ * Changes of the views of a workspace wait for each other, so that names stay unique and the maximum is kept
+ * (contract: control-plane/saved-views).
+ */
 async function takeTurns({ store, scope }: Caller): Promise<void> {
   await store.query("SELECT pg_advisory_xact_lock(hashtext('saved_view'), hashtext($1))::text", [
     scope.workspaceId,

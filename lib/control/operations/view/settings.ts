@@ -39,7 +39,7 @@ export const viewFields = {
   shared: optional(
     toggle({
       label: 'Share with the workspace',
-      help: 'Every member can open it; you and admins can change it. Default: off.',
+      help: 'Every member can open it; you and admins can change it. Default: off; on if no user saves it.',
       example: true,
     }),
   ),

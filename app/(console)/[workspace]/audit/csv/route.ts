@@ -1,5 +1,5 @@
 import type { NextRequest } from 'next/server';
-import { readListAddress } from '#lib/console/list-address';
+import { readListUrl } from '#lib/console/list-url';
 import { findRouteActor, readForRoute } from '#lib/console/live/route';
 import { findMember } from '#lib/console/member';
 import { wallDay } from '#lib/console/show/time';
@@ -15,7 +15,7 @@ export async function GET(request: NextRequest, { params }: { params: Promise<{ 
   const { workspace: named } = await params;
   const { slug, timeZone } = (await findMember(named))?.workspace ?? { slug: named, timeZone: 'UTC' };
   const query = Object.fromEntries(request.nextUrl.searchParams);
-  const { input, faults } = readListAddress(fieldsOf(auditFilters), query, timeZone);
+  const { input, faults } = readListUrl(fieldsOf(auditFilters), query, timeZone);
   if (faults.length > 0) return new Response(`${faults.join('; ')}.\n`, { status: 400 });
   const actor = await findRouteActor();
   const read = (after?: string) =>

@@ -9,7 +9,7 @@ import { buttonStyle } from '#components/ui/button';
 import { EmptyState } from '#components/ui/empty-state';
 import { readLedgerAddress } from '#lib/console/billing/ledger-address';
 import { kindChoices, ledgerRowOf, monthChoices } from '#lib/console/billing/ledger-rows';
-import { listAddress } from '#lib/console/list-address';
+import { listUrl } from '#lib/console/list-url';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { showZone } from '#lib/console/show/time';
@@ -49,7 +49,7 @@ export default async function LedgerPage({ params, searchParams }: LedgerPagePro
             </Link>
             <a
               className={buttonStyle()}
-              href={listAddress(`${path}/export`, { ...filters, sort: null })}
+              href={listUrl(`${path}/export`, { ...filters, sort: null })}
               title="Every line that the filters find, the oldest first, as CSV"
               download
             >
@@ -83,8 +83,8 @@ export default async function LedgerPage({ params, searchParams }: LedgerPagePro
       )}
       <PagesNav
         label="Ledger pages"
-        first={texts.after ? listAddress(path, filters) : null}
-        next={page.next ? listAddress(path, { ...texts, after: page.next }) : null}
+        first={texts.after ? listUrl(path, filters) : null}
+        next={page.next ? listUrl(path, { ...texts, after: page.next }) : null}
       >
         {texts.sort ? 'Times' : 'Newest first; times'} in {showZone(zone, Date.now())}. Lines never change:
         corrections are separate lines.

@@ -2,7 +2,7 @@ import Link from 'next/link';
 import { SpendBars } from '#components/keys/one/spend-bars';
 import { CallTable } from '#components/logs/call-table';
 import { Section } from '#components/section';
-import { listAddress } from '#lib/console/list-address';
+import { listUrl } from '#lib/console/list-url';
 import type { Membership } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { callRowOf } from '#lib/console/show/call-rows';
@@ -37,7 +37,7 @@ export async function KeySpend({ workspace: { slug, timeZone }, id, nowMs }: Key
       cost: showMoney(cost),
       calls: `${showCount(calls)} ${calls === 1 ? 'call' : 'calls'}`,
       part: Number(parseUsd(cost)) / most,
-      href: listAddress(`/${slug}/logs`, { key: id, from: start, to }),
+      href: listUrl(`/${slug}/logs`, { key: id, from: start, to }),
     };
   });
   return (

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { listAddress, readListAddress } from '#lib/console/list-address';
+import { listUrl, readListUrl } from '#lib/console/list-url';
 import { listCalls } from '#lib/control/operations/call/operations';
 
 const read = (query: Record<string, string | string[]>, zone = 'Asia/Tokyo') =>
-  readListAddress(listCalls.fields, query, zone);
+  readListUrl(listCalls.fields, query, zone);
 
-test('the filters of an address become the input of the operation, the first of each name', () => {
+test('the filters of a URL become the input of the operation, the first of each name', () => {
   expect(read({ status: '4xx', model: ' a/b ', id: ['a', 'b'], empty: '', unknown: 'x' })).toEqual({
     texts: { status: '4xx', model: 'a/b', id: 'a' },
     input: { status: '4xx', model: 'a/b', id: 'a' },
@@ -36,9 +36,9 @@ test.each([
   expect(faults).toEqual([expect.stringMatching(told)]);
 });
 
-test('an address keeps the filters that are given, escaped', () => {
-  expect(listAddress('/acme/logs', { status: '4xx', model: 'a&b', after: null })).toBe(
+test('a URL keeps the filters that are given, escaped', () => {
+  expect(listUrl('/acme/logs', { status: '4xx', model: 'a&b', after: null })).toBe(
     '/acme/logs?status=4xx&model=a%26b',
   );
-  expect(listAddress('/acme/logs', { after: null })).toBe('/acme/logs');
+  expect(listUrl('/acme/logs', { after: null })).toBe('/acme/logs');
 });

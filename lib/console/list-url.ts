@@ -2,7 +2,7 @@ import type { Field, Fields } from '#lib/control/operations/field/field';
 import { atWallTime } from '#lib/core/charts/wall-time';
 
 /** The filters of a list, as in the URL of its page. */
-export interface ListAddress {
+export interface ListUrl {
   /** As written, by name; only those that are given. */
   readonly texts: Readonly<Record<string, string>>;
   /** As input of the list's operation; invalid filters are left out. */
@@ -16,7 +16,7 @@ type Query = Readonly<Record<string, string | string[] | undefined>>;
 /**
  * Reads the declared fields of a list from a URL's query. @param zone IANA zone in which times are written.
  */
-export function readListAddress(fields: Fields, query: Query, zone: string): ListAddress {
+export function readListUrl(fields: Fields, query: Query, zone: string): ListUrl {
   const texts: Record<string, string> = {};
   const input: Record<string, unknown> = {};
   const faults: string[] = [];
@@ -37,8 +37,8 @@ function inputOf(field: Field, text: string, zone: string): unknown {
   return moment ? moment.toISOString() : field.fromText(text);
 }
 
-/** The URL of a list: `listAddress('/acme/logs', { status: '4xx' })`. */
-export function listAddress(path: string, texts: Readonly<Record<string, string | null>>): string {
+/** The URL of a list: `listUrl('/acme/logs', { status: '4xx' })`. */
+export function listUrl(path: string, texts: Readonly<Record<string, string | null>>): string {
   const given = Object.entries(texts).flatMap(([name, text]) => (text ? [[name, text]] : []));
   const query = new URLSearchParams(given).toString();
   return query === '' ? path : `${path}?${query}`;
