@@ -15,7 +15,7 @@ import { fieldLines, tableLines } from '#lib/control/operations/text';
 import { messageOf } from '#lib/core/errors';
 import { readDocument } from '#lib/core/schemas/document';
 import { readLimitUse } from '#lib/gateway/snapshot/announce';
-import { loadCatalogue } from '#lib/gateway/snapshot/catalogue';
+import { loadCatalogue, readCatalogueWithin } from '#lib/gateway/snapshot/catalogue';
 import { createPools } from '#lib/gateway/upstream/pools';
 import { publicUrl } from '#lib/platform/env/env';
 import { type Command, CommandRefused, type Input, type Output } from '#lib/programs/command/command';
@@ -78,7 +78,10 @@ export async function hostOf(context: Context): Promise<ControlHost> {
     journalDir: join(dataDir, 'journal'),
     sealingKey: sources.sealingKey,
     heldSecrets: heldSecretsOf(env),
-    catalogue: () => loadCatalogue(db.pool, sources),
+    catalogue: (within) =>
+      within
+        ? readCatalogueWithin((text) => within.query(text, []), sources)
+        : loadCatalogue(db.pool, sources),
     health: () => readHealth(dataDir),
     limitUse: (keyId) => readLimitUse(dataDir, keyId),
     changed: () => context.announce(),
