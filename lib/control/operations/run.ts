@@ -31,8 +31,11 @@ export interface ControlHost {
   readonly db: Db;
   /** The secret used to hash API keys and management keys. */
   readonly keyPepper: string;
-  /** The catalogue in force: from memory if the process serves calls, otherwise from the database. */
-  catalogue(): Catalogue | Promise<Catalogue>;
+  /**
+   * The catalogue in force: from memory if the process serves calls, otherwise from the database.
+   * @param within the transaction that asks, if there is one: the database may have only one session.
+   */
+  catalogue(within?: Store): Catalogue | Promise<Catalogue>;
   /** Opens and seals provider credentials, if there is an ENCRYPTION_KEY. */
   readonly sealingKey?: SealingKey | null;
   /** The secrets of the process, if it may make them those of the database. */
@@ -144,7 +147,7 @@ async function mutate<F extends Fields, Out, R extends Reach>(
   const before = once ? await claim(store, once, asked) : null;
   // Written by `keep` below.
   if (before !== null) return before as Ran<Out>;
-  const context = contextOf<R>(host, store, request, reached);
+  const context = contextOf<R>(host, store, request, { ...reached, within: store });
   // Not earlier: an expiry may have passed by the time a request is repeated.
   refusePast(operation.fields, input, context.nowMs);
   if (operation.transaction?.table) await lockTable(store, operation.transaction.table);
@@ -164,7 +167,7 @@ function contextOf<R extends Reach>(
   host: ControlHost,
   store: Store,
   { actor, ifMatch }: OperationRequest,
-  { scope, role }: Reached,
+  { scope, role, within }: Reached & { readonly within?: Store },
 ): Context<R> & { compared(): boolean } {
   let compared = false;
   return {
@@ -174,7 +177,7 @@ function contextOf<R extends Reach>(
     scope: scope as Context<R>['scope'],
     role,
     keyPepper: host.keyPepper,
-    catalogue: () => host.catalogue(),
+    catalogue: () => host.catalogue(within),
     sealingKey: host.sealingKey ?? null,
     heldSecrets: host.heldSecrets ?? [],
     pool: host.db.pool,

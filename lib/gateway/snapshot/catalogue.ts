@@ -1,4 +1,4 @@
-import type { Pool } from 'pg';
+import type { Pool, QueryResultRow } from 'pg';
 import { readCloudKey } from '#lib/core/facts/cloud-key';
 import { type CredentialFacts, defaultCredential, noCredential } from '#lib/core/facts/credential';
 import { endOfDay } from '#lib/core/facts/retired';
@@ -56,19 +56,32 @@ export async function loadCatalogue(pool: Pool, sources: CatalogueSources): Prom
   try {
     // One view for four statements: an apply that commits between them is seen whole or not at all.
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    const found = {
-      providers: (await client.query<ProviderRow>(providerRows)).rows,
-      credentials: (await client.query<CredentialRow>(credentialRows)).rows,
-      models: (await client.query<ModelRow>(modelRows)).rows,
-      offers: (await client.query<OfferRow>(offerRows)).rows,
-    };
+    const query = async <Row extends QueryResultRow>(text: string) => (await client.query<Row>(text)).rows;
+    const catalogue = await readCatalogueWithin(query, sources);
     await client.query('COMMIT');
     client.release();
-    return assembleCatalogue(found, sources);
+    return catalogue;
   } catch (error) {
     client.release(true);
     throw error;
   }
+}
+
+/**
+ * The same by the statements of a transaction: a second connection would wait for it where the database has one session
+ * (the embedded one). @throws when the database cannot answer.
+ */
+export async function readCatalogueWithin(
+  query: <Row extends QueryResultRow>(text: string) => Promise<Row[]>,
+  sources: CatalogueSources,
+): Promise<Catalogue> {
+  const found = {
+    providers: await query<ProviderRow>(providerRows),
+    credentials: await query<CredentialRow>(credentialRows),
+    models: await query<ModelRow>(modelRows),
+    offers: await query<OfferRow>(offerRows),
+  };
+  return assembleCatalogue(found, sources);
 }
 
 type ModelRow = Omit<ModelFacts, 'createdAtMs' | 'offers'> & { readonly createdAt: Date };

@@ -16,7 +16,7 @@ import { messageOf } from '#lib/core/errors';
 import { readDocument } from '#lib/core/schemas/document';
 import { createAccess } from '#lib/gateway/clouds/access';
 import { readLimitUse } from '#lib/gateway/snapshot/announce';
-import { loadCatalogue } from '#lib/gateway/snapshot/catalogue';
+import { loadCatalogue, readCatalogueWithin } from '#lib/gateway/snapshot/catalogue';
 import { createPools } from '#lib/gateway/upstream/pools';
 import { systemClock } from '#lib/platform/clock';
 import { publicUrl } from '#lib/platform/env/env';
@@ -89,7 +89,10 @@ export async function hostOf(context: Context): Promise<ControlHost> {
     journalDir: join(dataDir, 'journal'),
     sealingKey: sources.sealingKey,
     heldSecrets: heldSecretsOf(env),
-    catalogue: () => loadCatalogue(db.pool, sources),
+    catalogue: (within) =>
+      within
+        ? readCatalogueWithin((text) => within.query(text, []), sources)
+        : loadCatalogue(db.pool, sources),
     health: () => readHealth(dataDir),
     limitUse: (keyId) => readLimitUse(dataDir, keyId),
     changed: () => context.announce(),

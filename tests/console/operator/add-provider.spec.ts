@@ -15,7 +15,7 @@ test('an operator adds a local server, offers a model free of charge and gets it
   await page.goto('/operator/providers');
   await page.getByRole('link', { name: 'Add provider' }).click();
   await page.getByRole('link', { name: /^Ollama/ }).click();
-  await page.getByLabel('Address').fill(new URL(local.url).origin);
+  await page.getByLabel('Address', { exact: true }).fill(new URL(local.url).origin);
   await page.getByLabel('Name', { exact: true }).fill('Lab');
   await page.getByLabel('Id', { exact: true }).fill(own);
   await page.getByRole('button', { name: 'Add provider' }).click();
@@ -57,8 +57,8 @@ test('an address that does not answer is explained, corrected, and its models ar
   await expectAccessibleInEachLook(page);
   await page.getByRole('link', { name: /^OpenAI-compatible/ }).click();
   await page.getByRole('button', { name: 'Add provider' }).click();
-  await expect(page.getByRole('alert')).toHaveText('Address is required.');
-  await page.getByLabel('Address').fill('http://127.0.0.1:1');
+  await expect(page.getByText('Address is required.')).toBeVisible();
+  await page.getByLabel('Address', { exact: true }).fill('http://127.0.0.1:1');
   await page.getByLabel('Credential').fill(key);
   await page.getByLabel('Name', { exact: true }).fill('Own');
   await page.getByLabel('Id', { exact: true }).fill(own);

@@ -1,8 +1,10 @@
+import { Download } from 'lucide-react';
 import type { Metadata } from 'next';
 import { CatalogueFiles } from '#components/operator/catalogue-files';
 import { ShippedChanges } from '#components/operator/shipped-changes';
 import { PageHead } from '#components/page-head';
 import { Section } from '#components/section';
+import { buttonStyle } from '#components/ui/button';
 import { readShippedCatalogue } from '#lib/console/gateway/shipped-catalogue';
 import { tryForPage } from '#lib/console/operation';
 import { requireOperator } from '#lib/console/operator';
@@ -17,7 +19,21 @@ export default async function OperatorCataloguePage() {
   const shipped = files && (await tryForPage(compareCatalogueOperation, '', { files }));
   return (
     <>
-      <PageHead help="operator-catalogue" title="Catalogue files">
+      <PageHead
+        help="operator-catalogue"
+        title="Catalogue files"
+        action={
+          <a
+            href="/operator/catalogue/export"
+            download
+            title="The catalogue in force as YAML, without credentials"
+            className={buttonStyle()}
+          >
+            <Download />
+            Export
+          </a>
+        }
+      >
         Compare catalogue files with the gateway. Files are applied completely or not at all; past calls keep
         their prices.
       </PageHead>
