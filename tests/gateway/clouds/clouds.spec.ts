@@ -247,6 +247,11 @@ describe('the binary streams of Bedrock (contract: families/bedrock-stream)', ()
   });
 
   it('an error is one of Anthropic, and a limit sends the call to the next cloud with all that it has', async () => {
+    // Both clouds have got over what the tests before did to them.
+    await eventually(async () => {
+      await anthropic('cloud/vertex');
+      return (await stage.stack.call((await anthropic('anthropic/everywhere')).id)).attempts.at(-1)?.provider;
+    }, 'bedrock-role');
     await stage.clouds.set({ refuseWith: 429 });
     const refused = await anthropic('cloud/bedrock-keys');
     expect([refused.status, JSON.parse(refused.text)]).toEqual([
@@ -277,6 +282,21 @@ describe('the binary streams of Bedrock (contract: families/bedrock-stream)', ()
     for (const body of bodies) {
       const { anthropic_version: _, ...rest } = body;
       expect(rest).toEqual(given);
+    }
+  });
+
+  it('a client of another protocol is served by translation, streamed or whole', async () => {
+    for (const stream of [false, true]) {
+      await stage.clouds.set();
+      const { status, text } = await stage.ask('/v1/chat/completions', {
+        model: 'anthropic/everywhere',
+        messages,
+        stream,
+      });
+      expect([status, text]).toEqual([200, expect.stringContaining('世界')]);
+      expect(seen('bedrock').map((one) => one.path.split('/').at(-1))).toEqual([
+        stream ? 'invoke-with-response-stream' : 'invoke',
+      ]);
     }
   });
 });
