@@ -22,6 +22,8 @@ const RENEW_AT = 0.75;
 /** Pauses between failed renewals, ms: doubled each time. */
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
+/** One that is younger is not replaced because it was refused, ms. */
+const YOUNG_MS = 60_000;
 const LONGEST_TIMER_MS = 24 * 3_600_000;
 
 /**
@@ -31,6 +33,7 @@ const LONGEST_TIMER_MS = 24 * 3_600_000;
 export class Renewed<Value> {
   readonly #renewal: Renewal<Value>;
   #held: Lasting<Value> | null = null;
+  #fetchedMs = 0;
   #renewAtMs = 0;
   #failures = 0;
   #failed: { readonly error: unknown; readonly atMs: number; readonly pauseMs: number } | null = null;
@@ -58,9 +61,14 @@ export class Renewed<Value> {
     return this.#fetch();
   }
 
-  /** The provider refused it: another one is fetched, unless that has happened already. */
+  /**
+   * The provider refused it: another one is fetched, unless that has happened already, or just now. A valid one may be
+   * refused again and again, for what its owner may not do.
+   */
   refused(value: Value): void {
-    if (this.#held?.value === value && this.#mayTry(this.#renewal.clock.now())) this.#renew();
+    const nowMs = this.#renewal.clock.now();
+    if (this.#held?.value !== value || nowMs < this.#fetchedMs + YOUNG_MS) return;
+    if (this.#held.untilMs < Number.POSITIVE_INFINITY && this.#mayTry(nowMs)) this.#renew();
   }
 
   stop(): void {
@@ -90,6 +98,7 @@ export class Renewed<Value> {
       const held = await this.#renewal.fetch();
       const nowMs = clock.now();
       this.#held = held;
+      this.#fetchedMs = nowMs;
       this.#renewAtMs = nowMs + (held.untilMs - nowMs) * RENEW_AT;
       if (this.#failed !== null) this.#renewal.told(null);
       this.#failed = null;

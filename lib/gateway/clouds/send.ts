@@ -12,7 +12,8 @@ export function sendOver(pools: Pools, seen: (origin: string, date: string) => v
     const request = new Request(input, init);
     const { origin, pathname, search } = new URL(request.url);
     const body = request.body === null ? null : Buffer.from(await request.arrayBuffer());
-    const answer = await pools.for(origin, CONNECT_MS).request({
+    // Tokens are fetched once in a while: a kept connection may be closed just then, and nothing would repeat it.
+    const answer = await pools.fresh(origin, CONNECT_MS).request({
       method: request.method === 'POST' ? 'POST' : 'GET',
       path: `${pathname}${search}`,
       headers: { ...Object.fromEntries(request.headers), 'accept-encoding': 'identity' },

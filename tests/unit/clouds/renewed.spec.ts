@@ -86,9 +86,12 @@ describe('a token that is renewed (contract: families/cloud-credentials)', () =>
     expect(issuer.asked).toBe(1);
   });
 
-  it('is replaced once if its provider refuses it', async () => {
+  it('is replaced once if its provider refuses it, but not right after it was fetched', async () => {
     const { renewed, issuer } = stage();
     await renewed.get();
+    renewed.refused('t1');
+    await minutes(2);
+    expect(issuer.asked).toBe(1);
     renewed.refused('t1');
     renewed.refused('t1');
     await minutes(0);

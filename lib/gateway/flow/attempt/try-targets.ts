@@ -147,11 +147,11 @@ export async function tryTargets(
     if (shortage !== null) return { answer, last, shortage };
     failedMs += tookMs;
     if (verdict === 'again') {
-      queue.splice(at + 1, 0, { target, planned: false, counts: false, fresh: true });
+      queue.splice(at + 1, 0, { target: planned, planned: false, counts: false, fresh: true });
       continue;
     }
-    const date = credentialFault === null ? null : headerText(exchange.headers, 'date');
-    if (date !== null && refused(date) && step.signedAgain !== true) {
+    const denied = credentialFault === 'refused' || credentialFault === 'forbidden';
+    if (denied && refused(headerText(exchange.headers, 'date')) && step.signedAgain !== true) {
       queue.splice(at + 1, 0, { ...step, target: planned, planned: false, counts: false, signedAgain: true });
       continue;
     }
