@@ -142,12 +142,10 @@ describe('every operation refuses in the one documented shape (contract: request
 
     it('for a model that is not there', async () => {
       const [target = ''] = targetsOf(operation, 'no/such/model');
-      const json = [bearer(key), '{"model":"no/such/model","input":"a"}'] as const;
-      const form = [
-        { ...bearer(key), 'content-type': 'multipart/form-data; boundary=b' },
-        unknownModel,
-      ] as const;
-      const answer = await send(operation, target, ...(operation.multipart === 'only' ? form : json));
+      const isForm = operation.multipart === 'only';
+      const type = isForm ? 'multipart/form-data; boundary=b' : 'application/json';
+      const body = isForm ? unknownModel : '{"model":"no/such/model","input":"a"}';
+      const answer = await send(operation, target, { ...bearer(key), 'content-type': type }, body);
       await expectLogged(operation, answer, 'model_not_allowed');
     });
   });
