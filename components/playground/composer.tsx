@@ -50,7 +50,13 @@ export function Composer(props: ComposerProps) {
 
   async function add(chosen: readonly File[]) {
     const { files: read, refused } = await readFiles(chosen, accepted, files);
-    setFiles((held) => [...held, ...read.filter((one) => !held.some(({ base64 }) => base64 === one.base64))]);
+    // A transcript is made of one recording: the newest.
+    if (needsFile) setFiles((held) => (read.length > 0 ? read.slice(-1) : held));
+    else
+      setFiles((held) => [
+        ...held,
+        ...read.filter((one) => !held.some(({ base64 }) => base64 === one.base64)),
+      ]);
     setFault(refused);
   }
 

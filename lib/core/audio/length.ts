@@ -65,7 +65,7 @@ export class AudioLength {
 const MOST_HEADER = 512;
 /** Headers of one file: a million frames are hours of sound. */
 const MOST_STEPS = 4_000_000;
-/** No file that anybody sends is longer than 30 days. */
+/** A longer file is damaged, or lies. */
 const MOST_MS = 30 * 24 * 3_600_000;
 
 /** The length of a whole piece of audio, piece by piece. @returns ms; null: it cannot be found out. */

@@ -9,6 +9,7 @@ import { expectRefusal, expectRefusedRow } from '#tests/support/refusals';
 import { joinStack } from '#tests/support/shared/join';
 import type { Stack } from '#tests/support/stack';
 import { headerOf, type Wire } from '#tests/support/wire';
+import { formOf } from '#tests/unit/multipart/make';
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 const model = 'sandbox/echo';
@@ -44,6 +45,12 @@ const keeping = named.filter(({ operation }) => operation.resource);
 const reading = named.filter(({ operation }) => operation.fields && !operation.resource);
 const uploading = named.filter(({ operation }) => operation.multipart);
 const inPath = named.filter(({ operation }) => operation.fields && operation.path.includes('{model+}'));
+
+/** A form with a recording for a model that is not there. */
+const unknownModel = formOf('b', [
+  { name: 'model', value: 'no/such/model' },
+  { name: 'file', filename: 'a.wav', value: 'sound' },
+]).toString();
 
 describe('every operation refuses in the one documented shape (contract: request/error-shape, request/error-message)', () => {
   let stack: Stack;
@@ -136,7 +143,10 @@ describe('every operation refuses in the one documented shape (contract: request
     // What is only stored names no model.
     it.skipIf(operation.steps === 'stored')('for a model that is not there', async () => {
       const [target = ''] = targetsOf(operation, 'no/such/model');
-      const answer = await send(operation, target, bearer(key), '{"model":"no/such/model"}');
+      const isForm = operation.multipart === 'only';
+      const type = isForm ? 'multipart/form-data; boundary=b' : 'application/json';
+      const body = isForm ? unknownModel : '{"model":"no/such/model","input":"a"}';
+      const answer = await send(operation, target, { ...bearer(key), 'content-type': type }, body);
       await expectLogged(operation, answer, 'model_not_allowed');
     });
   });

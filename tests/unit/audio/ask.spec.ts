@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { readAsk } from '#lib/control/operations/route/ask';
 import { isRefusal } from '#lib/core/errors';
@@ -161,6 +162,30 @@ describe('how an answer is read, by its Content-Type', () => {
     expect(as(transcriptions, heard({ bytes: 9, audioMs: 5 }), { contentType: 'text/plain' })).toBe('whole');
     expect(as(transcriptions, text(), { contentType: 'text/plain; charset=utf-8' })).toBe('plain');
     expect(as(transcriptions, text(), json)).toBe('whole');
+  });
+});
+
+describe('usage of speech (contract: money/audio-charge)', () => {
+  const read = (name: string) => {
+    const { meter } = createReading(speech, spoken({ input: 'abcde' }), { contentType: 'audio/x' });
+    expect([meter.report(), meter.state()]).toEqual([null, 'empty']);
+    meter.push(readFileSync(new URL(`samples/${name}`, import.meta.url)));
+    meter.end();
+    expect(meter.state()).toBe('complete');
+    return { report: meter.report(), outputBytes: meter.outputBytes };
+  };
+
+  it('is its characters, and the length of the audio that came', () => {
+    const { report, outputBytes } = read('tone.wav');
+    expect(report).toMatchObject({ usage: { characters: 5, audioMs: 500 }, flags: ['usage_counted'] });
+    expect(report?.unread).toBeUndefined();
+    expect(outputBytes).toBe(10 * 4);
+  });
+
+  it('is estimated by the text, if the audio does not say its length', () => {
+    const { report, outputBytes } = read('fragments.mp4');
+    expect(report).toMatchObject({ usage: { characters: 5, audioMs: 500 }, unread: ['input', 'output'] });
+    expect(outputBytes).toBe(10 * 4);
   });
 });
 

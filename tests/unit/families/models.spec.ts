@@ -198,6 +198,8 @@ describe('an entry of the list (contract: families/entry-facts)', () => {
       image: { default: '0.04', large: '0.08' },
       request: '0.005',
       webSearch: '10',
+      characters: '15',
+      audioHour: '0.36',
     });
     const offers = [makeOffer({ price: { id: 'p', effectiveAtMs: 0, price } }), makeOffer({ id: 'second' })];
     expect(entryOf(makeListed({ offers }))).toMatchObject({
@@ -209,6 +211,8 @@ describe('an entry of the list (contract: families/entry-facts)', () => {
         image: '0.04',
         request: '0.005',
         web_search: '10',
+        character: '0.000015',
+        audio_second: '0.0001',
       },
     });
   });

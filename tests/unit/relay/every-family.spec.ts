@@ -3,10 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRefusal } from '#lib/core/errors';
 import type { Ask, Family } from '#lib/core/families/family';
 import { families } from '#lib/core/families/index';
-import { scan } from '#lib/core/families/scan';
+import { scan, type Upload } from '#lib/core/families/scan';
 import { Tap } from '#lib/core/relay/tap';
 import { createMeter } from '#tests/unit/metering/make';
 import { cuts, lineEnds, recordings, withLineEnd } from '#tests/unit/relay/streams';
+import { wave } from '#tools/sandbox/audio/sound';
 import { type Sandbox, startSandbox } from '#tools/sandbox/server';
 
 /** One streamed operation of a family, as its clients ask for it. */
@@ -16,6 +17,8 @@ interface Streamed {
   /** At the simulated provider. */
   readonly path: string;
   readonly body: Readonly<Record<string, unknown>>;
+  /** It is sent as a form, with this as its part `file`. */
+  readonly file?: Buffer;
   /** Families of the recordings that are answers to it. */
   readonly recorded: readonly string[];
 }
@@ -93,18 +96,52 @@ const streams: readonly Streamed[] = [
     body: { model: 'picture', prompt: 'Grüße [[picture?bytes=80]]', stream: true, partial_images: 2 },
     recorded: ['images'],
   },
+  {
+    family: 'speech',
+    operation: 'audio.speech',
+    path: '/audio/speech',
+    body: { model: 'speaker', input: 'Grüße [[speaker?ms=200]]', voice: 'alloy', stream_format: 'sse' },
+    recorded: [],
+  },
+  {
+    family: 'transcriptions',
+    operation: 'audio.transcription',
+    path: '/audio/transcriptions',
+    body: { model: 'listener', stream: true, prompt: 'Grüße' },
+    file: Buffer.concat([...wave(200, 'Grüße 👋, quiet sea')]),
+    recorded: [],
+  },
 ];
 
 /** What the gateway reads of a request: what its answer is metered by. */
-function readAsk({ family, operation: name, body }: Streamed): { family: Family; ask: Ask } {
+function readAsk({ family, operation: name, body, file }: Streamed): { family: Family; ask: Ask } {
   const found = families.find(({ id }) => id === family);
   const operation = found?.operations.find((one) => one.name === name);
   if (!found || !operation?.fields) throw new Error(`the ${family} family has no ${name}`);
   const scanned = scan(Buffer.from(JSON.stringify(body)), operation.fields);
   if ('fault' in scanned) throw new Error(scanned.fault);
-  const ask = found.readAsk({ operation, params: { model: 'vendor/name' }, scan: scanned });
+  const asked = file ? { ...scanned, upload: uploadOf(file) } : scanned;
+  const ask = found.readAsk({ operation, params: { model: 'vendor/name' }, scan: asked });
   if (isRefusal(ask)) throw new Error(ask.message);
   return { family: found, ask };
+}
+
+function uploadOf(file: Buffer): Upload {
+  const files = [{ mediaType: null, bytes: file.length, field: 'file', start: 0 }];
+  return { bytes: file.length, textBytes: 0, files, audioMs: 200, read: async function* () {} };
+}
+
+/** The request as it is sent. */
+function requestOf({ body, file }: Streamed): RequestInit {
+  const headers = { 'anthropic-version': '2023-06-01' };
+  if (!file) {
+    const json = { ...headers, 'content-type': 'application/json' };
+    return { method: 'POST', headers: json, body: JSON.stringify(body) };
+  }
+  const form = new FormData();
+  for (const [name, value] of Object.entries(body)) form.append(name, String(value));
+  form.append('file', new Blob([Uint8Array.from(file)]), 'a.wav');
+  return { method: 'POST', headers, body: form };
 }
 
 /** What a client gets of a stream that comes in these pieces, and what is known of it at its end. */
@@ -141,7 +178,10 @@ describe('a stream is relayed and metered in the same way wherever it is cut (co
 
   it('in every family that streams', () => {
     const withStreams = families.filter(({ operations }) =>
-      operations.some(({ fields, name }) => fields && ('stream' in fields || name === 'content.stream')),
+      operations.some(
+        ({ fields, name }) =>
+          fields && ('stream' in fields || 'stream_format' in fields || name === 'content.stream'),
+      ),
     );
     expect([...new Set(streams.map(({ family }) => family))].sort()).toEqual(
       withStreams.map(({ id }) => id).sort(),
@@ -150,9 +190,7 @@ describe('a stream is relayed and metered in the same way wherever it is cut (co
 
   describe.each(streams)('$operation of $body.model', (streamed) => {
     it.each(lineEnds)('with %s', async (_name, lineEnd) => {
-      const headers = { 'content-type': 'application/json', 'anthropic-version': '2023-06-01' };
-      const asked = { method: 'POST', headers, body: JSON.stringify(streamed.body) };
-      const answer = await fetch(`${provider.url}${streamed.path}`, asked);
+      const answer = await fetch(`${provider.url}${streamed.path}`, requestOf(streamed));
       const text = await answer.text();
       expect([answer.status, answer.headers.get('content-type')]).toEqual([
         200,

@@ -25,7 +25,9 @@ export class SpokenAudio implements BodyReader {
   report(): UsageReport | null {
     if (this.#bytes === 0) return null;
     const usage = usageOf({ characters: this.#asked?.characters ?? 0, audioMs: this.#ms });
-    return { usage, serviceTier: null, nested: [], flags: ['usage_counted'] };
+    const report = { usage, serviceTier: null, nested: [], flags: ['usage_counted'] };
+    // Of a length that is only estimated, the charge is an estimate too.
+    return this.#length.ms === null ? { ...report, unread: ['input', 'output'] } : report;
   }
 
   get outputBytes(): number {
