@@ -48,7 +48,7 @@ function comparable(answer: Wire | undefined) {
     .filter((name) => name.startsWith('x-') || name.endsWith('-id'));
   const body = answer.body
     .toString()
-    .replace(/chatcmpl-[0-9a-f]+|req_[0-9a-f]+|"created":\d+|"created_at":"[^"]+"/g, '…');
+    .replace(/(chatcmpl-|req_|conv_)[0-9a-f]+|"created":\d+|"created_at":("[^"]+"|\d+)/g, '…');
   return {
     status: answer.status,
     reason: answer.reason,
@@ -117,6 +117,14 @@ describe("behind this project's own server both lanes give the same answers", ()
     ['a model that is none', body('').replace('echo', 'none')],
     ['a budget over the policy', body('', ',"max_tokens":1001')],
   ])('%s', (_name, text) => expectSame((key) => requestText('POST', chatPath, bearer(key), text)));
+
+  it.each([
+    ['what is stored without a model', 'POST', '/v1/conversations', '{"metadata":{"lane":"either"}}'],
+    ['a list of what is stored', 'GET', `${chatPath}?limit=1`, ''],
+    ['a list that is not understood', 'GET', `${chatPath}?order=none`, ''],
+    ['what is not stored', 'GET', '/v1/conversations/conv_none', ''],
+    ['a change of what is not stored', 'POST', `${chatPath}/none`, '{"metadata":{}}'],
+  ])('%s', (_name, method, path, text) => expectSame((key) => requestText(method, path, bearer(key), text)));
 
   /** The same request over both lanes, and what became of it. */
   async function askBoth(speaker: Speaker, wish: Parameters<typeof askAs>[3], leave = false) {

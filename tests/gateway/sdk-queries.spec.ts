@@ -67,6 +67,27 @@ describe('the query of each method that official SDKs have one for', () => {
         }),
       'include[]=message.input_image.image_url&include[]=file_search_call.results&limit=1&order=asc',
     ],
+    'openai chat.completions.messages.list': [
+      () => openai().chat.completions.messages.list(kept.completion, { limit: 1, order: 'asc' }),
+      'limit=1&order=asc',
+    ],
+    'openai conversations.items.list': [
+      () =>
+        openai().conversations.items.list(kept.conversation, {
+          include: ['reasoning.encrypted_content'],
+          limit: 1,
+          order: 'desc',
+        }),
+      'include[]=reasoning.encrypted_content&limit=1&order=desc',
+    ],
+    'openai conversations.items.create': [
+      () =>
+        openai().conversations.items.create(kept.conversation, {
+          items: turn,
+          include: ['reasoning.encrypted_content'],
+        }),
+      'include[]=reasoning.encrypted_content',
+    ],
     'openai videos.downloadContent': [
       () => openai().videos.downloadContent(kept.video, { variant: 'video' }),
       'variant=video',

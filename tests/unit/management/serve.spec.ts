@@ -53,11 +53,7 @@ describe('an API key on the management API (contract: control-plane/api-keys)', 
     ['POST', '/api/v1/messages', 'use POST /v1/messages, with'],
     ['POST', '/api/v1//responses', 'use POST /v1/responses, with'],
     ['POST', '/api/v1/models/x:generateContent', 'use POST /v1/models/{model}:generateContent, with'],
-    [
-      'GET',
-      '/api/v1/chat/completions',
-      'There is no GET /api/v1/chat/completions; use /v1/chat/completions.',
-    ],
+    ['GET', '/api/v1/completions', 'There is no GET /api/v1/completions; use /v1/completions.'],
     ['POST', '/api/v1/completions', 'use POST /v1/completions'],
     ['GET', '/api/v1/nothing', 'GET /v1/models lists the models of this gateway.'],
   ])('%s %s is 404 and names what is near', async (method, target, message) => {

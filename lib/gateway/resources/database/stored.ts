@@ -11,6 +11,7 @@ import { isStorable, readResource, resourceRows } from '#lib/gateway/resources/r
 import type { KeepEntry } from '#lib/gateway/settlement/pure/entry';
 import { publish } from '#lib/platform/data/change';
 import { jsonText } from '#lib/platform/data/json-text';
+import { queryWithin } from '#lib/platform/data/query-within';
 import { transact } from '#lib/platform/data/transaction/transaction';
 
 /** Every look-up is scoped by workspace. What a job used is known when it has ended. */
@@ -100,6 +101,9 @@ const pageOf = (order: 'asc' | 'desc') => `
       SELECT a.created_at, a.id FROM resource a WHERE a.workspace_id = $1 AND a.kind = $2 AND a.id = $7))
   ORDER BY r.created_at ${order}, r.id ${order} LIMIT $8`;
 
+/** A page with a filter that few entries match may read all of a workspace's. */
+const LIST_MS = 10_000;
+
 /** One page of what lists show; of an unknown `after`, nothing (contract: jobs/resource-list). */
 export async function listResources(
   pool: Pool,
@@ -110,7 +114,8 @@ export async function listResources(
   const { kind, family, after, limit, order, having, model } = page;
   const storable = [after, model].every((text) => text === null || isStorable({ id: text }));
   if (!storable) return { views: [], more: false };
-  const { rows } = await pool.query<{ view: ResourceView }>(pageOf(order), [
+  const query = queryWithin(pool, LIST_MS);
+  const { rows } = await query<{ view: ResourceView }>(pageOf(order), [
     workspaceId,
     kind,
     family,
