@@ -38,9 +38,9 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
   },
   insufficient_balance: {
     meaning:
-      'The workspace has no funds available for this call: balance and credit are spent, held by running calls, or simulated money, which pays only for simulated models.',
+      'The workspace has no funds available for this call: balance and credit are spent, held by running calls, or simulated money, which pays only for simulated models; or its hard monthly budget is used up.',
     remedy:
-      'Add funds. If the answer says x-should-retry: true, only running calls hold the funds: retry later.',
+      'Add funds, or raise the budget if the message names it. If the answer says x-should-retry: true, only running calls hold the funds: retry later.',
   },
   day_limit_reached: {
     meaning: 'The key has reached its daily spend cap.',

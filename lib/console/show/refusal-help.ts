@@ -24,7 +24,10 @@ const help: Record<string, RefusalHelp> = {
   api_key_rpm_exceeded: { text: 'The key was at its limit of requests a minute.', mend: 'key' },
   api_key_tpm_exceeded: { text: 'The key was at its limit of tokens a minute.', mend: 'key' },
   api_key_concurrency_exceeded: { text: 'The key was at its limit of calls at once.', mend: 'key' },
-  insufficient_balance: { text: 'The workspace had no funds left.', mend: 'billing' },
+  insufficient_balance: {
+    text: 'The workspace had no funds left, or had used up its monthly budget.',
+    mend: 'billing',
+  },
   workspace_rpm_exceeded: { text: 'The workspace was at its limit of requests a minute.', mend: 'settings' },
   workspace_tpm_exceeded: { text: 'The workspace was at its limit of tokens a minute.', mend: 'settings' },
   workspace_concurrency_exceeded: {

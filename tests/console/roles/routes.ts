@@ -22,6 +22,7 @@ export const admitted: Readonly<Record<string, Admits>> = {
   '/sign-up': 'not signed in',
   '/docs': 'anybody',
   '/docs/[page]': 'anybody',
+  '/docs/changelog': 'anybody',
   '/models': 'anybody',
   '/models/[...slug]': 'anybody',
   '/status': 'anybody',

@@ -130,6 +130,8 @@ describe('what is free, shared out among those who wait (contract: money/lease-s
     });
     const leased = apportion(ask([hold(1n, { simulated: true })]), workspace, new Map(), 1);
     expect(leased.grants.get(workspace)?.grantedNano).toBe((1_000n - 500n - 100n) / 2n);
+    // What a process may admit while the database is down is bounded by it too.
+    expect(leased.left.get(workspace)?.freeNano).toBe((1_000n - 500n - 100n) / 2n);
     const empty = apportion(ask([hold(1n)]), funds(0n, { budget }), new Map(), 1);
     expect(empty.answers[0]).toMatchObject({ shortage: { ofBudget: false, boundNano: 0n } });
   });

@@ -119,7 +119,13 @@ export default async function SupportPage({ params }: SupportPageProps) {
             ['Requests in the last minute', used(limits.requests)],
             ['Tokens in the last minute', used(limits.tokens)],
             ['Calls at once', used(limits.atOnce)],
-            ['Budget', workspace.strict ? 'Strict' : 'Standard'],
+            ['Strict budget', workspace.strict ? 'On' : 'Off'],
+            [
+              'Monthly budget',
+              workspace.budget === null
+                ? 'None'
+                : `${exactMoney(workspace.budget)}, ${workspace.budgetMode === 'hard' ? 'refuses calls' : 'only warns'}`,
+            ],
             ['Slug', workspace.slug],
             ['Time zone', workspace.timeZone],
             [
