@@ -34,7 +34,9 @@ export async function generateMetadata({ params }: ProviderPageProps): Promise<M
   return { title: decodeURIComponent((await params).provider) };
 }
 
-const { name, url, pricesFrom } = setProvider.fields;
+const { pricesFrom } = setProvider.fields;
+const name = { ...setProvider.fields.name, required: true };
+const url = { ...setProvider.fields.url, required: true };
 
 export default async function ProviderPage({ params, searchParams }: ProviderPageProps) {
   const id = decodeURIComponent((await params).provider);
@@ -70,6 +72,7 @@ export default async function ProviderPage({ params, searchParams }: ProviderPag
         </PageHead>
       </div>
       <Discovery
+        key={id}
         provider={{ id, name: provider.name }}
         start={added === '1' && models.length === 0}
         playground={workspaces.data[0]?.slug ?? null}
