@@ -10,6 +10,7 @@ import { Section } from '#components/section';
 import { Button, buttonStyle } from '#components/ui/button';
 import { Checkbox } from '#components/ui/checkbox';
 import { Input } from '#components/ui/input';
+import { ScrollRegion } from '#components/ui/scroll-region';
 import type { FoundModel } from '#lib/control/operations/provider/discover';
 
 interface Found {
@@ -64,9 +65,9 @@ export function Discovery({ provider, start, playground, discover, offer }: Disc
     `${upstreamModel} ${slug}`.toLowerCase().includes(search.trim().toLowerCase()),
   );
   const shown = matching.slice(0, mostShown);
-  const free2choose = shown.filter(({ offered: is, kind }) => !is && kind !== 'other');
+  const selectable = shown.filter(({ offered: is, kind }) => !is && kind !== 'other');
   const count = Object.keys(chosen).length;
-  const all = free2choose.length > 0 && free2choose.every(({ upstreamModel }) => upstreamModel in chosen);
+  const all = selectable.length > 0 && selectable.every(({ upstreamModel }) => upstreamModel in chosen);
 
   function choose(models: readonly FoundModel[], on: boolean) {
     const names = new Set(models.map(({ upstreamModel }) => upstreamModel));
@@ -168,25 +169,27 @@ export function Discovery({ provider, start, playground, discover, offer }: Disc
                 onChange={(event) => setSearch(event.currentTarget.value)}
               />
             </div>
-            <Checkbox checked={all} onChange={(on) => choose(free2choose, on)}>
+            <Checkbox checked={all} onChange={(on) => choose(selectable, on)}>
               {matching.length > mostShown ? `Select the first ${mostShown}` : 'Select all'}
             </Checkbox>
             <Checkbox checked={free} onChange={makeFree}>
               Selected models are free of charge
             </Checkbox>
           </div>
-          <ul className="max-h-160 overflow-y-auto border-t">
-            {shown.map((model) => (
-              <FoundRow
-                key={model.upstreamModel}
-                model={model}
-                draft={chosen[model.upstreamModel] ?? null}
-                error={fault?.model === model.upstreamModel ? fault.message : null}
-                onChoose={(on) => choose([model], on)}
-                onChange={(part) => change(model.upstreamModel, part)}
-              />
-            ))}
-          </ul>
+          <ScrollRegion label="List of models" className="max-h-160 overflow-y-auto border-t">
+            <ul>
+              {shown.map((model) => (
+                <FoundRow
+                  key={model.upstreamModel}
+                  model={model}
+                  draft={chosen[model.upstreamModel] ?? null}
+                  error={fault?.model === model.upstreamModel ? fault.message : null}
+                  onChoose={(on) => choose([model], on)}
+                  onChange={(part) => change(model.upstreamModel, part)}
+                />
+              ))}
+            </ul>
+          </ScrollRegion>
           {matching.length > mostShown ? (
             <p className="border-t px-4 py-2.5 text-muted text-xs">
               {matching.length - mostShown} more models: search for their names.

@@ -14,12 +14,9 @@ export function exportCatalogue({ providers, models, offers }: StoredCatalogue):
   return catalogueShape.parse({
     providers: [...providers.values()]
       .sort(byId)
-      .map(({ credential, sealed, auth, pricesFrom, ...provider }) => ({
-        ...provider,
-        ...(credential && !sealed && { credential }),
-        ...(auth && { auth }),
-        ...(pricesFrom !== null && { pricesFrom }),
-      })),
+      .map(({ sealed, ...provider }) =>
+        given({ ...provider, credential: sealed ? null : provider.credential }),
+      ),
     models: [...models.values()].sort(byId).flatMap((model) => {
       const own = inService.filter(({ modelId }) => modelId === model.id).sort(byPosition);
       return own.length > 0 ? [{ ...model, offers: own.map(fileOfferOf) }] : [];
@@ -50,6 +47,11 @@ export function catalogueYaml({ providers, models }: CatalogueFile): string {
   );
 }
 
+/** Without what is not set. */
+function given(facts: object): object {
+  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== null));
+}
+
 function byId(one: { readonly id: string }, other: { readonly id: string }): number {
   return one.id < other.id ? -1 : 1;
 }
@@ -62,7 +64,7 @@ function fileOfferOf({ providerId, facts, price }: StoredOffer): object {
   const { position: _, ...set } = facts;
   return {
     provider: providerId,
-    ...Object.fromEntries(Object.entries(set).filter(([, value]) => value !== null)),
+    ...given(set),
     ...(price && { price: filePriceOf(listPrice(price)) }),
   };
 }

@@ -66,7 +66,7 @@ export const presets: readonly Preset[] = [
     pricesFrom: 'https://ai.google.dev/gemini-api/docs/pricing',
   },
   {
-    id: 'azure',
+    id: 'azure-openai',
     name: 'Azure OpenAI',
     kind: 'service',
     url: null,

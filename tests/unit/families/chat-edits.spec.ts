@@ -77,7 +77,7 @@ describe('the body that travels upstream (contract: body/replaced)', () => {
     expect(sent('{"model":"m"}', sameName, 50)).toBe('{"model":"m","max_tokens":50}');
     expect(sent('{"model":"m"}', newer, 50)).toBe('{"model":"m","max_completion_tokens":50}');
     expect(sent('{"max_tokens":null,"model":"m"}', sameName, 50)).toBe('{"max_tokens":50,"model":"m"}');
-    for (const id of ['openai', 'azure']) {
+    for (const id of ['openai', 'azure', 'azure-openai']) {
       const offer = makeOffer({ upstreamModel: 'm', provider: makeProvider({ id }) });
       expect(sent('{"model":"m"}', offer, 50)).toBe('{"model":"m","max_completion_tokens":50}');
     }

@@ -49,8 +49,11 @@ function spelledFor(field: BudgetField, scan: Scan): readonly Edit[] {
   return [renameMember(scan, budget, field), ...(empty ? [renameMember(scan, empty, other)] : [])];
 }
 
-/** The catalogue's setting; without one, the two providers that reject the older name get the newer one. */
+/** Providers that reject the older name of the budget; `azure-openai` is the one that operators add. */
+const namesCompletionTokens: ReadonlySet<string> = new Set(['openai', 'azure', 'azure-openai']);
+
+/** The catalogue's setting; without one, the providers that reject the older name get the newer one. */
 function budgetField({ outputBudgetField, provider }: OfferFacts): BudgetField {
   if (outputBudgetField !== null) return outputBudgetField;
-  return provider.id === 'openai' || provider.id === 'azure' ? 'max_completion_tokens' : 'max_tokens';
+  return namesCompletionTokens.has(provider.id) ? 'max_completion_tokens' : 'max_tokens';
 }

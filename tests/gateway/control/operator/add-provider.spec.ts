@@ -114,7 +114,7 @@ describe('adding a provider (contract: control-plane/add-provider)', () => {
 
   it('says what is missing', async () => {
     expect(await refusalOf(add({ preset: 'groq' }))).toMatch(/^value: Groq needs a credential/);
-    expect(await refusalOf(add({ preset: 'azure', value: secret }))).toMatch(/^url: /);
+    expect(await refusalOf(add({ preset: 'azure-openai', value: secret }))).toMatch(/^url: /);
     expect(await refusalOf(add({ preset: 'nothing' }))).toMatch(/^preset: must be one of openai/);
     expect(await refusalOf(add({ preset: 'vllm', url: 'localhost:8000' }))).toMatch(
       /^url: is not a usable address/,

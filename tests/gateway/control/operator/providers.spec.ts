@@ -4,7 +4,8 @@ import { setCredential } from '#lib/control/operations/provider/credential';
 import { listProviders } from '#lib/control/operations/provider/list';
 import { testProvider } from '#lib/control/operations/provider/test';
 import { ask, type OperationRequest } from '#lib/control/operations/run';
-import { loadCatalogue } from '#lib/gateway/snapshot/catalogue';
+import type { Store } from '#lib/control/operations/store';
+import { loadCatalogue, readCatalogueWithin } from '#lib/gateway/snapshot/catalogue';
 import { refusalOf } from '#tests/gateway/control/accounts/people';
 import { controlHost, sealingKey } from '#tests/support/control/operate';
 import { openOwnDatabase } from '#tests/support/postgres/own-database';
@@ -231,6 +232,21 @@ describe('the test of a provider (contract: control-plane/provider-test)', () =>
     expect(cost).toBe(((Number(input) + 4 * Number(output)) / 1e6).toString());
     const row = await db.prisma.audit.findFirst({ orderBy: { id: 'desc' } });
     expect(row).toMatchObject({ action: 'provider.test', after: { model: 'acme/cheap', family: 'chat' } });
+  });
+
+  it('reads the catalogue in its own transaction, since a database may have only one session', async () => {
+    const inside: boolean[] = [];
+    const catalogue = (within?: Store) => {
+      inside.push(within !== undefined);
+      const sources = { envSecret: (name: string) => environment[name], sealingKey };
+      return within
+        ? readCatalogueWithin((text) => within.query(text, []), sources)
+        : loadCatalogue(db.pool, sources);
+    };
+    const asked = { actor, input: { provider: 'acme' } };
+    const { outcome } = await ask({ ...host(), catalogue }, testProvider, asked);
+    expect(outcome).toMatchObject({ ok: true });
+    expect(inside).toEqual([true, false]);
   });
 
   it('tells why it failed, and never the credential', async () => {

@@ -34,7 +34,9 @@ export async function generateMetadata({ params }: ProviderPageProps): Promise<M
   return { title: decodeURIComponent((await params).provider) };
 }
 
-const { name, url, pricesFrom } = setProvider.fields;
+const { pricesFrom } = setProvider.fields;
+const name = { ...setProvider.fields.name, required: true };
+const url = { ...setProvider.fields.url, required: true };
 
 export default async function ProviderPage({ params, searchParams }: ProviderPageProps) {
   const id = decodeURIComponent((await params).provider);
@@ -63,13 +65,14 @@ export default async function ProviderPage({ params, searchParams }: ProviderPag
           <ChevronLeft aria-hidden className="size-4" />
           Providers
         </Link>
-        <PageHead title={provider.name}>
+        <PageHead help="operator-providers" title={provider.name}>
           <code className="font-mono text-xs [overflow-wrap:anywhere]">
             {id} · {roots.join(', ')}
           </code>
         </PageHead>
       </div>
       <Discovery
+        key={id}
         provider={{ id, name: provider.name }}
         start={added === '1' && models.length === 0}
         playground={workspaces.data[0]?.slug ?? null}

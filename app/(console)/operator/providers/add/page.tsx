@@ -29,7 +29,7 @@ export default async function AddProviderPage({ searchParams }: AddProviderPageP
           <ChevronLeft aria-hidden className="size-4" />
           {preset ? 'All presets' : 'Providers'}
         </Link>
-        <PageHead title={preset ? `Add ${preset.name}` : 'Add a provider'}>
+        <PageHead help="operator-providers" title={preset ? `Add ${preset.name}` : 'Add a provider'}>
           {preset
             ? 'The provider gets no calls before you have chosen its models, which is the next step.'
             : 'Choose what to add. To use a second account of a provider that is added already, give the provider another credential.'}
