@@ -1,57 +1,19 @@
 import { Plug } from 'lucide-react';
 import type { Metadata } from 'next';
-import { type CredentialFields, ProviderTable } from '#components/operator/provider-table';
+import { ProviderTable } from '#components/operator/provider-table';
 import { SecretsSection } from '#components/operator/secrets-section';
 import { PageHead } from '#components/page-head';
 import { EmptyState } from '#components/ui/empty-state';
-import { formOf } from '#lib/console/form';
+import { credentialForms } from '#lib/console/gateway/credential-forms';
 import { providerRowOf } from '#lib/console/gateway/provider';
 import { readModels } from '#lib/console/models/list';
 import { readForOperator } from '#lib/console/operator';
 import { readSort, sortRows } from '#lib/console/sort';
-import type { Fields } from '#lib/control/operations/field/field';
-import { partsOf } from '#lib/control/operations/provider/cloud-fields';
-import { setCredential } from '#lib/control/operations/provider/credential';
 import { listProviders } from '#lib/control/operations/provider/list';
 import { showSecrets } from '#lib/control/operations/secret/operations';
-import type { CloudKind } from '#lib/core/schemas/catalogue';
 import { rotateSecretsAction, setCredentialAction, testProviderAction } from './actions';
 
 export const metadata: Metadata = { title: 'Providers' };
-
-const { name, value, env, weight, priority, models, ...parts } = setCredential.fields;
-
-/** The form of a credential; those of a cloud have the parts of its identities. */
-function fieldsFor(kind: CloudKind | null) {
-  const own: Fields = Object.fromEntries(
-    (kind === null ? [] : partsOf[kind]).map((part) => [part, parts[part]]),
-  );
-  return formOf({
-    name: { ...name, required: true },
-    value:
-      kind === null
-        ? { ...value, help: 'The credential from the provider; it is never shown again.' }
-        : { ...value, label: cloudLabels[kind] },
-    ...own,
-    env: { ...env, label: 'Or an environment variable' },
-    weight,
-    priority,
-    models,
-  });
-}
-
-const cloudLabels: Readonly<Record<CloudKind, string>> = {
-  'google-service-account': 'JSON key of a service account',
-  'entra-id': 'API key',
-  'aws-sigv4': 'API key',
-};
-
-const fields: CredentialFields = {
-  key: fieldsFor(null),
-  'google-service-account': fieldsFor('google-service-account'),
-  'entra-id': fieldsFor('entra-id'),
-  'aws-sigv4': fieldsFor('aws-sigv4'),
-};
 
 interface ProvidersPageProps {
   searchParams: Promise<Record<string, string | string[] | undefined>>;
@@ -87,7 +49,7 @@ export default async function ProvidersPage({ searchParams }: ProvidersPageProps
               offers: ({ offers }) => offers,
             },
           )}
-          fields={fields}
+          forms={credentialForms()}
           setCredential={setCredentialAction}
           test={testProviderAction}
         />

@@ -26,7 +26,7 @@ describe('the row of a provider', () => {
     name: 'A',
     families,
     auth: null,
-      onDisconnect: 'drain',
+    onDisconnect: 'drain',
     pricesFrom: null,
     offers: 2,
   } as const;
