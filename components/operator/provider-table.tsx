@@ -8,21 +8,16 @@ import { Button } from '#components/ui/button';
 import { later } from '#components/ui/on-demand';
 import { SortHead } from '#components/ui/sort-head';
 import { ActionsHeadCell, Cell, HeadCell, Row, Table } from '#components/ui/table';
-import type { FormField } from '#lib/console/form';
+import type { CredentialForms } from '#lib/console/gateway/credential-forms';
 import type { CredentialRow, ProviderRow, TestedProvider } from '#lib/console/gateway/provider';
 
 const CredentialDialog = later(() =>
   import('#components/operator/credential-dialog').then((all) => all.CredentialDialog),
 );
 
-/** Fields of the credential form: of API keys, and of each kind of cloud. */
-export type CredentialFields = Readonly<
-  Record<NonNullable<ProviderRow['auth']> | 'key', readonly FormField[]>
->;
-
 interface ProviderTableProps {
   providers: readonly ProviderRow[];
-  fields: CredentialFields;
+  forms: CredentialForms;
   setCredential(input: object): Promise<FormAnswer<unknown>>;
   test(input: { provider: string; name: string }): Promise<FormAnswer<TestedProvider>>;
 }
@@ -34,7 +29,7 @@ interface Chosen {
 }
 
 /** The providers with their credentials, and what keeps each of them from being called. */
-export function ProviderTable({ providers, fields, setCredential, test }: ProviderTableProps) {
+export function ProviderTable({ providers, forms, setCredential, test }: ProviderTableProps) {
   const [chosen, choose] = useState<Chosen | null>(null);
   const [open, setOpen] = useState(false);
   const show = (next: Chosen) => {
@@ -68,7 +63,7 @@ export function ProviderTable({ providers, fields, setCredential, test }: Provid
           <CredentialDialog
             key={`${chosen.provider.id}/${chosen.credential?.name ?? ''}`}
             {...chosen}
-            fields={fields[chosen.provider.auth ?? 'key']}
+            fields={forms[chosen.provider.auth ?? 'key']}
             open={open}
             onOpenChange={setOpen}
             send={(values) =>

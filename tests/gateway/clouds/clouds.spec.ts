@@ -71,6 +71,11 @@ describe('credentials of clouds (contract: families/cloud-credentials)', () => {
     expect(seen('google token').length).toBe(1);
   });
 
+  it('Vertex takes tokens of a workload identity', async () => {
+    for (let at = 0; at < 2; at += 1) expect((await chat('cloud/vertex-workload')).status).toBe(200);
+    expect(seen('google token').length).toBe(1);
+  });
+
   for (const id of ['bedrock-key', 'bedrock-keys', 'bedrock-role']) {
     it(`Bedrock takes ${id} for both of its protocols`, async () => {
       const model = `cloud/${id}`;

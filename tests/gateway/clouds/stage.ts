@@ -26,6 +26,7 @@ const price = { input: '1', cachedInput: '0.1', output: '4' };
 
 /** Providers by id, with their variable of the credential. */
 function providersAt(url: string) {
+  const google = { kind: 'google-service-account' };
   const vertex = `${url}/v1/projects/p/locations/l`;
   const aws = { kind: 'aws-sigv4', region: 'eu-west-1' };
   const bedrock = {
@@ -49,9 +50,10 @@ function providersAt(url: string) {
         'generate-content': `${vertex}/publishers/google`,
         chat: `${vertex}/endpoints/openapi`,
       },
-      auth: { kind: 'google-service-account' },
+      auth: google,
       variants: { messages: 'vertex' },
     },
+    'vertex-workload': { families: { chat: `${vertex}/endpoints/openapi` }, auth: google },
     'bedrock-key': bedrock,
     'bedrock-keys': bedrock,
     'bedrock-role': bedrock,
@@ -61,13 +63,20 @@ function providersAt(url: string) {
 export async function openStage(): Promise<CloudStage> {
   const clouds = await startClouds();
   const tokenFile = join(mkdtempSync(join(tmpdir(), 'clouds-')), 'token');
-  writeFileSync(tokenFile, 'federated-token\n');
+  writeFileSync(tokenFile, 'federated-token');
   const { aws, role, entra } = cloudKeys;
   const credentials: Record<string, string> = {
     'azure-key': cloudKeys.azure,
     'azure-entra': JSON.stringify(entra),
     'azure-workload': 'default',
     vertex: clouds.serviceAccount,
+    'vertex-workload': JSON.stringify({
+      type: 'external_account',
+      audience: 'pool',
+      subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
+      token_url: `${clouds.url}/google/token`,
+      credential_source: { file: tokenFile },
+    }),
     'bedrock-key': cloudKeys.bedrock,
     'bedrock-keys': JSON.stringify(aws),
     'bedrock-role': JSON.stringify({ ...aws, role }),
@@ -108,6 +117,7 @@ export async function openStage(): Promise<CloudStage> {
     ...['bedrock-key', 'bedrock-keys', 'bedrock-role'].map((id) =>
       model(`cloud/${id}`, offers([id], ['messages', 'chat'], claude)),
     ),
+    model('cloud/vertex-workload', offers(['vertex-workload'], ['chat'], 'claude@1')),
     model('cloud/vertex', offers(['vertex'], ['messages', 'chat'], 'claude@1')),
     model('cloud/gemini', offers(['vertex'], ['generate-content'], 'gemini-1')),
     model('anthropic/everywhere', [

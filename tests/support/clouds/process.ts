@@ -55,6 +55,13 @@ function googleToken({ body, origin }: Asked): Given {
   const form = new URLSearchParams(body.toString());
   const refuse = (description: string) =>
     given(400, { error: 'invalid_grant', error_description: description });
+  if (form.get('grant_type') === 'urn:ietf:params:oauth:grant-type:token-exchange') {
+    const known = form.get('subject_token') === 'federated-token' && form.get('audience') === 'pool';
+    if (!known || state.revoked) return refuse('Unknown subject token');
+    const kind = 'urn:ietf:params:oauth:token-type:access_token';
+    const token = { access_token: issued('google'), expires_in: state.tokenSeconds };
+    return given(200, { ...token, token_type: 'Bearer', issued_token_type: kind });
+  }
   if (form.get('grant_type') !== 'urn:ietf:params:oauth:grant-type:jwt-bearer')
     return refuse('Bad grant type');
   const [head = '', claims = '', signature = ''] = (form.get('assertion') ?? '').split('.');

@@ -61,7 +61,7 @@ export default async function ProvidersPage({ searchParams }: ProvidersPageProps
               offers: ({ offers }) => offers,
             },
           )}
-          fields={credentialForms}
+          forms={credentialForms()}
           setCredential={setCredentialAction}
           test={testProviderAction}
         />

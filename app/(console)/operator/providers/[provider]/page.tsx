@@ -90,7 +90,7 @@ export default async function ProviderPage({ params, searchParams }: ProviderPag
       </Section>
       <Credentials
         provider={row}
-        fields={credentialForms[row.auth ?? 'key']}
+        fields={credentialForms()[row.auth ?? 'key']}
         setCredential={setCredentialAction}
         test={testProviderAction}
       />
