@@ -99,7 +99,7 @@ function Facts({ model }: { model: ModelFactsRow }) {
     {
       name: 'Output from',
       value: model.output,
-      unit: /\ba\b|\ban\b/.test(model.output ?? '') ? '' : 'per 1M tokens',
+      unit: /\b(a|an|characters)\b/.test(model.output ?? '') ? '' : 'per 1M tokens',
     },
     { name: 'Input types', value: model.reads },
     { name: 'Output types', value: model.writes },

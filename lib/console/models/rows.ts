@@ -91,7 +91,7 @@ export function showPrice(usd: string): string {
 const pieceNames: Record<string, string> = {
   image: 'an image',
   videoSecond: 'a second',
-  characters: 'for 1 M characters',
+  characters: 'per 1M characters',
   audioMs: 'an hour',
   request: 'a request',
 };

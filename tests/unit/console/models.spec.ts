@@ -135,6 +135,23 @@ describe('a model to read', () => {
     });
   });
 
+  it.each([
+    [
+      'spoken text',
+      { characters: '15' },
+      '$15.00 per 1M characters',
+      'Characters',
+      '$15.00 per 1 M characters',
+    ],
+    ['an hour of audio', { audioHour: '0.04' }, '$0.04 an hour', 'Audio', '$0.04 an hour'],
+  ])('has the price of %s where it has none of tokens', (_name, file, output, name, cell) => {
+    const price = { id: 'p', effectiveAtMs: 0, price: readFilePrice(file) };
+    const [model] = listModels(catalogueOf(modelOf('a', [offerAt('one', 'a', { price })])), nowMs);
+    if (!model?.offers[0]) throw new Error('one model has one offer');
+    expect(modelRowOf(model, '/models')).toMatchObject({ input: null, output });
+    expect(priceTableOf(model.offers[0], (iso) => iso)?.rows).toEqual([{ name, prices: [cell] }]);
+  });
+
   it('says until which day it is served, where that is known of all its offers', () => {
     const until = (day: string) => ({ servedUntilMs: endOfDay(day) });
     const models = [

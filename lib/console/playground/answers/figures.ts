@@ -11,7 +11,7 @@ export function embeddingsPieces(value: unknown): Piece[] {
   const [first, ...others] = vectors;
   if (!first) return faultIn(value);
   const alike = others.map((other, at) => `Lines 1 and ${at + 2}: ${cosine(first, other).toFixed(4)}`);
-  return lines([`${first.length.toLocaleString('en-US')} dimensions`, ...alike]);
+  return lines([`Cosine similarity (${first.length.toLocaleString('en-US')} dimensions)`, ...alike]);
 }
 
 /** Documents by relevance. Their first line is the second of the prompt. */

@@ -251,7 +251,7 @@ describe('answers that are figures', () => {
     [
       'embeddings',
       { data: [{ embedding: [1, 0] }, { embedding: [0, 2] }, { embedding: [3, 0] }] },
-      '2 dimensions\nLines 1 and 2: 0.0000\nLines 1 and 3: 1.0000',
+      'Cosine similarity (2 dimensions)\nLines 1 and 2: 0.0000\nLines 1 and 3: 1.0000',
     ],
     [
       'rerank',
