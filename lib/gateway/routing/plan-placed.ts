@@ -1,11 +1,12 @@
 import { type Refusal, refusal } from '#lib/core/errors';
+import type { Keeper } from '#lib/core/facts/credential';
 import type { Catalogue, OfferFacts, Policy, ProviderFacts } from '#lib/core/facts/snapshot';
 import type { StoreName } from '#lib/core/facts/stores';
 import type { Ask } from '#lib/core/families/family';
 import type { FamilyId } from '#lib/core/families/ids';
 import type { OfferHealth } from '#lib/gateway/routing/health';
 import { lentOffer } from '#lib/gateway/routing/plan-stored';
-import { orderPool } from '#lib/gateway/routing/pure/pool';
+import { keepersOf, orderPool } from '#lib/gateway/routing/pure/pool';
 import { type Rules, rulesFor } from '#lib/gateway/routing/pure/rules';
 import type { Plan, Target } from '#lib/gateway/routing/pure/target';
 import { timeLimitsOf } from '#lib/gateway/routing/pure/time-limits';
@@ -16,6 +17,8 @@ export interface PlacedPlanInput {
   readonly stores: StoreName;
   /** The header `X-Provider`; null: absent or empty. */
   readonly named: string | null;
+  /** Who keeps what the body refers to; null: nothing. */
+  readonly pinned: Keeper | null;
   readonly catalogue: Catalogue;
   readonly policies: ReadonlyMap<string, Policy>;
   readonly healthOf: (offerId: string) => OfferHealth;
@@ -34,10 +37,12 @@ export function planPlaced(input: PlacedPlanInput): Plan {
 }
 
 function chosen(input: PlacedPlanInput, rules: Rules): Target | Refusal {
-  const { stores, named, catalogue } = input;
+  const { stores, pinned, catalogue } = input;
+  const named = pinned?.providerId ?? input.named;
+  if (input.named !== null && input.named !== named) return apart(input.named, named ?? '');
   const storing = [...catalogue.providers.values()].filter(
     ({ id, stores: all }) =>
-      all.has(stores) && (rules.only === null || rules.only.has(id)) && !rules.ignore?.has(id),
+      all.has(stores) && (pinned !== null || ((rules.only?.has(id) ?? true) && !rules.ignore?.has(id))),
   );
   if (named !== null && !storing.some(({ id }) => id === named)) return notThere(named, stores, storing);
   const ready = storing.flatMap((provider) => targetAt(provider, input) ?? []);
@@ -45,18 +50,20 @@ function chosen(input: PlacedPlanInput, rules: Rules): Target | Refusal {
   if (named !== null) return at(named) ?? unreachable([named]);
   const [first, ...others] = ready;
   const preferred = at(rules.order.find((id) => at(id) !== undefined));
-  if (preferred || (first && others.length === 0)) return preferred ?? first ?? unreachable([]);
-  return first ? undecided(stores, ready) : nowhere(stores, storing);
+  if (preferred) return preferred;
+  if (!first) return nowhere(stores, storing);
+  return others.length === 0 ? first : undecided(stores, ready);
 }
 
 function targetAt(provider: ProviderFacts, input: PlacedPlanInput): Target | null {
-  const { family, catalogue, callId, healthOf, nowMs } = input;
+  const { family, catalogue, pinned, callId, healthOf, nowMs } = input;
   const address = provider.families.get(family);
   const lent = lentOffer({ providerId: provider.id, family, modelId: '' }, catalogue);
   const model = lent && catalogue.models.get(lent.modelId);
   if (address?.state !== 'ready' || !lent?.price || !model) return null;
   const offer: OfferFacts = { ...lent, modelId: '', upstreamModel: '' };
-  const pool = orderPool(offer, { callId, health: healthOf(offer.id), nowMs, holder: null });
+  const order = { callId, health: healthOf(offer.id), nowMs, holder: null };
+  const pool = pinned ? keepersOf(provider, pinned.credential) : orderPool(offer, order);
   const [credential] = pool;
   if (!credential) return null;
   return {
@@ -71,11 +78,18 @@ function targetAt(provider: ProviderFacts, input: PlacedPlanInput): Target | nul
   };
 }
 
-function notThere(named: string, stores: StoreName, storing: readonly ProviderFacts[]): Refusal {
-  const others = storing.length > 0 ? `name one of: ${idsOf(storing)}` : 'leave the header out';
+function apart(named: string, keeper: string): Refusal {
   return refusal(
     'invalid_body',
-    `The header X-Provider names "${named.slice(0, 64)}", which does not store ${stores} for this workspace; ${others}.`,
+    `The header X-Provider names "${named.slice(0, 64)}", but the body refers to what ${keeper} stores; leave the header out.`,
+  );
+}
+
+function notThere(named: string, stores: StoreName, storing: readonly ProviderFacts[]): Refusal {
+  const others = storing.length > 0 ? `name one of: ${idsOf(storing)}` : 'leave the name out';
+  return refusal(
+    'invalid_body',
+    `The provider "${named.slice(0, 64)}", which X-Provider names or the body refers to, does not store ${stores} for this workspace; ${others}.`,
   );
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Keeper } from '#lib/core/facts/credential';
 import type { Policy } from '#lib/core/facts/snapshot';
 import { planPlaced } from '#lib/gateway/routing/plan-placed';
 import { makeProvider } from '#tests/unit/families/make';
@@ -6,14 +7,17 @@ import { askOf, catalogueOf, inputOf, modelOf, offerAt } from '#tests/unit/routi
 
 const url = new URL('https://provider.test/v1');
 
+const atB = { providerId: 'b', credential: 'default' };
+
 /** Providers by id; `off` lacks its credential. */
 function placed(
   ids: readonly string[],
   {
     named = null,
+    pinned = null,
     policy = {},
     off = [],
-  }: { named?: string | null; policy?: Policy; off?: readonly string[] } = {},
+  }: { named?: string | null; pinned?: Keeper | null; policy?: Policy; off?: readonly string[] } = {},
 ): string {
   const models = ids.map((id) =>
     modelOf(`model-of-${id}`, [
@@ -38,6 +42,7 @@ function placed(
     family: 'responses',
     stores: 'conversations',
     named,
+    pinned,
     catalogue,
     policies: new Map([['', policy]]),
     healthOf,
@@ -62,6 +67,13 @@ describe('the provider of a request that names no model (contract: routing/no-mo
     ],
     ['the only one that the policy leaves', ['a', 'b'], { policy: { ignore: ['a'] } }, 'b'],
     ['the one of only', ['a', 'b'], { policy: { only: ['a'] } }, 'a'],
+    [
+      'the one that stores what the body refers to',
+      ['a', 'b'],
+      { pinned: atB, policy: { order: ['a'] } },
+      'b',
+    ],
+    ['that one, whatever the policy says', ['a', 'b'], { pinned: atB, policy: { ignore: ['b'] } }, 'b'],
   ])('is %s', (_name, ids, more, expected) => expect(placed(ids, more)).toBe(expected));
 
   it.each([
@@ -77,6 +89,12 @@ describe('the provider of a request that names no model (contract: routing/no-mo
       ['a', 'b'],
       { named: 'a', policy: { ignore: ['a'] } },
       /^invalid_body: /,
+    ],
+    [
+      'a header that names another one',
+      ['a', 'b'],
+      { named: 'a', pinned: atB },
+      /^invalid_body: .*what b stores/,
     ],
     ['none at all', ['plain'], {}, /^invalid_body: No provider stores/],
     ['one that is not configured', ['a'], { off: ['a'] }, /^missing_upstream_base_url: .*\(a\)/],

@@ -49,7 +49,7 @@ export class Recorder {
   keepNew(): Promise<void> | null {
     const shown = this.#meter.shown;
     if (shown.length === this.#seen) return null;
-    const fresh = shown.slice(this.#seen).filter((one) => one.view !== undefined || !this.#isOwn(one));
+    const fresh = shown.slice(this.#seen).filter((one) => this.#isNews(one));
     this.#seen = shown.length;
     return fresh.length === 0 ? null : this.#keep(fresh);
   }
@@ -215,7 +215,15 @@ export class Recorder {
     return operation.steps === 'stored' && operation.fields ? estimateInput(ask.weight) : 0;
   }
 
-  /** What the path names is recorded already. */
+  /**
+   * What the path names is recorded already, but what lists show of it may have changed. A list shows nothing else that
+   * the answer of such a call names: that would be another thing of the provider's.
+   */
+  #isNews(one: ShownResource): boolean {
+    return one.view === undefined || this.#call.resource === null ? !this.#isOwn(one) : this.#isOwn(one);
+  }
+
+  /** Whether the path names it. */
   #isOwn({ kind, id }: ShownResource): boolean {
     const { resource } = this.#call;
     return resource !== null && resource.kind === kind && resource.id === id;

@@ -58,6 +58,7 @@ export function planPlacedCall(runtime: Runtime, call: AskedCall): PlannedCall {
     family: family.id,
     stores,
     named: arrival.headers['x-provider']?.trim() || null,
+    pinned: call.pinned,
     catalogue,
     policies: snapshot.policies,
     healthOf: runtime.health.of,
