@@ -5,12 +5,13 @@ import { useRouter } from 'next/navigation';
 import { useEffect, useId, useRef, useState, useTransition } from 'react';
 import { type FormAnswer, orNoAnswer } from '#components/form/answer';
 import { Form } from '#components/form/form';
-import { type Draft, FoundRow } from '#components/operator/provider/found-row';
+import { FoundRow } from '#components/operator/provider/found-row';
 import { Section } from '#components/section';
 import { Button, buttonStyle } from '#components/ui/button';
 import { Checkbox } from '#components/ui/checkbox';
 import { Input } from '#components/ui/input';
 import { ScrollRegion } from '#components/ui/scroll-region';
+import { type Draft, draftOf, inputOf, markIn, unlisted } from '#lib/console/gateway/found-model';
 import type { FoundModel } from '#lib/control/operations/provider/discover';
 
 interface Found {
@@ -248,65 +249,6 @@ function Offered({ slugs, playground }: { slugs: readonly string[]; playground: 
       ) : null}
     </div>
   );
-}
-
-function draftOf({ slug, price, contextTokens, maxOutputTokens }: FoundModel, free: boolean): Draft {
-  return {
-    slug,
-    free,
-    input: price?.input ?? '',
-    output: price?.output ?? '',
-    context: contextTokens === null ? '' : String(contextTokens),
-    maxOutput: maxOutputTokens === null ? '' : String(maxOutputTokens),
-  };
-}
-
-/** An entry of the operation. A price of the catalogue is taken whole, with its tiers, unless it was changed. */
-function inputOf(model: FoundModel, draft: Draft): object {
-  const { upstreamModel, slug, families, price, known, kind, input } = model;
-  const same = price && price.input === draft.input && (price.output ?? '') === draft.output;
-  const typed = {
-    ...(draft.input === '' ? {} : { input: draft.input }),
-    ...(draft.output === '' ? {} : { output: draft.output }),
-  };
-  const number = (text: string) => (/^\d+$/.test(text) ? Number(text) : text);
-  // Facts of a model that exists are those of all its offers.
-  const isNew = !known || draft.slug !== slug;
-  return {
-    upstreamModel,
-    slug: draft.slug,
-    ...(families.length > 0 && { families }),
-    ...(isNew && draft.context !== '' && { contextTokens: number(draft.context) }),
-    ...(isNew && draft.maxOutput !== '' && { maxOutputTokens: number(draft.maxOutput) }),
-    ...(isNew && model.name !== upstreamModel && { name: model.name }),
-    ...(isNew && input && kind === 'text' && { input }),
-    ...(draft.free ? { free: true } : { price: same ? price : typed }),
-  };
-}
-
-function unlisted(providerId: string, name: string): FoundModel {
-  return {
-    upstreamModel: name,
-    slug: `${providerId}/${name.replace(/[^A-Za-z0-9._:/-]+/g, '-')}`,
-    offered: false,
-    known: false,
-    name,
-    kind: 'text',
-    families: [],
-    contextTokens: null,
-    maxOutputTokens: null,
-    input: null,
-    price: null,
-    priceOf: null,
-  };
-}
-
-/** Marks what was offered just now. */
-function markIn(slugs: readonly string[], names: readonly string[]) {
-  return (model: FoundModel): FoundModel => {
-    const slug = slugs[names.indexOf(model.upstreamModel)];
-    return slug === undefined ? model : { ...model, slug, offered: true, known: true };
-  };
 }
 
 function countText({ data, more }: Found): string {

@@ -4,19 +4,9 @@ import { useId } from 'react';
 import { Badge } from '#components/ui/badge';
 import { Checkbox } from '#components/ui/checkbox';
 import { Input } from '#components/ui/input';
+import type { Draft } from '#lib/console/gateway/found-model';
 import { showTokens } from '#lib/console/show/tokens';
 import type { FoundModel } from '#lib/control/operations/provider/discover';
-
-/** What the operator enters for a selected model; text as typed. */
-export interface Draft {
-  readonly slug: string;
-  readonly free: boolean;
-  /** Dollars per million tokens. */
-  readonly input: string;
-  readonly output: string;
-  readonly context: string;
-  readonly maxOutput: string;
-}
 
 interface FoundRowProps {
   model: FoundModel;
