@@ -16,7 +16,7 @@ import { shapeOf, shownSettings } from '#lib/control/operations/field/settings';
 import { workspaceRefusing } from '#lib/control/operations/workspace/refusing';
 
 /** Which calls have their content kept (contract: content/which). */
-export const contentModes = ['off', 'errors', 'all'] as const;
+const contentModes = ['off', 'errors', 'all'] as const;
 
 const limits = { title: 'Rate limits', help: 'Limits of the workspace, in addition to those of its keys.' };
 
