@@ -17,7 +17,7 @@ export function MonthFacts({ month, words, children }: MonthFactsProps) {
     <Section title="This month" note={month}>
       <div className="grid gap-4 p-4">
         <dl className="grid gap-3 sm:grid-cols-3">
-          <Fact name="Spent" value={spent} note="by the ledger, calls that have ended" />
+          <Fact name="Spent" value={spent} note="for calls that have ended" />
           {forecast ? (
             <Fact name="Forecast" value={forecast.value} exact={forecast.exact} note={forecast.note} />
           ) : (

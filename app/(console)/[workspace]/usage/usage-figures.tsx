@@ -99,6 +99,9 @@ export async function UsageFigures({ workspace, address, question, nowMs, query 
   );
   return (
     <>
+      {month ? (
+        <p className="text-muted text-xs leading-5">{monthSentence(month, workspace.timeZone)}</p>
+      ) : null}
       <TotalsStrip figures={figures} current={address.metric} />
       {series.total.calls === 0 ? (
         <EmptyState
@@ -136,9 +139,6 @@ export async function UsageFigures({ workspace, address, question, nowMs, query 
           }
         />
       )}
-      {month ? (
-        <p className="text-muted text-xs leading-5">{monthSentence(month, workspace.timeZone)}</p>
-      ) : null}
       {ledger ? (
         <LedgerNote
           usage={showMoney(ledger.usage)}
