@@ -7,7 +7,6 @@ import { buttonStyle } from '#components/ui/button';
 import { Field } from '#components/ui/field';
 import { NamePicker } from '#components/ui/name-picker';
 import { NativeSelect } from '#components/ui/native-select';
-import { plainUsd } from '#lib/core/money';
 import { numberOf, recordOf, textOf, withEntry } from '#lib/gateway/routing/pure/policy/read';
 
 const limits = [
@@ -72,7 +71,7 @@ export function HighestPrice() {
               inputMode="decimal"
               placeholder="any"
               value={value}
-              onValueChange={(text) => put(plainUsd(text).trim() || undefined)}
+              onValueChange={(text) => put(text.trim() || undefined)}
               {...fault}
             />
           );

@@ -43,7 +43,7 @@ test('the overview links to usage, and the tallest bar to exactly its calls in t
   await expect(bars.first()).toBeVisible();
   const heights = await bars.evaluateAll((all) => all.map((bar) => bar.getBoundingClientRect().height));
   await bars.nth(heights.indexOf(Math.max(...heights))).click();
-  await expect(page).toHaveURL(/\/logs\?key=.*&from=.*&to=/);
+  await expect(page).toHaveURL(/\/logs\?usage=counted&key=.*&from=.*&to=/);
   await expect(page.getByText(`5 calls, ${row.cost}.`)).toBeVisible();
 
   await page.goBack();
