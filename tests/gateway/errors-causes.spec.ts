@@ -52,8 +52,8 @@ describe('the refusals each by its cause (contract: request/error-codes)', () =>
       ['PUT', '/v1/models', 'method_not_allowed', 'GET'],
       ['PATCH', '/v1/models', 'method_not_allowed', 'GET'],
       ['OPTIONS', '/v1/models', 'method_not_allowed', 'GET'],
-      ['GET', chatPath, 'method_not_allowed', 'POST'],
-      ['OPTIONS', chatPath, 'method_not_allowed', 'POST'],
+      ['GET', '/v1/completions', 'method_not_allowed', 'POST'],
+      ['OPTIONS', '/v1/completions', 'method_not_allowed', 'POST'],
     ])('%s %s without a key: %s', async (method, path, code, allow) => {
       const answer = await ask(stack.url, method, path);
       expectRefusal(answer, code);

@@ -116,15 +116,12 @@ function headersOf(
   credential: SentCredential,
 ): Record<string, string> {
   const spoken = families.find(({ id }) => id === family);
-  const [name, value] = (spoken && credentialHeaderOf(spoken, provider, credential)) ?? [
-    'authorization',
-    credential.secret,
-  ];
+  const header = spoken ? credentialHeaderOf(spoken, provider, credential) : null;
   return {
     accept: 'application/json',
     'accept-encoding': 'identity',
     ...(style === 'anthropic' && { 'anthropic-version': '2023-06-01' }),
-    [name]: value,
+    ...(header && { [header[0]]: header[1] }),
   };
 }
 

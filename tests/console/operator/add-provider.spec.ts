@@ -36,7 +36,7 @@ test('an operator adds a local server, offers a model free of charge and gets it
 
   await models.getByRole('link', { name: 'Try in the playground' }).click();
   await page.getByRole('textbox', { name: 'Message' }).fill('A first question');
-  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
   await expect(page.getByRole('main')).toContainText('A first question', { useInnerText: true });
   await expect(async () => {
     const call = await db.prisma.call.findFirstOrThrow({ where: { workspaceId: home.id } });

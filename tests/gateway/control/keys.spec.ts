@@ -152,6 +152,7 @@ describe('creating a key (contract: operations/key-create)', () => {
         limits: { rpm: 600, tpm: 4_000_000, concurrency: 50 },
       },
       policies: new Map(),
+      content: null,
       secretUntilMs: null,
     });
   });

@@ -6,6 +6,7 @@ import { addProvider } from '#lib/control/operations/provider/add';
 import { offerModels } from '#lib/control/operations/provider/offer';
 import { ask, type ControlHost, runAny } from '#lib/control/operations/run';
 import { showVerification } from '#lib/control/operations/verification/operations';
+import { sealContent } from '#lib/gateway/content/stored';
 import { insist } from '#tests/support/eventually';
 
 const operator = { kind: 'operator', name: 'test', address: null } as const;
@@ -46,6 +47,7 @@ export async function sampleOf(
   if (operation.name === 'provider.withdraw') input.provider = await makeProvider(host);
   if (operation.name.startsWith('price.') && 'provider' in input) input.provider = 'one';
   if (operation.name === 'provider.set-credential') input.value = `sk-${randomUUID()}`;
+  if (operation.name === 'content.show') input.id = await makeContent(host, workspace);
   // An IP address, so that no name has to be resolved.
   if (operation.name === 'webhook.create') input.url = 'https://93.184.216.34/hook';
   if (operation.name === 'webhook.redeliver') {
@@ -89,6 +91,26 @@ async function makeThing(host: ControlHost, { name }: Operation, workspace: stri
   const { output } = await runAny(host, list, { actor: operator, workspace, input: {} });
   const { data } = output as { data: unknown[] };
   return idIn(data[0]);
+}
+
+/** Content of the workspace's latest call. @returns the call's id; if there is none, that of no call. */
+async function makeContent({ db, sealingKey }: ControlHost, workspace: string): Promise<string> {
+  const { rows } = await db.pool.query<{ id: string; workspaceId: string }>(
+    `SELECT c.id, c.workspace_id AS "workspaceId" FROM call c JOIN workspace w ON w.id = c.workspace_id
+     WHERE w.slug = $1 ORDER BY c.id DESC LIMIT 1`,
+    [workspace],
+  );
+  const [call] = rows;
+  if (!call || !sealingKey) return randomUUID();
+  const side = { contentType: '', coding: '', data: Buffer.from('{}'), cut: false };
+  const owner = { callId: call.id, workspaceId: call.workspaceId };
+  const sealed = await sealContent(owner, { request: side, answer: side }, sealingKey);
+  await db.pool.query(
+    `INSERT INTO call_content (call_id, workspace_id, key_id, at, keep_until, sealed)
+     VALUES ($1, $2, $2, now(), now() + interval '1 hour', $3) ON CONFLICT DO NOTHING`,
+    [call.id, call.workspaceId, sealed],
+  );
+  return call.id;
 }
 
 /** A provider with a model. @returns its id. */

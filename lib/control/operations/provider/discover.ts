@@ -101,7 +101,10 @@ async function open(
   try {
     const opened = await access?.open(provider, credential, url);
     if (opened?.sign) return 'lists of models are not read with signatures of AWS; enter the names yourself';
-    return opened?.credential ?? credential;
+    const sent = opened?.credential ?? credential;
+    if (sent.cloud !== undefined)
+      return 'this process cannot open credentials of clouds; use the operator area';
+    return sent;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
