@@ -93,24 +93,32 @@ async function makeThing(host: ControlHost, { name }: Operation, workspace: stri
   return idIn(data[0]);
 }
 
-/** Content of the workspace's latest call. @returns the call's id; if there is none, that of no call. */
+/** A call whose content was kept; no operation makes one. @returns its id. */
 async function makeContent({ db, sealingKey }: ControlHost, workspace: string): Promise<string> {
-  const { rows } = await db.pool.query<{ id: string; workspaceId: string }>(
-    `SELECT c.id, c.workspace_id AS "workspaceId" FROM call c JOIN workspace w ON w.id = c.workspace_id
-     WHERE w.slug = $1 ORDER BY c.id DESC LIMIT 1`,
-    [workspace],
+  const callId = randomUUID();
+  const { rows } = await db.pool.query<{ id: string }>('SELECT id FROM workspace WHERE slug = $1', [
+    workspace,
+  ]);
+  const [place] = rows;
+  if (!place || !sealingKey) return callId;
+  await db.pool.query(
+    `INSERT INTO call (id, at, workspace_id, key_id, family, operation, status, streamed, latency_ms, overhead_ms,
+       end_reason, usage_source, flags, usage, lines, attempts, cost_nano, hold_nano, over_hold_nano)
+     VALUES ($2, now(), $1, $1, 'chat', 'chat.create', 400, false, 1, 1, 'refused', 'none', '{}', '{}', '[]', '[]', 0, 0, 0)`,
+    [place.id, callId],
   );
-  const [call] = rows;
-  if (!call || !sealingKey) return randomUUID();
   const side = { contentType: '', coding: '', data: Buffer.from('{}'), cut: false };
-  const owner = { callId: call.id, workspaceId: call.workspaceId };
-  const sealed = await sealContent(owner, { request: side, answer: side }, sealingKey);
+  const sealed = await sealContent(
+    { callId, workspaceId: place.id },
+    { request: side, answer: side },
+    sealingKey,
+  );
   await db.pool.query(
     `INSERT INTO call_content (call_id, workspace_id, key_id, at, keep_until, sealed)
-     VALUES ($1, $2, $2, now(), now() + interval '1 hour', $3) ON CONFLICT DO NOTHING`,
-    [call.id, call.workspaceId, sealed],
+     VALUES ($1, $2, $2, now(), now() + interval '1 hour', $3)`,
+    [callId, place.id, sealed],
   );
-  return call.id;
+  return callId;
 }
 
 /** A provider with a model. @returns its id. */

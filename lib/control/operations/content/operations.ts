@@ -57,8 +57,8 @@ export const showContent = change({
     return {
       result: { id: call.id, family: call.family, ...content, keepUntil: row.keepUntil.toISOString() },
       subject: call.id,
-      before: null,
-      after: {},
+      before: { content: 'kept' },
+      after: { content: 'read' },
     };
   },
 });
@@ -106,8 +106,11 @@ export const deleteContent = change({
     const done = (subject: string, hours: number) => ({
       result: { deleted: true as const, gone: new Date(nowMs + hours * 3_600_000).toISOString() },
       subject,
-      before: null,
-      after: { of: call === undefined ? (key === undefined ? 'workspace' : 'key') : 'call' },
+      before: { content: 'kept' },
+      after: {
+        content: 'deleted',
+        of: call === undefined ? (key === undefined ? 'workspace' : 'key') : 'call',
+      },
     });
     if (call !== undefined) {
       const found = await getCall(context, call);
