@@ -206,7 +206,7 @@ export function Discovery({ provider, start, playground, discover, offer }: Disc
             </Button>
             {fault ? (
               <p role="alert" className="min-w-0 text-bad leading-5 [overflow-wrap:anywhere]">
-                {fault.model === null ? fault.message : `${fault.model}: ${fault.message}`}
+                {fault.model === null ? fault.message : `Nothing was changed. See ${fault.model} above.`}
               </p>
             ) : null}
           </div>

@@ -206,7 +206,7 @@ function priceOf(
   if (price === undefined && offer?.price) return filePriceOf(listPrice(offer.price));
   throw badInput(
     `models.${at}.price`,
-    `${quoted(slug ?? upstreamModel)} needs a price in dollars per million tokens, such as {"input": "0.5", "output": "1.5"}, or "free": true`,
+    `${quoted(slug ?? upstreamModel)} needs a price in dollars per million tokens of input and output, or to be free of charge ("free")`,
   );
 }
 
