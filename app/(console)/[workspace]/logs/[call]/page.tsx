@@ -113,7 +113,7 @@ export default async function CallPage({ params }: CallPageProps) {
       ) : (
         <p className="text-muted text-xs leading-5">
           What this call was asked and answered is not kept.{' '}
-          <Link href={`/${workspace.slug}/settings#content`} className="underline underline-offset-2">
+          <Link href={`/${workspace.slug}/settings`} className="underline underline-offset-2">
             Change this in Settings
           </Link>
         </p>
