@@ -7,6 +7,7 @@ import { offerModels } from '#lib/control/operations/provider/offer';
 import { ask, type ControlHost, runAny } from '#lib/control/operations/run';
 import { showVerification } from '#lib/control/operations/verification/operations';
 import { sealContent } from '#lib/gateway/content/stored';
+import { newRowId } from '#lib/platform/data/row-id';
 import { insist } from '#tests/support/eventually';
 
 const operator = { kind: 'operator', name: 'test', address: null } as const;
@@ -95,10 +96,12 @@ async function makeThing(host: ControlHost, { name }: Operation, workspace: stri
 
 /** A call whose content was kept; no operation makes one. @returns its id. */
 async function makeContent({ db, sealingKey }: ControlHost, workspace: string): Promise<string> {
-  const callId = randomUUID();
-  const { rows } = await db.pool.query<{ id: string }>('SELECT id FROM workspace WHERE slug = $1', [
-    workspace,
-  ]);
+  const callId = newRowId();
+  const { rows } = await db.pool.query<{ id: string }>(
+    `SELECT id FROM workspace WHERE slug = $1
+     UNION SELECT workspace_id FROM former_slug WHERE slug = $1`,
+    [workspace],
+  );
   const [place] = rows;
   if (!place || !sealingKey) return callId;
   await db.pool.query(
