@@ -71,7 +71,9 @@ test('an address that does not answer is explained, corrected, and its models ar
   const address = page.getByRole('region', { name: 'Name and address' });
   await address.getByLabel('Address').fill(server.url);
   await address.getByRole('button', { name: 'Save' }).click();
-  await expect(page.getByRole('heading', { level: 1 }).locator('..')).toContainText(server.url);
+  await expect(page.getByRole('heading', { level: 1 }).locator('xpath=ancestor::header')).toContainText(
+    server.url,
+  );
   await models.getByRole('button', { name: 'Read the list again' }).click();
   await models.getByLabel('Search models').fill('echo');
   await models.getByRole('checkbox', { name: 'Select all' }).check();

@@ -13,8 +13,8 @@ test('a visitor can find a model, reload with the filter kept, and copy an examp
   await expect(page).toHaveURL(/available=all/);
   await page.reload();
   await expect(page.getByRole('searchbox', { name: 'Search models' })).toHaveValue('echo');
-  await expect(page.getByRole('table').getByRole('link', { name: 'Echo' })).toBeVisible();
-  await page.getByRole('table').getByRole('link', { name: 'Echo' }).click();
+  await expect(page.getByRole('table').getByRole('link', { name: 'Echo', exact: true })).toBeVisible();
+  await page.getByRole('table').getByRole('link', { name: 'Echo', exact: true }).click();
   await expect(page).toHaveURL(/\/models\/sandbox\/echo$/);
   await expect(page.getByRole('tabpanel')).toContainText(`curl ${started('URL')}/v1/chat/completions`);
   await expect(page.getByRole('tabpanel')).toContainText('"model":"sandbox/echo"');
@@ -95,7 +95,7 @@ test('every page of the documentation is public and links to the next', async ({
     await next.click();
     await expect(page.getByRole('heading', { level: 1, name: title, exact: true })).toBeVisible();
   }
-  expect(visited.size).toBe(17);
+  expect(visited.size).toBe(19);
   await page.goto('/docs/management-api');
   await expect(page.getByText('/api/v1/workspaces/{workspace}/keys', { exact: true }).first()).toBeVisible();
   await page.goto('/docs/errors#insufficient_balance');

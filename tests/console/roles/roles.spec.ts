@@ -116,6 +116,7 @@ test('every page and route admits the listed roles and is not found for others',
         .replace('[key]', keyId)
         .replace('[call]', callId)
         .replace('[month]', '2026-01')
+        .replace('[provider]', 'sandbox')
         .replace('[page]', 'quickstart')
         .replace('[...slug]', 'sandbox/echo')
         // Only one of its rows: thousands of elements take the processor time of ten other pages.

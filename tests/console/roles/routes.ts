@@ -58,6 +58,7 @@ export const admitted: Readonly<Record<string, Admits>> = {
   '/operator/announcements': 'operator',
   '/operator/calls/[call]': 'operator',
   '/operator/catalogue': 'operator',
+  '/operator/catalogue/export': 'operator',
   '/operator/charges': 'operator',
   '/operator/fleet': 'operator',
   '/operator/health': 'operator',
@@ -67,6 +68,8 @@ export const admitted: Readonly<Record<string, Admits>> = {
   '/operator/models/[...slug]': 'operator',
   '/operator/payments': 'operator',
   '/operator/providers': 'operator',
+  '/operator/providers/[provider]': 'operator',
+  '/operator/providers/add': 'operator',
   '/operator/workspaces': 'operator',
   '/operator/workspaces/[slug]': 'operator',
 };
