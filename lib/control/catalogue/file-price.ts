@@ -20,8 +20,10 @@ function tierOf(bands: readonly PriceBand[], name: string): Record<string, unkno
 
 function ratesOf(rates: PriceBand['rates']): FileRates {
   const read: FileRates = {};
-  for (const { class: name, variant, usd } of rates) {
-    const maps = rates.some((rate) => rate.class === name && rate.variant !== null);
+  for (const { class: rateClass, variant, usd } of rates) {
+    const maps = rates.some((rate) => rate.class === rateClass && rate.variant !== null);
+    // Files have the price of an hour.
+    const name = rateClass === 'audioMs' ? 'audioHour' : rateClass;
     if (!maps) read[name] = usd;
     else read[name] = { ...(read[name] as object | undefined), [variant ?? 'default']: usd };
   }

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { triedPriceOf } from '#lib/console/gateway/price-effect';
 import { filePriceOf } from '#lib/control/catalogue/file-price';
+import { readCatalogue } from '#lib/control/catalogue/files';
 import { listPrice } from '#lib/control/catalogue/price-table';
-import { type FilePrice, readFilePrice } from '#lib/core/schemas/price';
+import { type FilePrice, filePriceShape, readFilePrice } from '#lib/core/schemas/price';
 
 const effect = {
   from: '2026-11-15T00:00:00.000Z',
@@ -57,5 +58,16 @@ describe('a price as its file writes it', () => {
   ])('says what is stored: %j', (price) => {
     const stored = readFilePrice(price);
     expect(filePriceOf(listPrice(stored))).toEqual(price);
+  });
+
+  it('says each price of the shipped catalogue so that it can be read again', async () => {
+    const { models } = await readCatalogue('catalogue', ['sandbox.yaml']);
+    const prices = models.flatMap(({ offers }) => offers.flatMap(({ price }) => price ?? []));
+    expect(prices.length).toBeGreaterThan(100);
+    for (const price of prices) {
+      const stored = readFilePrice(price);
+      const written = filePriceShape.parse(filePriceOf(listPrice(stored)));
+      expect(readFilePrice(written)).toEqual(stored);
+    }
   });
 });
