@@ -20,7 +20,7 @@ export interface KeyRow {
   readonly exactSpent30d: string;
   readonly spentTotal: string;
   readonly exactSpentTotal: string;
-  /** Who created it; null: nobody who is known. */
+  /** Who created it; null: unknown. */
   readonly creator: string | null;
   /** The cap closest to its limit; null without caps. */
   readonly cap: { readonly used: number; readonly text: string } | null;

@@ -11,19 +11,19 @@ test('filters, order and columns of the log are saved under a name, opened, rena
   await button.click();
   await page.getByRole('menuitem', { name: 'Save this view…' }).click();
   const save = page.getByRole('dialog', { name: 'Save this view' });
-  await save.getByRole('textbox', { name: 'Name' }).fill('Failed, dearest first');
+  await save.getByRole('textbox', { name: 'Name' }).fill('Failed, most expensive first');
   await save.getByRole('checkbox', { name: 'Share with the workspace' }).check();
   await save.getByRole('button', { name: 'Save view' }).click();
-  await expect(page.getByText('View “Failed, dearest first” saved')).toBeVisible();
+  await expect(page.getByText('View “Failed, most expensive first” saved')).toBeVisible();
 
   await page.goto(`/${home.slug}/logs`);
   await button.click();
-  await page.getByRole('menuitem', { name: 'Failed, dearest first' }).click();
+  await page.getByRole('menuitem', { name: 'Failed, most expensive first' }).click();
   await expect(page).toHaveURL(/\/logs\?status=5xx&sort=-cost$/);
 
   await button.click();
   await page.getByRole('menuitem', { name: 'Save this view…' }).click();
-  await save.getByRole('textbox', { name: 'Name' }).fill('Failed, dearest first');
+  await save.getByRole('textbox', { name: 'Name' }).fill('Failed, most expensive first');
   await save.getByRole('button', { name: 'Save view' }).click();
   await expect(save.getByRole('alert')).toContainText('There is already a view');
   await expect(save.getByRole('textbox', { name: 'Name' })).toBeFocused();
@@ -31,7 +31,7 @@ test('filters, order and columns of the log are saved under a name, opened, rena
 
   await button.click();
   await page.getByRole('menuitem', { name: 'Manage views…' }).click();
-  await page.getByRole('button', { name: 'Rename Failed, dearest first' }).click();
+  await page.getByRole('button', { name: 'Rename Failed, most expensive first' }).click();
   const rename = page.getByRole('dialog', { name: 'Rename the view' });
   await rename.getByRole('textbox', { name: 'Name' }).fill('Failures');
   await rename.getByRole('button', { name: 'Rename' }).click();

@@ -91,7 +91,7 @@ export const deleteContent = change({
     deleted: z.literal(true),
     gone: z.iso
       .datetime()
-      .describe('By when its rows are gone from the database; nobody can read it any more.'),
+      .describe('By when its rows are deleted from the database; it can no longer be read from now on.'),
   }),
   http: [{ method: 'DELETE', path: `${workspace}/content` }],
   line: {},

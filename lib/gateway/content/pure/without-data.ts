@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Base64 of more than 2 KiB, also in base64url and with escaped slashes, as it stands in JSON. */
+/** Base64 of more than 2 KiB, also in base64url and with the escaped slashes of JSON. */
 const longData = /(?:[A-Za-z0-9+/_-]|\\\/){2732,}={0,2}/g;
 
 /**
