@@ -2,7 +2,7 @@
 
 import { cookies } from 'next/headers';
 import { connectSeconds, zoneCookie } from '#lib/console/account/enter-by-other';
-import { strangerAction } from '#lib/console/stranger';
+import { anonymousAction } from '#lib/console/anonymous-action';
 import { normalEmail } from '#lib/control/operations/field/people';
 import { createFirstOperator } from '#lib/control/operations/user/first-operator';
 import { requestReset, resetPassword } from '#lib/control/operations/user/reset';
@@ -18,14 +18,14 @@ export async function rememberZoneAction(zone: unknown): Promise<void> {
   (await cookies()).set(zoneCookie, zone, options);
 }
 
-export const signUpAction = strangerAction(signUp, signUpLimits);
+export const signUpAction = anonymousAction(signUp, signUpLimits);
 
-export const firstOperatorAction = strangerAction(createFirstOperator, linkLimits);
+export const firstOperatorAction = anonymousAction(createFirstOperator, linkLimits);
 
-export const requestResetAction = strangerAction(requestReset, (client, { email }) =>
+export const requestResetAction = anonymousAction(requestReset, (client, { email }) =>
   resetLimits(client, normalEmail(String(email ?? '')).slice(0, 320)),
 );
 
-export const resetAction = strangerAction(resetPassword, linkLimits);
+export const resetAction = anonymousAction(resetPassword, linkLimits);
 
-export const verifyAction = strangerAction(verifyAddress, linkLimits);
+export const verifyAction = anonymousAction(verifyAddress, linkLimits);

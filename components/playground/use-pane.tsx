@@ -132,14 +132,14 @@ export function usePane({ workspace, model, family, settings, getKey }: PaneOpti
 }
 
 /** Why a call ended early. */
-function endOf(error: unknown, signal: AbortSignal, told: boolean): Partial<Run> {
+function endOf(error: unknown, signal: AbortSignal, shown: boolean): Partial<Run> {
   if (signal.aborted) return { state: 'stopped' };
   if (error instanceof KeyRefused) return { state: 'refused', refusal: error.refusal };
   const lost = 'The connection to the gateway was lost before the answer had ended.';
   const message = error instanceof Error && error.name === 'Error' ? error.message : lost;
   return {
     state: 'broken',
-    ...(told ? {} : { refusal: { status: null, code: null, message, signedOut: false } }),
+    ...(shown ? {} : { refusal: { status: null, code: null, message, signedOut: false } }),
   };
 }
 

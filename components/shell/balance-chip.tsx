@@ -11,7 +11,7 @@ const everyMs = 5_000;
 /** The available balance, updated while the page is visible. @param address URL of the current balance. */
 export function BalanceChip({ balance, address }: { balance: ShownBalance; address: string }) {
   const [polled, setPolled] = useState({ from: balance, now: balance });
-  // What the server renders anew is newer than what was asked for before.
+  // What the server renders again is newer than what was asked for before.
   const { available, exact, word } = polled.from === balance ? polled.now : balance;
   const connection = usePoll<ShownBalance>(address, everyMs, (now) => setPolled({ from: balance, now }));
   return (

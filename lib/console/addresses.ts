@@ -35,7 +35,7 @@ export function hasSession(cookies: readonly string[]): boolean {
 }
 
 /** Whether a form may be sent to this page without a session. */
-export function takesStrangersForms(path: string): boolean {
+export function takesFormsWithoutSession(path: string): boolean {
   return accountPages.test(path);
 }
 

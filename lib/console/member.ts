@@ -61,7 +61,7 @@ export async function requireMember(slug: string, permission: Permission): Promi
   await requireUser();
   const member = await findMember(slug);
   if (!member || !may(member.role, permission)) notFound();
-  if (member.workspace.slug !== slug) await leadOn(member.workspace.slug);
+  if (member.workspace.slug !== slug) await sendToCurrentPage(member.workspace.slug);
   return member;
 }
 
@@ -69,7 +69,7 @@ export async function requireMember(slug: string, permission: Permission): Promi
  * Redirects from a URL with a former slug, or with the workspace's id, to the same page under its current
  * slug.
  */
-async function leadOn(slug: string): Promise<never> {
+async function sendToCurrentPage(slug: string): Promise<never> {
   const rest = ((await headers()).get('x-console-path') ?? '').replace(/^\/[^/?#]+/, '');
   redirect(`/${slug}${rest}`);
 }

@@ -12,7 +12,7 @@ const awayMs = Number(process.env.FLEET_AWAY_S ?? 10) * 1000;
 const wide = { rpm: 1_000_000, tpm: null, concurrency: null };
 const allowed = { DATABASE_AWAY_MINUTES: '15', DATABASE_AWAY_USD: '30' };
 /** 7,000 tokens of output: $0.028. */
-const dear = { directive: 'fault/slow-first-byte?ms=50&tokens=7000', maxTokens: 7000 };
+const expensive = { directive: 'fault/slow-first-byte?ms=50&tokens=7000', maxTokens: 7000 };
 const nano = 1_000_000_000n;
 
 const outcome = (told: Told) => `${told.status} ${codeOf(told)}`.trim();
@@ -48,7 +48,7 @@ it.each(process.env.FLEET_AWAY_S ? (['cut', 'freeze'] as const) : (['cut'] as co
     };
     for (const client of clients) {
       keep(await client.ask(capped.key));
-      keep(await client.ask(scarce.key, dear));
+      keep(await client.ask(scarce.key, expensive));
     }
     // Every 10 s each asks again what is free: then the shares add up to what is there.
     const cheap = startLoad(clients, [scarce.key], [{}], 6, () => 0, keep);
@@ -63,7 +63,7 @@ it.each(process.env.FLEET_AWAY_S ? (['cut', 'freeze'] as const) : (['cut'] as co
     let fromShares = 0;
     for (const client of clients) {
       for (let admitted = 1; admitted > 0; fromShares += admitted) {
-        const round = await Promise.all(Array.from({ length: 4 }, () => client.call(scarce.key, dear)));
+        const round = await Promise.all(Array.from({ length: 4 }, () => client.call(scarce.key, expensive)));
         for (const one of round) keep(one);
         admitted = round.filter((one) => one.status === 200).length;
         for (const one of round.filter(({ status }) => status !== 200)) {

@@ -10,7 +10,7 @@ const wide = { rpm: 1_000_000, tpm: null, concurrency: null };
 /** How long it is away. Its promise is that of 60 s: `FLEET_AWAY_S=60`. */
 const awayMs = Number(process.env.FLEET_AWAY_S ?? 10) * 1000;
 /** 7,000 tokens of output: $0.028. */
-const dear = { directive: 'fault/slow-first-byte?ms=50&tokens=7000', maxTokens: 7000 };
+const expensive = { directive: 'fault/slow-first-byte?ms=50&tokens=7000', maxTokens: 7000 };
 
 let stack: OwnStack;
 let client: Client;
@@ -47,7 +47,7 @@ it.each(['cut', 'freeze'] as const)(
     };
     for (const [key, wish] of [
       [known.key, {}],
-      [leased.key, dear],
+      [leased.key, expensive],
       [byRow.key, {}],
     ] as const) {
       const one = await client.ask(key, wish);
@@ -86,7 +86,7 @@ it.each(['cut', 'freeze'] as const)(
     let fromLease = 0;
     // Several at once: the lease is used up long before it ends, also on a busy machine.
     for (let admitted = 1; admitted > 0 && fromLease < 200; fromLease += admitted) {
-      const round = await Promise.all(Array.from({ length: 8 }, () => call(leased.key, dear)));
+      const round = await Promise.all(Array.from({ length: 8 }, () => call(leased.key, expensive)));
       admitted = round.filter((answered) => answered === '200').length;
       const refused = round.filter((answered) => answered !== '200');
       expect(refused).toEqual(refused.map(() => '500 local_quota_not_configured'));

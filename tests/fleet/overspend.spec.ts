@@ -9,7 +9,7 @@ import { type OwnStack, startStack } from '#tests/support/stack';
 
 const wide = { rpm: 1_000_000, tpm: null, concurrency: null };
 /** 1,000 tokens of output and a little input: $0.0040 and some; slow, so that all of them meet. */
-const dear = { directive: 'fault/slow-first-byte?ms=300&tokens=1000', maxTokens: 1000 };
+const expensive = { directive: 'fault/slow-first-byte?ms=300&tokens=1000', maxTokens: 1000 };
 const dearNano = 4_050_000n;
 
 let stack: OwnStack;
@@ -30,7 +30,7 @@ async function spendAll(keys: readonly string[], parallel: number, clients: read
   for (;;) {
     const round = await Promise.all(
       Array.from({ length: parallel }, (_, at) =>
-        (clients[at % clients.length] ?? client).ask(keys[at % keys.length] ?? '', dear),
+        (clients[at % clients.length] ?? client).ask(keys[at % keys.length] ?? '', expensive),
       ),
     );
     told.push(...round);

@@ -57,7 +57,7 @@ try {
   await probing(other, SMALL_EVERY_MS, 0, () => sleep(4_000));
   const quiet = await probing(other, SMALL_EVERY_MS, 0, () => sleep(5_000));
   say(
-    `\nsmall calls of another key in a quiet gateway: ${told(quiet.sent)}; resident ${residentMiB()} MiB\n`,
+    `\nsmall calls of another key in a quiet gateway: ${figures(quiet.sent)}; resident ${residentMiB()} MiB\n`,
   );
   for (const { path, model, field } of paths.filter((one) => one.path.includes(values.paths))) {
     for (const kind of kinds.filter(({ name }) => name.includes(values.kinds))) {
@@ -70,7 +70,7 @@ try {
       );
       judge(growthMiB < MOST_GROWTH_MIB && percentile(sent, 0.99) < MOST_SMALL_MS && alive());
       const ms = Math.round(Math.max(...result.map((one) => one.ms)));
-      say(`${path} ${kind.name}: +${growthMiB} MiB, ${ms} ms; small: ${told(sent)}; ${statuses(result)}`);
+      say(`${path} ${kind.name}: +${growthMiB} MiB, ${ms} ms; small: ${figures(sent)}; ${statuses(result)}`);
     }
   }
   for (const rate of [1, 80 * 1024]) {
@@ -93,7 +93,7 @@ try {
     end.abort();
     judge(percentile(sent, 1) < MOST_LARGE_MS && growthMiB < MOST_GROWTH_MIB && alive());
     const how = `${values.slow} senders of ${Math.max(4, rate)} bytes/s`;
-    say(`${how}: +${growthMiB} MiB; 300 KiB calls: ${told(sent)}; ${statuses(await Promise.all(slow))}`);
+    say(`${how}: +${growthMiB} MiB; 300 KiB calls: ${figures(sent)}; ${statuses(await Promise.all(slow))}`);
     await sleep(2_000);
   }
 } finally {
@@ -137,7 +137,7 @@ function percentile(sent: readonly Probed[], part: number, of: 'ms' | 'ownMs' = 
   return Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 99_999);
 }
 
-function told(sent: readonly Probed[]): string {
+function figures(sent: readonly Probed[]): string {
   const shown = (of: 'ms' | 'ownMs') => [0.5, 0.99, 1].map((part) => percentile(sent, part, of)).join('/');
   return `p50/p99/max ${shown('ms')} ms, without waiting for a core ${shown('ownMs')} ms, of ${sent.length}`;
 }

@@ -43,8 +43,8 @@ export const completions: Dialect = {
           const listed = choices.map(({ pieces, finish }, index) =>
             made(index, [...pieces].join(''), String(finish)),
           );
-          const told = usage === undefined ? {} : { usage };
-          return whole({ ...head, choices: listed, ...told }, usage, truth);
+          const reported = usage === undefined ? {} : { usage };
+          return whole({ ...head, choices: listed, ...reported }, usage, truth);
         }
         function* frames(): Generator<Frame> {
           for (const [index, { pieces, finish }] of choices.entries()) {

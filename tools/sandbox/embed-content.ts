@@ -41,8 +41,8 @@ export const embedContent: Dialect = {
       answer(_base, { usage }) {
         const figures = reported(usage, (bend) => ({ promptTokenCount: bend(inputTokens) }));
         const body = single ? { embedding: made[0] } : { embeddings: made };
-        const told = figures === undefined ? {} : { usageMetadata: figures };
-        return whole({ ...body, ...told }, figures, { ...freeOfCharge, inputTokens });
+        const usageField = figures === undefined ? {} : { usageMetadata: figures };
+        return whole({ ...body, ...usageField }, figures, { ...freeOfCharge, inputTokens });
       },
     };
   },

@@ -30,8 +30,12 @@ const sandbox = await startSandbox({
   ...(values.log === undefined ? {} : { logFile: values.log }),
 });
 const payments = values.webhook === undefined ? null : await standIn(values.webhook);
-const told = { url: sandbox.url, origin: sandbox.origin, ...(payments ? { payments: payments.url } : {}) };
-process.stdout.write(`${JSON.stringify(told)}\n`);
+const addresses = {
+  url: sandbox.url,
+  origin: sandbox.origin,
+  ...(payments ? { payments: payments.url } : {}),
+};
+process.stdout.write(`${JSON.stringify(addresses)}\n`);
 
 const stop = () => Promise.all([sandbox.close(), payments?.close()]).then(() => process.exit(0));
 process.once('SIGTERM', stop);

@@ -96,8 +96,8 @@ export class TruthLog {
   }
 
   /** @param sent body bytes that were sent. */
-  end(told: Omit<EndLine, 'seq' | 'event' | 'sent'>, sent: Buffer): void {
-    const line: EndLine = { seq: ++this.#seq, event: 'end', ...told };
+  end(end: Omit<EndLine, 'seq' | 'event' | 'sent'>, sent: Buffer): void {
+    const line: EndLine = { seq: ++this.#seq, event: 'end', ...end };
     this.#append(line, () => {
       line.sent = sent.toString('base64');
     });

@@ -70,7 +70,7 @@ export default async function InvitePage({ searchParams }: InvitePageProps) {
 
 /** The invitation; a sentence if it cannot be used. */
 async function findInvitation(token: string) {
-  const actor = { kind: 'stranger', address: await requestAddress() } as const;
+  const actor = { kind: 'anonymous', address: await requestAddress() } as const;
   try {
     return await ask(controlHost(), showInvitationByLink, { actor, input: { token: token || '-' } });
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { Account, Profile } from 'next-auth';
 import { decodeToken, encodeToken } from '#lib/console/account/cookie-secrets';
-import { type Stranger, strangerOf } from '#lib/console/account/other-accounts';
+import { identityOf, type ProviderIdentity } from '#lib/console/account/other-accounts';
 import { signInErrors } from '#lib/console/account/sign-in-errors';
 import { controlHost, requestAddress } from '#lib/console/actor';
 import { getConsoleHost } from '#lib/console/db';
@@ -44,11 +44,11 @@ export async function enterByOther(
   profile: Profile | undefined,
   jar: Jar,
 ): Promise<SignedIn | string> {
-  const stranger = strangerOf(account, profile);
+  const identity = identityOf(account, profile);
   const owner = await findConnecting(jar);
   jar.delete(connectCookie);
   try {
-    return owner ? await connect(stranger, owner) : await enter(stranger, jar.get(zoneCookie)?.value);
+    return owner ? await connect(identity, owner) : await enter(identity, jar.get(zoneCookie)?.value);
   } catch (error) {
     if (!(error instanceof ControlRefused)) {
       getConsoleHost().report(error);
@@ -74,7 +74,10 @@ async function findConnecting(jar: Jar): Promise<SessionUser | null> {
 }
 
 /** Ends the session that asked; the new session replaces it. */
-async function connect({ provider, subject, email }: Stranger, owner: SessionUser): Promise<SignedIn> {
+async function connect(
+  { provider, subject, email }: ProviderIdentity,
+  owner: SessionUser,
+): Promise<SignedIn> {
   const { id, sessionId } = owner;
   const actor = {
     kind: 'user',
@@ -89,9 +92,9 @@ async function connect({ provider, subject, email }: Stranger, owner: SessionUse
   return linked;
 }
 
-async function enter(stranger: Stranger, zone: string | undefined): Promise<SignedIn> {
-  const { provider, subject, email, emailVerified, name } = stranger;
-  const actor = { kind: 'stranger', address: await requestAddress() } as const;
+async function enter(identity: ProviderIdentity, zone: string | undefined): Promise<SignedIn> {
+  const { provider, subject, email, emailVerified, name } = identity;
+  const actor = { kind: 'anonymous', address: await requestAddress() } as const;
   const timeZone = zone?.slice(0, 64);
   const input = {
     provider,

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Env } from '#lib/platform/env/env';
 
 /** What a provider says about the person who signs in there. */
-export interface Stranger {
+export interface ProviderIdentity {
   readonly provider: string;
   readonly subject: string;
   readonly email: string | undefined;
@@ -108,7 +108,7 @@ const saidByProvider = z.object({
  * What a provider says about a person, after next-auth has verified that the provider says it; invalid values
  * are left out.
  */
-export function strangerOf(account: Account, profile: Profile | undefined): Stranger {
+export function identityOf(account: Account, profile: Profile | undefined): ProviderIdentity {
   const { data: said } = saidByProvider.safeParse(profile);
   const name = said?.name?.replace(/\p{C}/gu, ' ').trim().slice(0, 100).toWellFormed();
   return {

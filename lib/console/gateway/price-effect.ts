@@ -9,8 +9,8 @@ export interface TriedPrice {
   readonly charged: string;
   readonly preview: string;
   readonly difference: string;
-  readonly apart: number;
-  readonly apartCharged: string;
+  readonly unpriced: number;
+  readonly unpricedCharged: string;
 }
 
 /** The same, formatted: amounts are not rounded, and all have as many decimals as the longest. */
@@ -25,14 +25,14 @@ export interface TriedPriceRow {
 }
 
 export function triedPriceOf(effect: TriedPrice): TriedPriceRow {
-  const { from, complete, calls, charged, preview, difference, apart, apartCharged } = effect;
+  const { from, complete, calls, charged, preview, difference, unpriced, unpricedCharged } = effect;
   const places = placesOf([charged, preview, difference]);
   const signed = difference.startsWith('-') || Number(difference) === 0 ? '' : '+';
   const notes = [
     complete ? null : `Only the newest calls were included, since ${showDay(Date.parse(from), 'UTC')}.`,
-    apart === 0
+    unpriced === 0
       ? null
-      : `${showCount(apart)} more, charged ${exactMoney(apartCharged)}, cannot be repriced from the log.`,
+      : `${showCount(unpriced)} more, charged ${exactMoney(unpricedCharged)}, cannot be repriced from the log.`,
   ].filter((note) => note !== null);
   return {
     calls: showCount(calls),

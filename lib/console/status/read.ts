@@ -28,7 +28,7 @@ export async function readStatus(nowMs: number, operator = false): Promise<Statu
   if (getConsoleHost().env.statusPage === false) notFound();
   const known = kept()[slot];
   if (known && !operator && nowMs - known.atMs < keptMs) return known.status;
-  const actor = { kind: 'stranger', address: null } as const;
+  const actor = { kind: 'anonymous', address: null } as const;
   const status = ask(controlHost(), showStatus, { actor, input: {} }).catch((error: unknown) => {
     if (!known) throw error;
     getConsoleHost().report(error);

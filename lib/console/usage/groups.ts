@@ -99,13 +99,13 @@ function classesOf(all: SeriesGroup, filters: UsageFilters): ShownGroup[] {
   }));
 }
 
-function outcomesOf(all: SeriesGroup, filters: UsageFilters, errorsAlone: boolean): ShownGroup[] {
-  const names = errorsAlone ? errorClasses : (['ok', ...errorClasses] as const);
+function outcomesOf(all: SeriesGroup, filters: UsageFilters, errorsOnly: boolean): ShownGroup[] {
+  const names = errorsOnly ? errorClasses : (['ok', ...errorClasses] as const);
   const counted = (name: (typeof names)[number]) => (point: UsagePoint) =>
     name === 'ok' ? point.calls - point.errors : point.errorsBy[name];
   const groups = names.map((name) => {
     const points = all.points.map(counted(name));
-    const filter = { by: 'outcome', value: name, filters, errors: errorsAlone } as const;
+    const filter = { by: 'outcome', value: name, filters, errors: errorsOnly } as const;
     return {
       id: name,
       label: labelOf('outcome', name, null),

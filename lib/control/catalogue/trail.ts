@@ -35,7 +35,7 @@ export function trailOf(
     note(`provider ${provider.id}`, was, {
       auth: null,
       ...facts,
-      credential: credential ? shown(credential, same ? 'sealed' : 'sealed anew') : (was?.credential ?? null),
+      credential: credential ? shown(credential, same ? 'sealed' : 'replaced') : (was?.credential ?? null),
     });
   }
   for (const { offers: _, ...facts } of [...difference.newModels, ...difference.changedModels]) {

@@ -1,7 +1,7 @@
 import type { Role } from '#lib/core/role';
 
 /** The caller of an operation, as authenticated by an adapter. */
-export type Actor = UserActor | ManagementKeyActor | OperatorActor | StrangerActor;
+export type Actor = UserActor | ManagementKeyActor | OperatorActor | AnonymousActor;
 
 interface Asked {
   /** Network address of the request, for the audit log; null: this machine. */
@@ -21,8 +21,8 @@ export interface UserActor extends Asked {
 }
 
 /** A caller who is not signed in: someone signing up, verifying an address or resetting a password. */
-export interface StrangerActor extends Asked {
-  readonly kind: 'stranger';
+export interface AnonymousActor extends Asked {
+  readonly kind: 'anonymous';
 }
 
 /** A management key of a workspace with a role, or (both null) of the operator. */
@@ -48,19 +48,19 @@ export const commandLine: OperatorActor = { kind: 'operator', name: 'command lin
 /** Whether the actor has operator rights. */
 export function isOperator(actor: Actor): boolean {
   if (actor.kind === 'operator') return true;
-  if (actor.kind === 'stranger') return false;
+  if (actor.kind === 'anonymous') return false;
   return actor.kind === 'user' ? actor.operator : actor.workspaceId === null;
 }
 
-/** The actor of an audit row: a user's id, "management-key <id>", "stranger", or a name. */
+/** The actor of an audit row: a user's id, "management-key <id>", "anonymous", or a name. */
 export function actorName(actor: Actor): string {
   if (actor.kind === 'operator') return actor.name;
-  if (actor.kind === 'stranger') return 'stranger';
+  if (actor.kind === 'anonymous') return 'anonymous';
   return actor.kind === 'user' ? actor.userId : `management-key ${actor.keyId}`;
 }
 
 /** The user behind an actor; null if there is none. */
 export function userOf(actor: Actor): string | null {
-  if (actor.kind === 'operator' || actor.kind === 'stranger') return null;
+  if (actor.kind === 'operator' || actor.kind === 'anonymous') return null;
   return actor.kind === 'user' ? actor.userId : actor.madeBy;
 }

@@ -39,12 +39,13 @@ export function planPlaced(input: PlacedPlanInput): Plan {
 function chosen(input: PlacedPlanInput, rules: Rules): Target | Refusal {
   const { stores, pinned, catalogue } = input;
   const named = pinned?.providerId ?? input.named;
-  if (input.named !== null && input.named !== named) return apart(input.named, named ?? '');
+  if (input.named !== null && input.named !== named) return refuseOtherProvider(input.named, named ?? '');
   const storing = [...catalogue.providers.values()].filter(
     ({ id, stores: all }) =>
       all.has(stores) && (pinned !== null || ((rules.only?.has(id) ?? true) && !rules.ignore?.has(id))),
   );
-  if (named !== null && !storing.some(({ id }) => id === named)) return notThere(named, stores, storing);
+  if (named !== null && !storing.some(({ id }) => id === named))
+    return refuseUnlistedProvider(named, stores, storing);
   const ready = storing.flatMap((provider) => targetAt(provider, input) ?? []);
   const at = (id: string | undefined) => ready.find(({ offer }) => offer.provider.id === id);
   if (named !== null) return at(named) ?? unreachable([named]);
@@ -78,14 +79,18 @@ function targetAt(provider: ProviderFacts, input: PlacedPlanInput): Target | nul
   };
 }
 
-function apart(named: string, keeper: string): Refusal {
+function refuseOtherProvider(named: string, keeper: string): Refusal {
   return refusal(
     'invalid_body',
     `The header X-Provider names "${named.slice(0, 64)}", but the body refers to what ${keeper} stores; leave the header out.`,
   );
 }
 
-function notThere(named: string, stores: StoreName, storing: readonly ProviderFacts[]): Refusal {
+function refuseUnlistedProvider(
+  named: string,
+  stores: StoreName,
+  storing: readonly ProviderFacts[],
+): Refusal {
   const others = storing.length > 0 ? `name one of: ${idsOf(storing)}` : 'leave the name out';
   return refusal(
     'invalid_body',

@@ -142,11 +142,11 @@ export async function unpostedOf(
   // A call may have ended as interrupted while the file with its end was missing.
   const { rows } = await client.query<{ id: string }>(known, [ids]);
   if (rows.length === 0) return left;
-  const apart = new Set(rows.map(({ id }) => id));
-  return left.filter((entry) => entry.kind === 'keep' || !apart.has(entry.callId.toLowerCase()));
+  const settled = new Set(rows.map(({ id }) => id));
+  return left.filter((entry) => entry.kind === 'keep' || !settled.has(entry.callId.toLowerCase()));
 }
 
-const insertApart = `
+const insertClaimed = `
   INSERT INTO settled_apart (call_id) SELECT id FROM unnest($1::uuid[]) AS id ORDER BY id
   ON CONFLICT (call_id) DO NOTHING RETURNING call_id::text AS id`;
 
@@ -155,16 +155,16 @@ const insertApart = `
  * @param placed whether the places of the others are passed.
  * @returns the entries without those that were posted so before.
  */
-export async function claimApart(
+export async function claimById(
   client: PoolClient,
   byId: ReadonlyMap<string, SettledEntry>,
   placed: boolean,
 ): Promise<ReadonlyMap<string, SettledEntry>> {
-  const isApart = ({ place }: SettledEntry) => !place || !placed;
-  const apart = [...byId].flatMap(([id, entry]) => (isApart(entry) ? [id] : []));
-  if (apart.length === 0) return byId;
-  const { rows } = await client.query<{ id: string }>(insertApart, [apart]);
-  if (rows.length === apart.length) return byId;
+  const isUnplaced = ({ place }: SettledEntry) => !place || !placed;
+  const unplaced = [...byId].flatMap(([id, entry]) => (isUnplaced(entry) ? [id] : []));
+  if (unplaced.length === 0) return byId;
+  const { rows } = await client.query<{ id: string }>(insertClaimed, [unplaced]);
+  if (rows.length === unplaced.length) return byId;
   const fresh = new Set(rows.map(({ id }) => id));
-  return new Map([...byId].filter(([id, entry]) => !isApart(entry) || fresh.has(id)));
+  return new Map([...byId].filter(([id, entry]) => !isUnplaced(entry) || fresh.has(id)));
 }

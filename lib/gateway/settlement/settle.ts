@@ -2,7 +2,7 @@ import type { Pool, PoolClient } from 'pg';
 import { postUsage } from '#lib/gateway/ledger/post-usage';
 import { keepResources } from '#lib/gateway/resources/database/stored';
 import { takeTokens } from '#lib/gateway/settlement/by-database/open-calls';
-import { advance, claimApart, unpostedOf } from '#lib/gateway/settlement/once';
+import { advance, claimById, unpostedOf } from '#lib/gateway/settlement/once';
 import { apply, type Effects } from '#lib/gateway/settlement/pure/apply';
 import type { DrainedEntry, KeepEntry, SettledEntry } from '#lib/gateway/settlement/pure/entry';
 import { arrayOf } from '#lib/gateway/settlement/record/payload';
@@ -87,7 +87,7 @@ async function settleIn(
     const id = entry.call.id.toLowerCase();
     if (!byId.has(id)) byId.set(id, entry);
   }
-  const unclaimed = tokens ? byId : await claimApart(client, byId, placed);
+  const unclaimed = tokens ? byId : await claimById(client, byId, placed);
   const fresh = unclaimed.size > 0 ? await insertNew(client, unclaimed, rowType) : [];
   if (kept.length > 0) await keepResources(client, kept);
   const effects = apply(fresh);

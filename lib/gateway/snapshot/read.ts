@@ -70,7 +70,7 @@ export function createKeyReader(options: KeyReaderOptions): LiveKeyReader {
   const memory = createMemory(options.most ?? 50_000);
   const unknown = createUnknownKeys({ most: 10_000, keepMs: 5_000 });
   const throttle = createLookUpThrottle({ atOnce: 50, perSecond: 200 });
-  const strangers = createLookUpThrottle({ atOnce: 37, perSecond: 150 });
+  const unlistedThrottle = createLookUpThrottle({ atOnce: 37, perSecond: 150 });
   const names = new Fingerprints();
   const flights = new Map<string, Flight>();
   let confirmedMono = Number.NEGATIVE_INFINITY;
@@ -92,8 +92,8 @@ export function createKeyReader(options: KeyReaderOptions): LiveKeyReader {
     const running = flights.get(id);
     if (running !== undefined) return running.result;
     const digest = hash(secret);
-    const strange = options.isKnown !== undefined && !options.isKnown(digest);
-    const waitSeconds = enter(nowMono, strange);
+    const unlisted = options.isKnown !== undefined && !options.isKnown(digest);
+    const waitSeconds = enter(nowMono, unlisted);
     if (waitSeconds > 0) {
       const stale = fromMemory(id, nowMono, staleMs);
       return stale === null ? coolingDown(waitSeconds) : usable(stale, clock);
@@ -102,17 +102,17 @@ export function createKeyReader(options: KeyReaderOptions): LiveKeyReader {
     flights.set(id, flight);
     flight.result = lookUp(id, digest, flight.touched).finally(() => {
       throttle.done();
-      if (strange) strangers.done();
+      if (unlisted) unlistedThrottle.done();
     });
     return flight.result;
   }
 
   /** @returns seconds to wait, or 0: a look-up may start. */
-  function enter(nowMono: number, strange: boolean): number {
-    const waitSeconds = strange ? strangers.enter(nowMono) : 0;
+  function enter(nowMono: number, unlisted: boolean): number {
+    const waitSeconds = unlisted ? unlistedThrottle.enter(nowMono) : 0;
     if (waitSeconds > 0) return waitSeconds;
     const shared = throttle.enter(nowMono);
-    if (shared > 0 && strange) strangers.done();
+    if (shared > 0 && unlisted) unlistedThrottle.done();
     return shared;
   }
 

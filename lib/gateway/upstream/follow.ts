@@ -60,7 +60,7 @@ async function open(pools: Pools, to: URL, headers: string[], run: Followed): Pr
   const exchange = new Exchange(timeLimits, { decodes: false });
   run.underway(exchange);
   const { connectMs } = timeLimits;
-  const dispatcher = trusted ? pools.for(to.origin, connectMs) : pools.stranger(to.origin, connectMs);
+  const dispatcher = trusted ? pools.for(to.origin, connectMs) : pools.untrusted(to.origin, connectMs);
   dispatcher.dispatch({ method: 'GET', path: `${to.pathname}${to.search}`, headers, body: null }, exchange);
   await exchange.ready;
   return exchange;

@@ -11,7 +11,7 @@ export interface Pools {
   /** For one request, on a connection that no other has used. */
   fresh(origin: string, connectMs: number): Dispatcher;
   /** For one request to an origin that is not configured: a private address is refused when it is connected to. */
-  stranger(origin: string, connectMs: number): Dispatcher;
+  untrusted(origin: string, connectMs: number): Dispatcher;
   close(): Promise<void>;
 }
 
@@ -57,7 +57,7 @@ export function createPools(proxies: Proxies | null = null): Pools {
       return made;
     },
     fresh: (origin, connectMs) => once(origin, { connectMs }),
-    stranger: (origin, connectMs) => once(origin, { connectMs, lookup: publicLookup }),
+    untrusted: (origin, connectMs) => once(origin, { connectMs, lookup: publicLookup }),
     close: async () => {
       const all = [...passing, ...[...pools.values()].flatMap((here) => [...here.values()])];
       await Promise.all(all.map((pool) => pool.destroy()));

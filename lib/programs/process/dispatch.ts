@@ -1,4 +1,4 @@
-import { hasSession, takesStrangersForms } from '#lib/console/addresses';
+import { hasSession, takesFormsWithoutSession } from '#lib/console/addresses';
 import { match, withVersion } from '#lib/core/families/match';
 import { withoutEmptySegments } from '#lib/core/families/matching/spellings';
 import { isWellFormedKey } from '#lib/platform/secrets';
@@ -91,5 +91,5 @@ function isAction(method: string, path: string, headers: RequestHead['headers'])
   const cookies = String(headers.cookie ?? '')
     .split(';')
     .map((pair) => pair.split('=', 1)[0]?.trim() ?? '');
-  return takesStrangersForms(path) || hasSession(cookies);
+  return takesFormsWithoutSession(path) || hasSession(cookies);
 }

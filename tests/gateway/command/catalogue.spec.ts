@@ -281,7 +281,7 @@ describe('the audit trail of catalogue apply', () => {
       subject: 'catalogue',
       before: { [offer]: null },
       after: {
-        [`provider ${own}`]: { credential: 'sealed anew' },
+        [`provider ${own}`]: { credential: 'replaced' },
         [`model ${own}/model`]: { name: 'Model' },
       },
     });
@@ -290,7 +290,7 @@ describe('the audit trail of catalogue apply', () => {
       [offer]: { price: { base: { input: '2000000000' } } },
     });
     expect(second.after).toMatchObject({
-      [`provider ${own}`]: { credential: 'sealed anew' },
+      [`provider ${own}`]: { credential: 'replaced' },
       [offer]: { price: { base: { input: '3000000000' } } },
     });
     expect(Object.keys(second.after)).toHaveLength(2);

@@ -69,7 +69,7 @@ describe('the embedded database (contract: durability/embedded-database)', () =>
     expect(await query(command.url, 'SELECT count(*)::int AS n FROM t')).toEqual([{ n: 0 }]);
   });
 
-  // private-files.spec.ts has one made anew for a command alone.
+  // private-files.spec.ts creates one just for a command.
   it('is opened for one command and ends with it', async () => {
     const dataDir = await embeddedDirectory('made');
     const command = await openEmbedded(dataDir, 'command');

@@ -33,7 +33,7 @@ function openToOthers(dir: string): string[] {
 describe('an existing DATA_DIR (contract: durability/private-files)', () => {
   it('of mode 0755 contains an embedded database that others cannot read, and an existing one is closed to them', async () => {
     const dir = existing(0o755);
-    // Made anew, which keeps a core busy for seconds: other tests copy one.
+    // Creating one keeps a core busy for seconds: other tests copy one.
     const first = await openEmbedded(dir, 'command');
     const client = new Client({ connectionString: first.url });
     await client.connect();

@@ -41,8 +41,8 @@ describe('a create call that its provider answers with a job that is open alread
     await stage.db.pool.query('UPDATE resource SET deleted_at = now() WHERE workspace_id = $1', [
       job.workspaceId,
     ]);
-    const anew = { ...later, callId: newId() };
-    await stage.first.jobs.open(anew);
-    expect(await stage.holds(anew)).toEqual([FILM_NANO]);
+    const again = { ...later, callId: newId() };
+    await stage.first.jobs.open(again);
+    expect(await stage.holds(again)).toEqual([FILM_NANO]);
   });
 });

@@ -8,6 +8,7 @@ import { ask, type ControlHost, runAny } from '#lib/control/operations/run';
 import { showVerification } from '#lib/control/operations/verification/operations';
 import { sealContent } from '#lib/gateway/content/stored';
 import { newRowId } from '#lib/platform/data/row-id';
+import { logCall } from '#tests/support/control/log-call';
 import { insist } from '#tests/support/eventually';
 
 const operator = { kind: 'operator', name: 'test', address: null } as const;
@@ -104,12 +105,7 @@ async function makeContent({ db, sealingKey }: ControlHost, workspace: string): 
   );
   const [place] = rows;
   if (!place || !sealingKey) return callId;
-  await db.pool.query(
-    `INSERT INTO call (id, at, workspace_id, key_id, family, operation, status, streamed, latency_ms, overhead_ms,
-       end_reason, usage_source, flags, usage, lines, attempts, cost_nano, hold_nano, over_hold_nano)
-     VALUES ($2, now(), $1, $1, 'chat', 'chat.create', 400, false, 1, 1, 'refused', 'none', '{}', '{}', '[]', '[]', 0, 0, 0)`,
-    [place.id, callId],
-  );
+  await logCall(db.pool, callId, place.id);
   const side = { contentType: '', coding: '', data: Buffer.from('{}'), cut: false };
   const sealed = await sealContent(
     { callId, workspaceId: place.id },

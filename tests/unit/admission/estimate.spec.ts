@@ -81,7 +81,7 @@ describe('the hold of a call (contract: money/hold)', () => {
     expect(estimate(askOf({ weight: { textBytes: 3 }, budget: 1 }), [odd], terms).holdNano).toBe(1n);
   });
 
-  it('takes the dearest rates among the targets, each kind apart', () => {
+  it('takes the highest rate of each kind among the targets', () => {
     const other = targetOf({ base: { input: 5n * dollar, output: dollar } });
     const { holdNano } = estimate(askOf({ weight: { textBytes: 3 }, budget: 1 }), [plain, other], terms);
     expect(holdNano).toBe(5_000n + 8_000n);

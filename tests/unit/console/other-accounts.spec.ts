@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { strangerOf } from '#lib/console/account/other-accounts';
+import { identityOf } from '#lib/console/account/other-accounts';
 import { sessionRowOf } from '#lib/console/account/session-rows';
 
 const account = { provider: 'google', providerAccountId: '7', type: 'oauth' } as const;
-const of = (profile: object) => strangerOf(account, profile);
+const of = (profile: object) => identityOf(account, profile);
 
 test.each([
   [{ email: 'a@example.com', email_verified: true }, true],

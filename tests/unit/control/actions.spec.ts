@@ -6,7 +6,7 @@ import { operations } from '#lib/control/operations/operations';
 const app = fileURLToPath(new URL('../../../app', import.meta.url));
 
 /** What makes an action of an operation, which then authorises as it declares. */
-const makers = ['operationAction', 'operatorAction', 'ownAction', 'strangerAction'];
+const makers = ['operationAction', 'operatorAction', 'ownAction', 'anonymousAction'];
 
 /** Actions with code of their own, and what keeps others from using them. */
 const written: Readonly<Record<string, string>> = {
@@ -73,7 +73,7 @@ it('every server action is one of a declared operation, which the matrix asks, o
     const declared = operations.find((one) => one === module[operation]);
     expect([action, declared?.name]).toEqual([action, expect.any(String)]);
     if (maker === 'operatorAction') expect([action, declared?.reach]).toEqual([action, 'gateway']);
-    if (maker === 'strangerAction') strange.push(declared?.name ?? '');
+    if (maker === 'anonymousAction') strange.push(declared?.name ?? '');
   }
   expect(strange.sort()).toEqual([...forStrangers].sort());
 });

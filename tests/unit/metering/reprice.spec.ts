@@ -33,7 +33,7 @@ function chargedCall(
   return { usage, lines, costNano };
 }
 
-describe('a call priced anew (contract: money/price-preview)', () => {
+describe('a call at other prices (contract: money/price-preview)', () => {
   it('a repriced call costs to the nano-dollar what the pricing function gives for its usage, at every tier', () => {
     const count = fc.integer({ min: 0, max: 5_000 });
     const usages = fc.record({ input: count, cachedInput: count, output: count, reasoning: count });

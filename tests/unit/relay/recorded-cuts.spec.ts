@@ -218,7 +218,7 @@ async function play(scene: Scene, cut: Cut, providers: readonly string[]): Promi
         return origin === 'https://bad.test' ? bad : good;
       },
       fresh: () => bad,
-      stranger: () => bad,
+      untrusted: () => bad,
       close: async () => {},
     },
     resources: {

@@ -20,7 +20,7 @@ describe('explaining a route (contract: routing/explain)', () => {
       modelOf('m', [
         offerAt('a'),
         offerAt('ignored'),
-        offerAt('dear', 'm', { price: { id: 'p', effectiveAtMs: 0, price: usd('7', '4') } }),
+        offerAt('expensive', 'm', { price: { id: 'p', effectiveAtMs: 0, price: usd('7', '4') } }),
         offerAt('unpriced', 'm', { price: null }),
         { ...keyless, provider: { ...keyless.provider, credentials: [], credentialEnv: 'KEYLESS' } },
         offerAt('other', 'm', { families: new Set(['messages']) }),
@@ -43,7 +43,7 @@ describe('explaining a route (contract: routing/explain)', () => {
     const why = new Map(found.skipped.map((one) => [`${one.provider} ${one.model}`, one.why]));
     expect(Object.fromEntries(why)).toEqual({
       'ignored m': "in the policy's ignore",
-      'dear m': 'too expensive: input costs $7 per million tokens, maxPrice is $5',
+      'expensive m': 'too expensive: input costs $7 per million tokens, maxPrice is $5',
       'unpriced m': 'has no price',
       'keyless m': 'has no credential (KEYLESS is not set)',
       'other m': 'does not support the chat family',

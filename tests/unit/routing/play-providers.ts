@@ -29,7 +29,7 @@ export type Manner = (response: ServerResponse) => void;
 export const sse = { 'content-type': 'text/event-stream' };
 export const json = { 'content-type': 'application/json' };
 
-/** A server that plays the providers of one file, and what the gateway learns of them; made anew for each test. */
+/** A server that plays the providers of one file, and what the gateway learns of them; a new one for each test. */
 export function playProviders() {
   const pools = createPools();
   const offerFaults = new OfferFaults(() => {});

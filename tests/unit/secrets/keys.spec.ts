@@ -98,9 +98,9 @@ describe('a sealed secret', () => {
     const [older, current] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
     const sealed = seal('secret', older, 'c');
     expect(openWith(sealed, [current, older], 'c')).toEqual({ plain: 'secret', current: false });
-    const anew = seal('secret', [current, older], 'c');
-    expect(openWith(anew, [current, older], 'c')).toEqual({ plain: 'secret', current: true });
-    expect(() => open(anew, [older], 'c')).toThrow(/cannot be decrypted/);
+    const resealed = seal('secret', [current, older], 'c');
+    expect(openWith(resealed, [current, older], 'c')).toEqual({ plain: 'secret', current: true });
+    expect(() => open(resealed, [older], 'c')).toThrow(/cannot be decrypted/);
     expect(() => open(sealed, [current, older], 'd')).toThrow(/cannot be decrypted/);
     expect(() => seal('secret', [], 'c')).toThrow(/no key/);
   });

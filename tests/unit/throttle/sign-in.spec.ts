@@ -61,7 +61,7 @@ describe('failed sign-ins (contract: control-plane/sign-in)', () => {
   test('what is remembered is bounded', async () => {
     const { tries } = throttled();
     await tries(30_000, (n) => [`${n}@x.example`, `10.${n}`]);
-    // The first pair's window was dropped with its failures, so it starts anew.
+    // The first pair's window was dropped with its failures, so it starts again.
     expect(await tries(10, () => ['0@x.example', '10.0'])).toBe(10);
   });
 });

@@ -37,8 +37,8 @@ async function askHeld({ heldFile, pid }: Target): Promise<number | null> {
   process.kill(pid, 'SIGUSR2');
   for (let tries = 0; tries < 300; tries++) {
     await pause(100);
-    const told = await readFile(heldFile, 'utf8').catch(() => '');
-    if (told.endsWith('\n')) return Number(told);
+    const content = await readFile(heldFile, 'utf8').catch(() => '');
+    if (content.endsWith('\n')) return Number(content);
   }
   throw new Error(`process ${pid} did not report what it holds`);
 }

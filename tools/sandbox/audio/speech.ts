@@ -94,7 +94,7 @@ function* frames(
     const data = JSON.stringify({ type: 'speech.audio.delta', audio: piece.toString('base64') });
     yield { name: null, data, content: true, tokens };
   }
-  const told = usage === undefined ? {} : { usage };
-  const data = JSON.stringify({ type: 'speech.audio.done', ...told });
-  yield { name: null, data, content: false, tokens: left, ...told };
+  const reported = usage === undefined ? {} : { usage };
+  const data = JSON.stringify({ type: 'speech.audio.done', ...reported });
+  yield { name: null, data, content: false, tokens: left, ...reported };
 }

@@ -122,15 +122,15 @@ function wholeAnswer(made: Transcript, figures: UsageFigures): Answer {
     };
   }
   const usage = usageOf(made, figures);
-  const told = usage === undefined ? {} : { usage };
+  const reported = usage === undefined ? {} : { usage };
   const { text, ms, task, format } = made;
   const seconds = ms / 1000;
-  if (format === 'json') return whole({ text, ...told }, usage, truth);
+  if (format === 'json') return whole({ text, ...reported }, usage, truth);
   const segment = { id: 0, start: 0, end: seconds, text };
   const segments = [
     format === 'diarized_json' ? { ...segment, type: 'transcript.text.segment', speaker: 'A' } : segment,
   ];
-  return whole({ task, language: 'english', duration: seconds, text, segments, ...told }, usage, truth);
+  return whole({ task, language: 'english', duration: seconds, text, segments, ...reported }, usage, truth);
 }
 
 function plainOf({ text, ms, format }: Transcript): string | null {
@@ -157,7 +157,7 @@ function* frames({ text, ms, format }: Transcript, usage: object | null | undefi
     const segment = { id: 'seg_1', start: 0, end: ms / 1000, speaker: 'A', text };
     yield plainFrame(null, { type: 'transcript.text.segment', ...segment });
   }
-  const told = usage === undefined ? {} : { usage };
-  const data = JSON.stringify({ type: 'transcript.text.done', text, ...told });
-  yield { name: null, data, content: false, tokens: 0, ...told };
+  const reported = usage === undefined ? {} : { usage };
+  const data = JSON.stringify({ type: 'transcript.text.done', text, ...reported });
+  yield { name: null, data, content: false, tokens: 0, ...reported };
 }

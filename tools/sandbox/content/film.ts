@@ -54,8 +54,8 @@ export function fileAnswer({ headers }: ReceivedRequest, length: number, type: s
   const start = first === '' ? Math.max(0, length - Number(last)) : Number(first);
   const end = first === '' || last === '' ? length : Math.min(Number(last) + 1, length);
   if (start >= end) {
-    const told = { ...plain, 'content-range': `bytes */${length}` };
-    return { truth: freeOfCharge, status: 416, headers: told, content: nothing };
+    const ranged = { ...plain, 'content-range': `bytes */${length}` };
+    return { truth: freeOfCharge, status: 416, headers: ranged, content: nothing };
   }
   return {
     truth: freeOfCharge,

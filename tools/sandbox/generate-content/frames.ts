@@ -41,7 +41,7 @@ export function* contentFrames(
     const last = 'finishReason' in end && index === choices.length - 1;
     const silent = behaviour.usagePlace === 'finish-chunk' && !last;
     const usage = silent ? undefined : contentUsage(ask, truth, behaviour.usage, generated);
-    const body = { candidates: [{ ...candidate(index, parts), ...end }], ...told(usage), ...head };
+    const body = { candidates: [{ ...candidate(index, parts), ...end }], ...reported(usage), ...head };
     return { name: null, data: JSON.stringify(body, null, indent), content, tokens, ...seen(usage) };
   };
   for (const [index, choice] of choices.entries()) {
@@ -69,7 +69,7 @@ export function blockedFrame(
   behaviour: Behaviour,
 ): Frame {
   const usage = contentUsage(ask, truth, behaviour.usage);
-  const body = { promptFeedback: { blockReason: 'PROHIBITED_CONTENT' }, ...told(usage), ...head };
+  const body = { promptFeedback: { blockReason: 'PROHIBITED_CONTENT' }, ...reported(usage), ...head };
   return { name: null, data: JSON.stringify(body, null, indent), content: false, tokens: 0, ...seen(usage) };
 }
 
@@ -89,7 +89,7 @@ function grounding({ searches }: ContentAsk): object {
   return searches ? { groundingMetadata: { webSearchQueries: ['', 'sandbox'] } } : {};
 }
 
-function told(usage: object | null | undefined): object {
+function reported(usage: object | null | undefined): object {
   return usage === undefined ? {} : { usageMetadata: usage };
 }
 

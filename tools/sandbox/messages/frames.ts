@@ -63,13 +63,13 @@ export function* messageFrames(head: object, message: Message, behaviour: Behavi
   }
   yield frame({ type: 'content_block_stop', index }, 0);
   if (behaviour.extra === 'moderation') yield frame({ type: 'moderation', flagged: false }, 0);
-  const told = (output?: number) => {
+  const reported = (output?: number) => {
     const usage = messageUsage(message, behaviour.usage, 'delta', output);
     const end = { type: 'message_delta', delta: { stop_reason: message.stopReason, stop_sequence: null } };
     return frame(withUsage(end, usage), 0, usage);
   };
-  if (behaviour.usagePlace === 'twice') yield told(Math.floor(truth.outputTokens / 2));
-  yield told();
+  if (behaviour.usagePlace === 'twice') yield reported(Math.floor(truth.outputTokens / 2));
+  yield reported();
   yield frame({ type: 'message_stop' }, 0);
   if (behaviour.extra === 'done-twice') yield frame({ type: 'message_stop' }, 0);
 }
@@ -84,6 +84,6 @@ function withUsage<Body extends object>(body: Body, usage: object | null | undef
 
 /** The event's name is the type of its payload. */
 function frame(payload: Payload, tokens: number, usage?: object | null): Frame {
-  const told = usage ? { usage } : {};
-  return { name: payload.type, data: JSON.stringify(payload), content: false, tokens, ...told };
+  const reported = usage ? { usage } : {};
+  return { name: payload.type, data: JSON.stringify(payload), content: false, tokens, ...reported };
 }

@@ -17,7 +17,7 @@ export function messageUsage(
   return reported(figures, (bend) => {
     const late = place === 'start' ? message.lateInput : 0;
     const written = bend(truth.cacheWriteTokens);
-    const told = {
+    const reported = {
       input_tokens: bend(truth.inputTokens - truth.cachedTokens - truth.cacheWriteTokens - late),
       cache_creation_input_tokens: written,
       cache_read_input_tokens: bend(truth.cachedTokens),
@@ -31,9 +31,9 @@ export function messageUsage(
       inference_geo: 'global',
       ...(message.fast ? { speed: 'fast' } : {}),
     };
-    if (place === 'start') return { ...told, ...divided, output_tokens: bend(Math.min(1, output)) };
+    if (place === 'start') return { ...reported, ...divided, output_tokens: bend(Math.min(1, output)) };
     return {
-      ...told,
+      ...reported,
       ...(place === 'whole' ? divided : {}),
       output_tokens: bend(output),
       output_tokens_details: { thinking_tokens: Math.min(truth.reasoningTokens, output) },

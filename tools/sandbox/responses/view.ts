@@ -61,8 +61,8 @@ export function statusOf({ composition, course, cancelledAtMs }: KeptResponse, n
 export function viewOf(kept: KeptResponse, status: Status): { body: object; usage: unknown } {
   const { head, composition, behaviour } = kept;
   const ended = status === 'completed' || status === 'incomplete';
-  const told = ended || (status === 'cancelled' && parseName(kept.model).params.has('cancelled_usage'));
-  const usage = told ? responseUsage(composition.truth, behaviour.usage) : null;
+  const reported = ended || (status === 'cancelled' && parseName(kept.model).params.has('cancelled_usage'));
+  const usage = reported ? responseUsage(composition.truth, behaviour.usage) : null;
   const body = {
     ...head,
     status,
@@ -70,7 +70,7 @@ export function viewOf(kept: KeptResponse, status: Status): { body: object; usag
     incomplete_details: status === 'incomplete' ? { reason: 'max_output_tokens' } : null,
     output: ended ? outputOf(composition) : [],
     service_tier: ended ? composition.truth.serviceTier : 'auto',
-    ...(told ? { tool_usage: composition.toolUsage } : {}),
+    ...(reported ? { tool_usage: composition.toolUsage } : {}),
     ...(usage === undefined ? {} : { usage }),
   };
   return { body, usage };

@@ -28,12 +28,12 @@ export const shownEffect = z.object({
   charged: dollars('Charged for these calls'),
   preview: dollars('What they would have cost with the new price'),
   difference: dollars('preview minus charged'),
-  apart: z
+  unpriced: z
     .int()
     .describe(
       'Charged calls that cannot be priced again from the log: nested models, reduced or capped usage.',
     ),
-  apartCharged: dollars('Charged for those calls'),
+  unpricedCharged: dollars('Charged for those calls'),
 });
 export type PriceEffect = z.output<typeof shownEffect>;
 
@@ -121,25 +121,25 @@ async function versionsOf(
 
 class Sum {
   #calls = 0;
-  #apart = 0;
+  #unpriced = 0;
   #charged = 0n;
   #preview = 0n;
-  #apartCharged = 0n;
+  #unpricedCharged = 0n;
 
   add({ cost_nano, usage, lines }: Row, charged: Price, other: Price): void {
     const costNano = BigInt(cost_nano);
     const call = { usage: storedUsage(usage), lines: storedCostLines(lines), costNano };
     // Calls that were refused or broke before they used anything cost nothing at any price.
     if (costNano === 0n && call.lines.length === 0) return;
-    const anew = repriced(call, charged, other);
-    if (anew === null) {
-      this.#apart += 1;
-      this.#apartCharged += costNano;
+    const previewed = repriced(call, charged, other);
+    if (previewed === null) {
+      this.#unpriced += 1;
+      this.#unpricedCharged += costNano;
       return;
     }
     this.#calls += 1;
     this.#charged += costNano;
-    this.#preview += anew;
+    this.#preview += previewed;
   }
 
   shown() {
@@ -148,8 +148,8 @@ class Sum {
       charged: formatUsd(this.#charged),
       preview: formatUsd(this.#preview),
       difference: formatUsd(this.#preview - this.#charged),
-      apart: this.#apart,
-      apartCharged: formatUsd(this.#apartCharged),
+      unpriced: this.#unpriced,
+      unpricedCharged: formatUsd(this.#unpricedCharged),
     };
   }
 }

@@ -154,8 +154,8 @@ export const setCredential = change({
       ...(models === undefined ? {} : { models }),
       ...(withdrawn === undefined ? {} : { withdrawn }),
     };
-    const anew = value !== undefined && !same && was.secret !== null && 'sealed' in was.secret;
-    const after = { ...wanted, credential: shownSecret(secret, anew ? 'sealed anew' : 'sealed') };
+    const replaced = value !== undefined && !same && was.secret !== null && 'sealed' in was.secret;
+    const after = { ...wanted, credential: shownSecret(secret, replaced ? 'replaced' : 'sealed') };
     const data = {
       weight: wanted.weight,
       priority: wanted.priority,

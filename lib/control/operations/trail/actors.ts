@@ -47,7 +47,8 @@ async function namesOf({ prisma }: Store, workspaceId: string, actors: readonly 
 }
 
 function nameless(actor: string): string {
-  if (actor === 'stranger') return 'Someone who was not signed in';
+  // 'stranger' is what earlier versions wrote.
+  if (actor === 'anonymous' || actor === 'stranger') return 'Someone who was not signed in';
   if (ofKey.test(actor)) return 'An operator’s management key';
   return isUuid(actor) ? 'A former user' : `The ${actor}`;
 }

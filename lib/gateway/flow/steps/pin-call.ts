@@ -20,7 +20,7 @@ export async function pinCall(runtime: Runtime, call: AskedCall): Promise<void> 
       if (reference?.required) throw new Refused(unknown(reference.kind));
       continue;
     }
-    if (pinned !== null && !isSame(pinned, resource)) throw new Refused(apart(pinned, resource));
+    if (pinned !== null && !isSame(pinned, resource)) throw new Refused(refuseTwoKeepers(pinned, resource));
     pinned = resource;
     // Items are named together with the response that they came with: its total counts once.
     if (resource.kind === 'response' || resource.kind === 'conversation') {
@@ -44,7 +44,7 @@ function isSame(one: Keeper, other: Keeper): boolean {
   return one.providerId === other.providerId && one.credential === other.credential;
 }
 
-function apart(pinned: Keeper, { kind, providerId }: Resource): Refusal {
+function refuseTwoKeepers(pinned: Keeper, { kind, providerId }: Resource): Refusal {
   if (pinned.providerId === providerId) {
     return refusal(
       'model_not_allowed',

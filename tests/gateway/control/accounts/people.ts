@@ -33,7 +33,7 @@ export function asks<F extends Fields, Out>(
   accounts = rules,
 ): Promise<Out> {
   const host = { ...controlHost(db), accounts };
-  return ask(host, operation, { actor: actor ?? { kind: 'stranger', address: '192.0.2.7' }, input });
+  return ask(host, operation, { actor: actor ?? { kind: 'anonymous', address: '192.0.2.7' }, input });
 }
 
 export function newEmail(): string {

@@ -21,7 +21,10 @@ import { openOwnDatabase } from '#tests/support/postgres/own-database';
 const db = await openOwnDatabase();
 
 const signUpAs = (input: Record<string, unknown>) =>
-  ask({ ...controlHost(db), accounts: rules }, signUp, { actor: { kind: 'stranger', address: null }, input });
+  ask({ ...controlHost(db), accounts: rules }, signUp, {
+    actor: { kind: 'anonymous', address: null },
+    input,
+  });
 const balanceOf = async (slug: string) =>
   (await db.prisma.workspace.findUniqueOrThrow({ where: { slug } })).balanceNano;
 
@@ -41,7 +44,7 @@ describe('signing up (contract: control-plane/sign-up)', () => {
       { kind: 'verify' },
     ]);
     const [row] = await db.prisma.audit.findMany({ where: { subject: id } });
-    expect(row).toMatchObject({ actor: 'stranger', action: 'user.sign-up', address: '192.0.2.7' });
+    expect(row).toMatchObject({ actor: 'anonymous', action: 'user.sign-up', address: '192.0.2.7' });
     expect(JSON.stringify(row)).not.toMatch(/random words|argon2/);
   });
 

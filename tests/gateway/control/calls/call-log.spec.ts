@@ -305,7 +305,7 @@ describe('usage', () => {
     });
   });
 
-  it('groups by model, by provider and by key, the dearest first', async () => {
+  it('groups by model, by provider and by key, the most expensive first', async () => {
     expect((await report('model')).rows).toMatchObject([{ model: 'c/d' }, { model: 'a/b' }]);
     expect((await report('provider')).rows).toMatchObject([{ provider: 'one', calls: 4, cost: '3.5' }]);
     expect((await report('key')).rows).toMatchObject([{ key, name: 'ci', calls: 4 }]);

@@ -80,7 +80,7 @@ describe('a search in many calls (contract: call-log/searches)', () => {
 
 describe('a ranking of many calls (contract: call-log/ranking)', () => {
   beforeAll(async () => {
-    // The highest n the dearest, the lowest the slowest; every hundredth needed two targets.
+    // The highest n costs the most and the lowest is the slowest; every hundredth needed two targets.
     await db.pool.query(
       `UPDATE call SET cost_nano = n, latency_ms = $1::int - n,
         usage = json_build_object('input', n % 7, 'output', n),

@@ -16,6 +16,7 @@ import {
   verdictOfApi,
   verdictOfLine,
 } from '#tests/support/control/adapters';
+import { logCall } from '#tests/support/control/log-call';
 import { addMember, controlHost, createKey, createWorkspace, operate } from '#tests/support/control/operate';
 import { sampleOf } from '#tests/support/control/sample';
 import { createDatabase, type TestDatabase } from '#tests/support/database';
@@ -81,16 +82,6 @@ models:
       offers: [{ provider: one, upstreamModel: m, families: [chat], price: { input: "2" } }] }
 `;
 
-/** No operation makes a call. */
-async function logCall(workspaceId: string): Promise<void> {
-  await db.pool.query(
-    `INSERT INTO call (id, at, workspace_id, key_id, family, operation, status, streamed, latency_ms, overhead_ms,
-       end_reason, usage_source, flags, usage, lines, attempts, cost_nano, hold_nano, over_hold_nano)
-     VALUES ($2, now(), $1, $1, 'chat', 'chat.create', 400, false, 1, 1, 'refused', 'none', '{}', '{}', '[]', '[]', 0, 0, 0)`,
-    [workspaceId, randomUUID()],
-  );
-}
-
 async function place(): Promise<Place> {
   const { id, slug } = await createWorkspace(db, { name: 'Matrix', credit: '10' });
   const tokens: Partial<Record<Role, string>> = {};
@@ -102,7 +93,7 @@ async function place(): Promise<Place> {
     users[role] = one;
     await db.prisma.member.create({ data: { workspaceId: id, userId: one.id, role } });
   }
-  await logCall(id);
+  await logCall(db.pool, randomUUID(), id);
   return { id, slug, tokens: tokens as Place['tokens'], users: users as Place['users'] };
 }
 

@@ -83,7 +83,7 @@ beforeAll(async () => {
 });
 
 describe('a price change, tried on last week’s calls (contract: money/price-preview)', () => {
-  it('is exact to the nano-dollar: each call anew, at its tier, and those that cannot be apart', async () => {
+  it('is exact to the nano-dollar, applies tiers, and lists calls that cannot be repriced', async () => {
     const [{ id: version = '' } = {}] = await list();
     const own = readFilePrice(first);
     const calls = [
@@ -105,8 +105,8 @@ describe('a price change, tried on last week’s calls (contract: money/price-pr
       charged: formatUsd(was),
       preview: formatUsd(is),
       difference: formatUsd(is - was),
-      apart: 1,
-      apartCharged: '0.000000007',
+      unpriced: 1,
+      unpricedCharged: '0.000000007',
       complete: true,
       price: expect.stringContaining('9 out'),
     });
@@ -125,7 +125,7 @@ describe('a price change, tried on last week’s calls (contract: money/price-pr
       [idFloor(nowMs - 3 * dayMs), workspaceId, version],
     );
     const after = await preview(first);
-    expect(after).toMatchObject({ calls: before.calls + 12_000, apart: before.apart, complete: true });
+    expect(after).toMatchObject({ calls: before.calls + 12_000, unpriced: before.unpriced, complete: true });
     expect(Number(after.charged) - Number(before.charged)).toBeCloseTo(0.072, 9);
   });
 

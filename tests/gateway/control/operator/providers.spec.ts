@@ -104,7 +104,7 @@ describe('the credential of a provider (contract: control-plane/credentials)', (
     expect(await trail()).toBe(before);
     await give({ provider: 'acme', value: `${secret}-2` });
     const row = await db.prisma.audit.findFirst({ orderBy: { id: 'desc' } });
-    expect(row?.after).toEqual({ credential: 'sealed anew' });
+    expect(row?.after).toEqual({ credential: 'replaced' });
     await give({ provider: 'acme', value: secret });
   });
 

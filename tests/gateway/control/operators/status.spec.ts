@@ -116,7 +116,7 @@ const look = () => {
     });
   };
   return ask({ ...host, catalogue: withKeys }, showStatus, {
-    actor: { kind: 'stranger', address: null },
+    actor: { kind: 'anonymous', address: null },
     input: {},
   });
 };

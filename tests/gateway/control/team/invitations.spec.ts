@@ -76,7 +76,11 @@ describe('invitations (contract: control-plane/invitations)', () => {
     expect(user.emailVerifiedAt).not.toBeNull();
     expect(await refusalOf(join(token))).toContain('was already accepted');
     const [row] = await db.prisma.audit.findMany({ where: { action: 'invitation.join', subject: user.id } });
-    expect(row).toMatchObject({ actor: 'stranger', address: '192.0.2.7', after: { email, role: 'billing' } });
+    expect(row).toMatchObject({
+      actor: 'anonymous',
+      address: '192.0.2.7',
+      after: { email, role: 'billing' },
+    });
     expect(JSON.stringify(row)).not.toContain(token);
   });
 

@@ -160,7 +160,7 @@ describe('a series', () => {
     expect(found.before).toMatchObject({ from: '2026-10-01T13:30:00.000Z', to: from });
   });
 
-  it('shows the ten dearest groups and all others as one', async () => {
+  it('shows the ten most expensive groups and sums up the others', async () => {
     const one = await customer('UTC');
     const at = Date.parse('2026-03-10T10:00:00Z');
     const models = Array.from({ length: 13 }, (_, n) => `m/${String(n).padStart(2, '0')}`);

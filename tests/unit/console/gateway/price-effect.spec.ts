@@ -9,8 +9,8 @@ const effect = {
   from: '2026-11-15T00:00:00.000Z',
   complete: true,
   calls: 12_000,
-  apart: 0,
-  apartCharged: '0',
+  unpriced: 0,
+  unpricedCharged: '0',
   charged: '0.072',
   preview: '0.090000001',
   difference: '0.018000001',
@@ -34,7 +34,7 @@ describe('the preview of a price', () => {
   });
 
   it('says what it leaves out', () => {
-    const { note } = triedPriceOf({ ...effect, complete: false, apart: 2, apartCharged: '0.25' });
+    const { note } = triedPriceOf({ ...effect, complete: false, unpriced: 2, unpricedCharged: '0.25' });
     expect(note).toBe(
       'Only the newest calls were included, since 15 Nov 2026. 2 more, charged $0.25, cannot be repriced from the log.',
     );

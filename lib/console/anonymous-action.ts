@@ -13,7 +13,7 @@ import type { Limit } from '#lib/platform/throttle/throttle';
  * Makes a server action of an operation for people who are not signed in.
  * @param limits how often a client may try it; `client` is an address or a network.
  */
-export function strangerAction<F extends Fields, Out>(
+export function anonymousAction<F extends Fields, Out>(
   operation: Mutation<F, Out, 'self'>,
   limits: (client: string, input: Readonly<Record<string, unknown>>) => readonly Limit[],
 ): (input: unknown) => Promise<ActionResult<Out>> {
@@ -25,7 +25,7 @@ export function strangerAction<F extends Fields, Out>(
         limits(clientOf(address ?? 'unknown'), input),
       );
       if (waitSeconds > 0) return tooMany(waitSeconds);
-      const value = await ask(controlHost(), operation, { actor: { kind: 'stranger', address }, input });
+      const value = await ask(controlHost(), operation, { actor: { kind: 'anonymous', address }, input });
       return { ok: true, value };
     } catch (error) {
       unstable_rethrow(error);
