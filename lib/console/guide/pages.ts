@@ -19,6 +19,7 @@ export const guidePages = [
   { slug: 'linux', group: 'Operate' },
   { slug: 'postgresql', group: 'Operate' },
   { slug: 'telemetry', group: 'Operate' },
+  { slug: 'tracing-services', group: 'Operate' },
 ] as const;
 
 export type GuideSlug = (typeof guidePages)[number]['slug'];

@@ -1,8 +1,10 @@
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { parseEnv } from 'node:util';
+import { describe, expect, it } from 'vitest';
 import { EnvError, envSecret, readEnv } from '#lib/platform/env/env';
+import type { TelemetrySettings } from '#lib/platform/env/telemetry-settings';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'gateway-telemetry-'));
 const read = (source: Record<string, string>) => readEnv({ DATA_DIR: dataDir, ...source }).telemetry;
@@ -92,4 +94,40 @@ it('gives none of its settings to a provider as a credential', () => {
   process.env.OTEL_EXPORTER_OTLP_HEADERS = 'authorization=secret';
   expect(envSecret('OTEL_EXPORTER_OTLP_HEADERS')).toBeNull();
   delete process.env.OTEL_EXPORTER_OTLP_HEADERS;
+});
+
+describe('the settings in the guide for', () => {
+  const guide = readFileSync('docs/guide/tracing-services.md', 'utf8');
+  const basic = (header: string | undefined) => atob(header?.replace('Basic ', '') ?? '');
+
+  function settingsOf(service: string): TelemetrySettings {
+    const section = guide.split(`## ${service}\n`)[1]?.split('\n## ')[0] ?? '';
+    const lines = section.split('\n').filter((line) => /^OTEL_\w+=/.test(line));
+    // The first two are the service's address and its credential.
+    const found = read(
+      Object.fromEntries(Object.entries(parseEnv(lines.slice(0, 2).join('\n'))).map(pairOfText)),
+    );
+    if (!found) throw new Error(`no settings for ${service}`);
+    return found;
+  }
+  const pairOfText = ([name, value]: [string, string | undefined]) => [name, value ?? ''] as const;
+
+  it('Langfuse send both keys and the version of ingestion', () => {
+    const { url, headers } = settingsOf('Langfuse');
+    expect(url).toBe('https://cloud.langfuse.com/api/public/otel/v1/traces');
+    expect(basic(headers.authorization)).toBe('pk-lf-1:sk-lf-1');
+    expect(headers['x-langfuse-ingestion-version']).toBe('4');
+  });
+
+  it('Datadog send the API key to the address for traces, which is used as it is', () => {
+    const { url, headers } = settingsOf('Datadog');
+    expect(url).toBe('https://otlp.datadoghq.com/v1/traces');
+    expect(headers).toEqual({ 'dd-api-key': '0123456789abcdef', 'dd-otlp-source': 'llmobs' });
+  });
+
+  it('Grafana send the instance id and the token, with the padding of Base64', () => {
+    const { url, headers } = settingsOf('Grafana');
+    expect(url).toBe('https://otlp-gateway-prod-eu-west-0.grafana.net/otlp/v1/traces');
+    expect(basic(headers.authorization)).toBe('123456:glc_token');
+  });
 });
