@@ -46,18 +46,3 @@ export function streamEvent(part: number | 'usage', atNs: bigint): string {
     ? JSON.stringify({ ...chunk, usage })
     : `${JSON.stringify({ ...chunk, usage: null }).slice(0, -1)},"sent":"${atNs}"}`;
 }
-
-/** The request that every target gets; only `model` differs. */
-export function requestBody(model: string, stream: boolean): string {
-  const messages = [
-    { role: 'system', content: 'You answer in one paragraph.' },
-    {
-      role: 'user',
-      content: 'What does a gateway in front of model providers do, and what does it cost in time? '.repeat(
-        2,
-      ),
-    },
-  ];
-  const streaming = stream ? { stream: true, stream_options: { include_usage: true } } : {};
-  return JSON.stringify({ model, messages, max_tokens: 256, temperature: 0.7, ...streaming });
-}

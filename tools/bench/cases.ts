@@ -1,3 +1,4 @@
+import { type Shape, shapes } from './bodies/shapes.ts';
 import type { LoadPlan, Target } from './plan.ts';
 
 /** One thing that is measured of every target. */
@@ -22,6 +23,8 @@ export function casesOf({ seconds, rounds, streams }: Sizes): Case[] {
     port,
     key,
     model: models.whole,
+    besideModel: models.stream,
+    shape: 'small' as Shape,
     perSecond: 0,
     connections: 32,
   });
@@ -62,5 +65,35 @@ export function casesOf({ seconds, rounds, streams }: Sizes): Case[] {
         about: `what is held for each of ${one.about}`,
       }),
     );
-  return [throughput, added, ...many, ...memory];
+  const bodies = Object.entries(shapes).map(
+    ([shape, { about, connections }]): Case => ({
+      name: `bodies-${shape}`,
+      about: `${about}, ${connections} connections`,
+      rounds,
+      plan: (target) => ({
+        ...base(target),
+        kind: 'closed',
+        shape: shape as Shape,
+        connections,
+        warmUpSeconds: 3,
+        seconds: Math.min(seconds, 4),
+      }),
+    }),
+  );
+  const firstWord: Case = {
+    name: 'first-word',
+    about: '10 streams a second with bodies of 500 KB, beside 100 streams',
+    rounds,
+    plan: (target) => ({
+      ...base(target),
+      kind: 'first-word',
+      shape: 'turns-500k',
+      model: target.models.brief,
+      connections: 100,
+      perSecond: 10,
+      warmUpSeconds: 3,
+      seconds: seconds * 2,
+    }),
+  };
+  return [throughput, added, ...many, ...memory, ...bodies, firstWord];
 }

@@ -35,7 +35,7 @@ export class Connection {
   }
 
   /** @param onBody body bytes as they arrive, including chunk framing. */
-  send(request: string, onBody: ((text: string) => void) | null = null): Promise<Exchange> {
+  send(request: Uint8Array, onBody: ((text: string) => void) | null = null): Promise<Exchange> {
     return new Promise((resolve, reject) => {
       this.#answer = resolve;
       this.#failed = reject;
@@ -89,7 +89,9 @@ export class Connection {
   }
 }
 
-/** A complete HTTP request as text; only for ASCII bodies. */
-export function requestText(key: string, body: string): string {
-  return `POST /v1/chat/completions HTTP/1.1\r\nhost: bench\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+/** A complete HTTP request. */
+export function requestBytes(key: string, body: string): Buffer {
+  const length = Buffer.byteLength(body);
+  const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: bench\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`;
+  return Buffer.from(head + body);
 }

@@ -24,12 +24,14 @@ const starters: Readonly<Record<string, StartTarget>> = {
 };
 const usual = ['upstream', 'bare', 'node', 'one-core', 'web'];
 
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
     only: { type: 'string', default: usual.join(',') },
     cases: { type: 'string', default: '' },
     seconds: { type: 'string', default: '6' },
     rounds: { type: 'string', default: '3' },
+    profile: { type: 'boolean', default: false },
     streams: { type: 'string', default: '1,100,1000' },
   },
 });
@@ -46,9 +48,19 @@ const sizes = {
   rounds: Number(values.rounds),
   streams: values.streams.split(',').map(Number),
 };
+const chosen = [...positionals, ...values.cases.split(',').filter((name) => name !== '')];
 const cases = casesOf(sizes).filter(
-  ({ name }) => values.cases === '' || values.cases.split(',').includes(name),
+  ({ name }) => chosen.length === 0 || chosen.some((one) => name === one || name.startsWith(`${one}-`)),
 );
+if (cases.length === 0) {
+  const known = casesOf(sizes).map(({ name }) => name);
+  say(`No case is called ${chosen.join(' or ')}. Known: ${known.join(', ')}`);
+  process.exit(2);
+}
+
+const resultsFolder = join(import.meta.dirname, 'results');
+/** Each server writes a profile of its processor time when it ends. */
+const profileFlags = values.profile ? ['--cpu-prof', `--cpu-prof-dir=${resultsFolder}`] : [];
 
 const folder = await mkdtemp(join(tmpdir(), 'bench-'));
 const upstream = startNode('rest', ['tools/bench/upstream.ts']);
@@ -56,7 +68,7 @@ const targets: Target[] = [];
 let failed = false;
 try {
   const { port }: { port: number } = JSON.parse(await firstLine(upstream));
-  for (const name of wanted) await start(name, { upstreamPort: port, folder });
+  for (const name of wanted) await start(name, { upstreamPort: port, folder, flags: profileFlags });
   const results: Record<string, Measured[]> = {};
   for (const one of cases) results[one.name] = await runCase(one);
   await publish(results);
@@ -100,14 +112,13 @@ async function publish(results: Results): Promise<void> {
   const machine = `${cpu?.model.trim()}, ${cpus().length} cores, Node ${process.version}, ${pinned ? 'pinned' : 'not pinned'}`;
   const about = cases.map((one) => `- ${one.name}: ${one.about}, ${one.rounds} rounds`).join('\n');
   const text = report(results);
-  const directory = join(import.meta.dirname, 'results');
-  await mkdir(directory, { recursive: true });
+  await mkdir(resultsFolder, { recursive: true });
   await writeFile(
-    join(directory, `${at.replaceAll(':', '-')}.json`),
+    join(resultsFolder, `${at.replaceAll(':', '-')}.json`),
     JSON.stringify({ at, machine, sizes, results }, null, 1),
   );
   await writeFile(
-    join(directory, 'latest.md'),
+    join(resultsFolder, 'latest.md'),
     `# Bench of ${at.slice(0, 10)}\n\n${machine}.\n\n${about}\n\n${text}\n`,
   );
   process.stdout.write(`\n${machine}\n\n${text}\n`);

@@ -1,5 +1,5 @@
-import { requestBody } from './answers.ts';
-import { Connection, type Exchange, requestText } from './connection.ts';
+import { requestBody } from './bodies/shapes.ts';
+import { Connection, type Exchange, requestBytes } from './connection.ts';
 import type { LoadPlan, LoadResult } from './plan.ts';
 import { spread } from './statistics.ts';
 
@@ -7,16 +7,23 @@ import { spread } from './statistics.ts';
  * The load, a separate process: `node tools/bench/load.ts '{LoadPlan as JSON}'` prints a LoadResult as JSON.
  */
 const none = { p50: 0, p99: 0 };
-const empty: LoadResult = { perSecond: 0, latencyMs: none, transitMs: none, gapMs: none, errors: 0 };
+const empty: LoadResult = {
+  perSecond: 0,
+  answers: 0,
+  latencyMs: none,
+  transitMs: none,
+  gapMs: none,
+  errors: 0,
+};
 const plan: LoadPlan = JSON.parse(process.argv[2] ?? '{}');
-const result =
-  plan.kind === 'streams' ? await streams() : plan.kind === 'open' ? await open() : await closed();
+const kinds = { closed, open, streams, 'first-word': firstWord };
+const result = await kinds[plan.kind]();
 process.stdout.write(`${JSON.stringify(result)}\n`);
 process.exit(0);
 
 /** Each connection sends its next request when the last one is answered. */
 async function closed(): Promise<LoadResult> {
-  const request = requestText(plan.key, requestBody(plan.model, false));
+  const request = requestBytes(plan.key, requestBody(plan.shape, plan.model, false));
   const connections = await openAll(plan.connections);
   const measureFrom = performance.now() + plan.warmUpSeconds * 1000;
   const until = measureFrom + plan.seconds * 1000;
@@ -34,12 +41,13 @@ async function closed(): Promise<LoadResult> {
   };
   setTimeout(announce, plan.warmUpSeconds * 1000);
   await Promise.all(connections.map(run));
-  return { ...empty, perSecond: latencies.length / plan.seconds, latencyMs: spread(latencies), errors };
+  const answers = latencies.length;
+  return { ...empty, answers, perSecond: answers / plan.seconds, latencyMs: spread(latencies), errors };
 }
 
 /** Requests start by the clock, whether or not earlier ones are answered, so that every stall shows. */
 async function open(): Promise<LoadResult> {
-  const request = requestText(plan.key, requestBody(plan.model, false));
+  const request = requestBytes(plan.key, requestBody(plan.shape, plan.model, false));
   const idle = await openAll(plan.connections);
   const latencies: number[] = [];
   let errors = 0;
@@ -61,12 +69,13 @@ async function open(): Promise<LoadResult> {
     running.push(connection.send(request).then(settle));
   }
   await Promise.all(running);
-  return { ...empty, perSecond: plan.perSecond, latencyMs: spread(latencies), errors };
+  const answers = latencies.length;
+  return { ...empty, answers, perSecond: plan.perSecond, latencyMs: spread(latencies), errors };
 }
 
 /** Many streams at once, started over one second so that their events are spread. */
 async function streams(): Promise<LoadResult> {
-  const request = requestText(plan.key, requestBody(plan.model, true));
+  const request = requestBytes(plan.key, requestBody(plan.shape, plan.model, true));
   const connections = await openAll(plan.connections);
   const firstBytes: number[] = [];
   const transits: number[] = [];
@@ -95,9 +104,51 @@ async function streams(): Promise<LoadResult> {
   await Promise.all(connections.map(run));
   return {
     ...empty,
+    answers: firstBytes.length,
     latencyMs: spread(firstBytes),
     transitMs: spread(transits),
     gapMs: spread(gaps),
+    errors,
+  };
+}
+
+/** Streams with long bodies start by the clock while many others run; the time to their first byte is measured. */
+async function firstWord(): Promise<LoadResult> {
+  const beside = requestBytes(plan.key, requestBody('small', plan.besideModel, true));
+  const request = requestBytes(plan.key, requestBody(plan.shape, plan.model, true));
+  let over = false;
+  let errors = 0;
+  const busy = await openAll(plan.connections);
+  const keepBusy = async (connection: Connection, index: number) => {
+    await new Promise((resolve) => setTimeout(resolve, (index * 1000) / plan.connections));
+    while (!over) if ((await connection.send(beside)).status !== 200) errors++;
+  };
+  const others = busy.map(keepBusy);
+  const idle = await openAll(4);
+  const firstBytes: number[] = [];
+  const warmUp = plan.warmUpSeconds * plan.perSecond;
+  const total = warmUp + plan.seconds * plan.perSecond;
+  const startNs = process.hrtime.bigint();
+  const running: Promise<void>[] = [];
+  for (let at = 0; at < total; at++) {
+    await sleepUntil(startNs + BigInt(Math.round((at * 1e9) / plan.perSecond)));
+    if (at === warmUp) announce();
+    const connection = idle.pop() ?? (await Connection.open(plan.port));
+    const settle = (exchange: Exchange) => {
+      idle.push(connection);
+      if (exchange.status !== 200) errors++;
+      else if (at >= warmUp) firstBytes.push(Number(exchange.firstByteNs - exchange.startNs) / 1e6);
+    };
+    running.push(connection.send(request).then(settle));
+  }
+  await Promise.all(running);
+  over = true;
+  await Promise.all(others);
+  return {
+    ...empty,
+    perSecond: plan.perSecond,
+    answers: firstBytes.length,
+    latencyMs: spread(firstBytes),
     errors,
   };
 }

@@ -1,5 +1,5 @@
 import type { LoadPlan, LoadResult, Measured, Target } from './plan.ts';
-import { processorMs, residentKib, run, startNode } from './processes.ts';
+import { processorMs, residentKib, run, startNode, treeProcessorMs } from './processes.ts';
 
 /** Runs a load to its end. @param onText gets what it has printed so far: a line after its warm-up, its result at the end. */
 export async function runLoad(plan: LoadPlan, onText: (text: string) => void): Promise<LoadResult> {
@@ -15,11 +15,15 @@ export async function measure(target: Target, round: number, plan: LoadPlan): Pr
     peakKib = Math.max(peakKib, residentKib(target.pid));
   };
   const watch = plan.kind === 'streams' ? setInterval(note, 100) : undefined;
-  const marks: { at: number; processorMs: number }[] = [];
+  const marks: { at: number; processorMs: number; treeMs: number }[] = [];
   // The two lines delimit the measured time.
   const mark = (text: string) => {
     if (marks.length < text.split('\n').length - 1) {
-      marks.push({ at: performance.now(), processorMs: processorMs(target.pid) });
+      marks.push({
+        at: performance.now(),
+        processorMs: processorMs(target.pid),
+        treeMs: treeProcessorMs(target.pid),
+      });
     }
   };
   const result = await runLoad(plan, mark).finally(() => clearInterval(watch));
@@ -29,6 +33,7 @@ export async function measure(target: Target, round: number, plan: LoadPlan): Pr
     target: target.name,
     round,
     serverCore: from && to ? (to.processorMs - from.processorMs) / (to.at - from.at) : Number.NaN,
+    answerMs: from && to ? (to.treeMs - from.treeMs) / result.answers : Number.NaN,
     streamKib: plan.kind === 'streams' ? (peakKib - idleKib) / plan.connections : null,
     heldKib: null,
   };

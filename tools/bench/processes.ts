@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism, constants, setPriority } from 'node:os';
 
 /** Core 0 is for the server and core 1 for everything else, so the server has one core. `any` is not pinned. */
@@ -87,8 +87,8 @@ export function moveChildren(pid: number): void {
 }
 
 function childrenOf(pid: number): number[] {
-  const threads = readdirSync(`/proc/${pid}/task`);
-  const lists = threads.map((thread) => readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8'));
+  const threads = existsSync(`/proc/${pid}/task`) ? readdirSync(`/proc/${pid}/task`) : [];
+  const lists = threads.map((thread) => readProc(`/proc/${pid}/task/${thread}/children`));
   return lists
     .join(' ')
     .split(' ')
@@ -108,6 +108,11 @@ export function processorMs(pid: number): number {
     .split(' ');
   // utime and stime, in ticks of 10 ms.
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * 10;
+}
+
+/** The same of a process and all processes that it started, which still run. */
+export function treeProcessorMs(pid: number): number {
+  return childrenOf(pid).reduce((sum, child) => sum + treeProcessorMs(child), processorMs(pid));
 }
 
 function readProc(path: string): string {

@@ -33,18 +33,48 @@ const streamColumns: readonly Column[] = [
   ['KiB/stream', (of) => of((one) => one.streamKib ?? 0).toFixed(1)],
   serverCore,
 ];
+const bodyColumns: readonly Column[] = [
+  ['processor ms/call', (of) => of((one) => one.answerMs).toFixed(3)],
+  ...requestColumns.slice(0, 3),
+];
+const firstWordColumns: readonly Column[] = [
+  ['first byte p50', (of) => of(first).toFixed(2)],
+  ['p99', (of) => of(({ latencyMs }) => latencyMs.p99).toFixed(2)],
+  ['added p50', (of, floor) => added(of(first), floor(first))],
+  [
+    'added p99',
+    (of, floor) =>
+      added(
+        of(({ latencyMs }) => latencyMs.p99),
+        floor(({ latencyMs }) => latencyMs.p99),
+      ),
+  ],
+  serverCore,
+];
 const memoryColumns: readonly Column[] = [
   ['held KiB/stream', (of) => of((one) => one.heldKib ?? Number.NaN).toFixed(1)],
 ];
 
+/** Cases whose names start with these have columns of their own; the others have `requestColumns`. */
+const columnsOf: Readonly<Record<string, readonly Column[]>> = {
+  streams: streamColumns,
+  memory: memoryColumns,
+  bodies: bodyColumns,
+  'first-word': firstWordColumns,
+};
+
 /** Medians over the rounds, one row per target, as Markdown tables. */
 export function report(results: Results): string {
   const parts = Object.entries(results).map(([name, all]) => {
-    const streams = name.startsWith('streams') ? streamColumns : requestColumns;
-    const columns = name.startsWith('memory') ? memoryColumns : streams;
-    return `### ${name}\n\n${table(rowsOf(all, columns))}`;
+    const own = Object.keys(columnsOf).find((start) => name.startsWith(start));
+    return `### ${name}\n\n${table(rowsOf(all, (own && columnsOf[own]) || requestColumns))}`;
   });
-  return [...parts, `### ratios\n\n${table(ratioRows(results.throughput ?? []))}`].join('\n\n');
+  const bodies = Object.entries(results).filter(([name]) => name.startsWith('bodies'));
+  if (results.throughput) parts.push(`### ratios\n\n${table(ratioRows(results.throughput))}`);
+  if (bodies.length > 0) {
+    parts.push(`### processor time of a call, as a ratio\n\n${table(bodyRatioRows(bodies))}`);
+  }
+  return parts.join('\n\n');
 }
 
 function rowsOf(all: readonly Measured[], columns: readonly Column[]): string[][] {
@@ -60,28 +90,50 @@ function rowsOf(all: readonly Measured[], columns: readonly Column[]): string[][
   return [['target', ...columns.map(([head]) => head), 'errors'], ...rows];
 }
 
+const pairs = [
+  ['bare', 'upstream'],
+  ['node', 'bare'],
+  ['one-core', 'bare'],
+  ['web', 'bare'],
+  ['node', 'web'],
+] as const;
+
 /** Medians of the ratios within one round, not ratios of medians: drift between rounds cancels out. */
 function ratioRows(throughput: readonly Measured[]): string[][] {
-  const pairs = [
-    ['bare', 'upstream'],
-    ['node', 'bare'],
-    ['one-core', 'bare'],
-    ['web', 'bare'],
-    ['node', 'web'],
-  ] as const;
   const rows = pairs.flatMap(([one, other]) => {
-    const ratios = (read: (measured: Measured) => number) =>
-      throughput
-        .filter(({ target }) => target === one)
-        .flatMap((mine) => {
-          const theirs = throughput.find(({ target, round }) => target === other && round === mine.round);
-          return theirs ? [read(mine) / read(theirs)] : [];
-        });
-    const speeds = ratios((measured) => measured.perSecond);
-    if (speeds.length === 0) return [];
-    return [[`${one}/${other}`, median(speeds).toFixed(2), median(ratios(perCore)).toFixed(2)]];
+    const speed = ratio(throughput, one, other, (measured) => measured.perSecond);
+    return speed === null
+      ? []
+      : [[`${one}/${other}`, speed.toFixed(2), ratio(throughput, one, other, perCore)?.toFixed(2) ?? '']];
   });
   return [['pair', 'requests/s', 'per core-second'], ...rows];
+}
+
+function bodyRatioRows(bodies: readonly (readonly [name: string, all: readonly Measured[]])[]): string[][] {
+  const shown = pairs
+    .slice(1)
+    .filter(([one, other]) => bodies.some(([, all]) => ratio(all, one, other, (a) => a.answerMs) !== null));
+  const rows = bodies.map(([name, all]) => [
+    name,
+    ...shown.map(([one, other]) => ratio(all, one, other, (a) => a.answerMs)?.toFixed(2) ?? '–'),
+  ]);
+  return [['case', ...shown.map(([one, other]) => `${one}/${other}`)], ...rows];
+}
+
+/** The median over the rounds; null: one of the two was not measured. */
+function ratio(
+  all: readonly Measured[],
+  one: string,
+  other: string,
+  read: (measured: Measured) => number,
+): number | null {
+  const ratios = all
+    .filter(({ target }) => target === one)
+    .flatMap((mine) => {
+      const theirs = all.find(({ target, round }) => target === other && round === mine.round);
+      return theirs ? [read(mine) / read(theirs)] : [];
+    });
+  return ratios.length === 0 ? null : median(ratios);
 }
 
 /** Requests per second of the server's own processor time: comparable even on a busy machine. */

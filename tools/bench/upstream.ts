@@ -1,34 +1,38 @@
 import { createServer, type Socket } from 'node:net';
 import { fixedAnswer, streamEvent } from './answers.ts';
 
+/** How much of a request's start is looked at: its head, and the model at the beginning of its body. */
+const STARTS_WITHIN = 8 * 1024;
+
 /**
  * The instant upstream, a separate process. Raw sockets, not `node:http`: it shares a core with the load, and no case
  * may have to wait for it. A request whose model is `pace/MS/CHUNKS` gets a stream whose events contain their time of
- * sending; any other request gets one fixed chat answer.
+ * sending; any other request gets one fixed chat answer. Of a body only the start is kept.
  */
 const server = createServer({ noDelay: true }, (socket) => {
-  let held = '';
+  let start = '';
+  let bytes = 0;
+  let wanted: number | null = null;
   socket.on('error', () => socket.destroy());
   socket.on('data', (part) => {
-    held += part.toString('latin1');
-    for (;;) {
-      const request = takeRequest(held);
-      if (request === null) return;
-      held = held.slice(request.bytes);
-      const pace = /"model":\s*"pace\/(\d+)\/(\d+)"/.exec(request.body);
-      if (pace) stream(socket, Number(pace[1]), Number(pace[2]));
-      else socket.write(fixedAnswer);
-    }
+    if (start.length < STARTS_WITHIN) start += part.toString('latin1', 0, STARTS_WITHIN - start.length);
+    bytes += part.length;
+    wanted ??= requestLength(start);
+    if (wanted === null || bytes < wanted) return;
+    const pace = /"model":\s*"pace\/(\d+)\/(\d+)"/.exec(start);
+    if (pace) stream(socket, Number(pace[1]), Number(pace[2]));
+    else socket.write(fixedAnswer);
+    start = '';
+    bytes = 0;
+    wanted = null;
   });
 });
 
-function takeRequest(text: string): { body: string; bytes: number } | null {
+/** Bytes of a request with its head, without pipelining; null: its head is not complete. */
+function requestLength(text: string): number | null {
   const end = text.indexOf('\r\n\r\n');
   if (end < 0) return null;
-  const head = text.slice(0, end);
-  const length = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0);
-  const bytes = end + 4 + length;
-  return text.length < bytes ? null : { body: text.slice(end + 4, bytes), bytes };
+  return end + 4 + Number(/\r\ncontent-length: *(\d+)/i.exec(text.slice(0, end))?.[1] ?? 0);
 }
 
 function stream(socket: Socket, gapMs: number, chunks: number): void {

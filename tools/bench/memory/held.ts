@@ -25,6 +25,7 @@ export async function measureHeld(target: Target, round: number, plan: LoadPlan)
     target: target.name,
     round,
     serverCore: Number.NaN,
+    answerMs: Number.NaN,
     streamKib: null,
     heldKib: idle === null || most === null ? null : (most - idle) / 1024 / plan.connections,
   };

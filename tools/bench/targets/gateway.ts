@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { requestBody } from '../answers.ts';
+import { requestBody } from '../bodies/shapes.ts';
 import { startGatewayProcess } from '../gateway-process.ts';
 import { heldFlags } from '../memory/held.ts';
 import type { StartTarget } from '../plan.ts';
@@ -24,7 +24,7 @@ export function startGateway(
   lane: 'node' | 'web',
   { workers, oneCore = false }: GatewayPlace = {},
 ): StartTarget {
-  return async ({ folder, upstreamPort }) => {
+  return async ({ folder, upstreamPort, flags }) => {
     const dataDir = join(folder, name);
     const heldFile = join(dataDir, 'held');
     const { child, pid, port, makeKey } = await startGatewayProcess({
@@ -34,8 +34,9 @@ export function startGateway(
       models: [
         { id: 'bench/instant', upstreamModel: 'instant', ...chat },
         { id: 'bench/stream', upstreamModel: 'pace/100/40', ...chat },
+        { id: 'bench/brief', upstreamModel: 'pace/20/5', ...chat },
       ],
-      flags: heldFlags,
+      flags: [...heldFlags, ...flags],
       env: { LANE: lane, WORKERS: String(workers ?? 1), BENCH_HELD: heldFile },
     });
     try {
@@ -48,7 +49,7 @@ export function startGateway(
         pid,
         port,
         key,
-        models: { whole: 'bench/instant', stream: 'bench/stream' },
+        models: { whole: 'bench/instant', stream: 'bench/stream', brief: 'bench/brief' },
         // With several processes, the one whose pid is known serves no calls.
         heldFile: workers === undefined ? heldFile : null,
         stop: () => stop(child),
@@ -65,7 +66,7 @@ async function probe(port: number, key: string): Promise<void> {
   const answer = await fetch(`http://127.0.0.1:${port}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: requestBody('bench/instant', false),
+    body: requestBody('small', 'bench/instant', false),
   });
   const text = await answer.text();
   if (answer.status !== 200) throw new Error(`it answers ${answer.status}: ${text.slice(0, 200)}`);
