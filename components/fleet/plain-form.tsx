@@ -8,9 +8,10 @@ import { Form } from '#components/form/form';
 import { Button } from '#components/ui/button';
 import { classNames } from '#components/ui/class-names';
 import { inputStyle } from '#components/ui/input';
+import { SelectMark } from '#components/ui/native-select';
 import { toast } from '#components/ui/toaster';
 import { changedOf } from '#lib/console/changed';
-import type { FormField } from '#lib/console/form';
+import { choiceName, type FormField } from '#lib/console/form';
 
 interface PlainFormProps {
   /** Slug of the workspace; '' for the gateway. */
@@ -170,14 +171,21 @@ function PlainField({ field, long, momentType, initial, error }: PlainFieldProps
         {required ? null : <span className="font-normal text-muted"> (optional)</span>}
       </label>
       {kind === 'choice' ? (
-        <select {...control} defaultValue={initial || (required ? choices[0] : '')}>
-          {required ? null : <option value="">–</option>}
-          {choices.map((choice) => (
-            <option key={choice} value={choice}>
-              {choice}
-            </option>
-          ))}
-        </select>
+        <span className="relative grid">
+          <select
+            {...control}
+            defaultValue={initial || (required ? choices[0] : '')}
+            className={classNames(inputStyle, 'cursor-pointer appearance-none truncate pr-8 hover:bg-hover')}
+          >
+            {required ? null : <option value="">–</option>}
+            {choices.map((choice) => (
+              <option key={choice} value={choice}>
+                {choiceName(field, choice)}
+              </option>
+            ))}
+          </select>
+          <SelectMark />
+        </span>
       ) : long ? (
         <textarea rows={3} placeholder={placeholder} {...control} />
       ) : (

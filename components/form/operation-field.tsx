@@ -7,7 +7,7 @@ import { MomentField } from '#components/form/moment-field';
 import { Checkbox } from '#components/ui/checkbox';
 import { Field, labelStyle } from '#components/ui/field';
 import { NativeSelect } from '#components/ui/native-select';
-import type { FormField } from '#lib/console/form';
+import { choiceName, type FormField } from '#lib/console/form';
 
 interface OperationFieldProps {
   field: FormField;
@@ -50,7 +50,7 @@ export function OperationField({ field, models, value, initial, onChange, error 
     );
   }
   if (kind === 'choice') {
-    const options = choices.map((choice) => ({ value: choice, label: choice }));
+    const options = choices.map((choice) => ({ value: choice, label: choiceName(field, choice) }));
     return (
       <div className="grid gap-1.5">
         <span className={labelStyle}>{label}</span>

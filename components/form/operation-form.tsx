@@ -47,7 +47,8 @@ export function OperationForm<Value>(props: OperationFormProps<Value>) {
   const [initial] = useState(props.initial ?? {});
   const [chosen, setChosen] = useState<Values>({});
   const [fault, setFault] = useState<Fault | null>(null);
-  const [more, setMore] = useState(() => fields.some(({ name, group }) => group && initial[name]));
+  // An edit shows everything: what people come to change is mostly a limit.
+  const [more, setMore] = useState(props.initial !== undefined);
   const [pending, startTransition] = useTransition();
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {

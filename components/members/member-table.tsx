@@ -24,6 +24,7 @@ export function MemberTable({ members, columns }: MemberTableProps) {
             {fixed}
           </SortHead>
           {shows('role') ? <SortHead by="role">{names.role}</SortHead> : null}
+          {shows('spend') ? <HeadCell className="text-right">{names.spend}</HeadCell> : null}
           {shows('since') ? (
             <SortHead by="since" descendingFirst>
               {names.since}

@@ -51,10 +51,7 @@ export function NativeSelect({
           </optgroup>
         ))}
       </select>
-      <ChevronsUpDown
-        aria-hidden
-        className="pointer-events-none absolute top-1/2 right-3 size-3.5 -translate-y-1/2 text-muted"
-      />
+      <SelectMark />
     </span>
   );
 }
@@ -64,5 +61,15 @@ function optionOf({ value, label }: Option) {
     <option key={value} value={value}>
       {label}
     </option>
+  );
+}
+
+/** The mark of a select that has the look of the other controls, at its right edge. */
+export function SelectMark() {
+  return (
+    <ChevronsUpDown
+      aria-hidden
+      className="pointer-events-none absolute top-1/2 right-3 size-3.5 -translate-y-1/2 text-muted"
+    />
   );
 }

@@ -1,7 +1,8 @@
 import type { FieldFacts, FieldKind, Fields } from '#lib/control/operations/field/field';
 
 /** A field as plain data, for a form in the browser. */
-export interface FormField extends Pick<FieldFacts, 'label' | 'help' | 'unit' | 'empty' | 'group'> {
+export interface FormField
+  extends Pick<FieldFacts, 'label' | 'help' | 'unit' | 'empty' | 'group' | 'choiceNames'> {
   readonly name: string;
   readonly kind: FieldKind;
   readonly required: boolean;
@@ -22,7 +23,13 @@ export function formOf(fields: Fields): FormField[] {
     ...(field.unit === undefined ? {} : { unit: field.unit }),
     ...(field.empty === undefined ? {} : { empty: field.empty }),
     ...(field.group === undefined ? {} : { group: field.group }),
+    ...(field.choiceNames === undefined ? {} : { choiceNames: field.choiceNames }),
   }));
+}
+
+/** What a form calls a word of a choice: its name, or the word as a sentence begins. */
+export function choiceName(field: Pick<FormField, 'choiceNames'>, word: string): string {
+  return field.choiceNames?.[word] ?? `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
 }
 
 /** A submitted form as the input of its operation: each field parses its own text. */

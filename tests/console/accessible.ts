@@ -97,7 +97,7 @@ interface Axe {
   ): Promise<{ violations: { id: string; nodes: { target: string[] }[] }[] }>;
 }
 
-/** axe finds no violation of these rules, and nothing is wider than the window. */
+/** axe finds no violation of these rules, nothing is wider than the window, and every column of a table has a head. */
 async function expectNoViolation(page: Page, asked: readonly Asked[]): Promise<void> {
   // Once per document: reading it takes longer than checking most pages.
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(source);
@@ -115,6 +115,13 @@ async function expectNoViolation(page: Page, asked: readonly Asked[]): Promise<v
     }
     const overflow = document.documentElement.scrollWidth - window.innerWidth;
     if (overflow > 0) found.push(`wider than the window by ${overflow}`);
+    const widthOf = (row: HTMLTableRowElement) =>
+      [...row.cells].reduce((sum, { colSpan }) => sum + colSpan, 0);
+    for (const { tHead, tBodies } of document.querySelectorAll('table')) {
+      const [heads, cells] = [tHead?.rows[0], tBodies[0]?.rows[0]];
+      if (heads && cells && widthOf(heads) !== widthOf(cells))
+        found.push(`not a head for each cell: ${heads.textContent}`);
+    }
     return found;
   }, asked);
   expect(faults).toEqual([]);

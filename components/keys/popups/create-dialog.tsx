@@ -27,7 +27,7 @@ export function CreateDialog({ open, onOpenChange, button }: CreateDialogProps) 
         onOpenChange={onOpenChange}
         finalFocus={created ? false : button}
         title="Create an API key"
-        description="The key works here immediately, and on every other machine within 2 seconds."
+        description="The key works within 2 seconds."
       >
         <OperationForm
           fields={fields}

@@ -22,7 +22,7 @@ export function EditDialog({ row, open, onOpenChange }: EditDialogProps) {
       open={open}
       onOpenChange={onOpenChange}
       title={`Edit ${row.name}`}
-      description="Changes apply here immediately, and on every other machine within 2 seconds. Changed limits include calls that were already admitted."
+      description="Changes apply within 2 seconds. New limits also count calls that were made before the change."
     >
       <OperationForm
         fields={fields}

@@ -2,16 +2,15 @@ import { showCount } from '#lib/core/show-money';
 
 /** How a figure differs from the previous period. */
 export interface Delta {
-  /** "+12%", "−8%", "same", "new", "× 14". */
+  /** "+12%", "−8%", "same", "× 14". */
   readonly text: string;
   readonly direction: -1 | 0 | 1;
 }
 
-/** null: nothing to compare. */
+/** null: nothing to compare, also if there was nothing in the previous period. */
 export function deltaOf(now: number | null, before: number | null): Delta | null {
-  if (now === null || before === null) return null;
+  if (now === null || before === null || before === 0) return null;
   if (now === before) return { text: 'same', direction: 0 };
-  if (before === 0) return { text: 'new', direction: 1 };
   const share = (now - before) / before;
   const percent = Math.abs(share * 100);
   const direction = share > 0 ? 1 : -1;

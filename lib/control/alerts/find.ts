@@ -14,17 +14,22 @@ const troublePercent = 20;
 const keysInUse = `api_key k JOIN workspace w ON w.id = k.workspace_id
   WHERE k.status = 'active' AND k.session_id IS NULL AND w.deleted_at IS NULL AND NOT w.demo`;
 
-/** The windows are those of `key.show`: whole minutes, and days in the workspace's time zone. */
+/**
+ * The windows are those of `key.show`: whole minutes, and days in the workspace's time zone. Only the minutes of the
+ * longest window that has a cap are read: 30 days of thousands of keys would take a minute.
+ */
 const caps = `
   SELECT k.id::text AS key, k.workspace_id::text AS workspace, k.name, c.limit_name AS "limit", c.spent::text, c.cap::text
-  FROM (SELECT k.*, w.time_zone FROM ${keysInUse}
+  FROM (SELECT k.*, date_trunc('day', now() AT TIME ZONE w.time_zone) AT TIME ZONE w.time_zone AS today FROM ${keysInUse}
     AND (k.daily_cap_nano IS NOT NULL OR k.d7_cap_nano IS NOT NULL OR k.d30_cap_nano IS NOT NULL
       OR k.quota_nano IS NOT NULL)) k
   LEFT JOIN LATERAL (
-    SELECT sum(spent_nano) FILTER (WHERE minute >=
-        date_trunc('day', now() AT TIME ZONE k.time_zone) AT TIME ZONE k.time_zone) AS day,
+    SELECT sum(spent_nano) FILTER (WHERE minute >= k.today) AS day,
       sum(spent_nano) FILTER (WHERE minute > now() - interval '168 hours') AS d7, sum(spent_nano) AS d30
-    FROM spend_minute WHERE key_id = k.id AND minute > now() - interval '720 hours'
+    FROM spend_minute WHERE key_id = k.id AND minute > now() - interval '720 hours' AND minute >= CASE
+      WHEN k.d30_cap_nano IS NOT NULL THEN now() - interval '720 hours'
+      WHEN k.d7_cap_nano IS NOT NULL THEN least(k.today, now() - interval '168 hours')
+      WHEN k.daily_cap_nano IS NOT NULL THEN k.today ELSE now() END
   ) s ON true
   CROSS JOIN LATERAL (VALUES ('the daily cap', s.day, k.daily_cap_nano), ('the 7-day cap', s.d7, k.d7_cap_nano),
     ('the 30-day cap', s.d30, k.d30_cap_nano), ('the quota', k.spent_nano, k.quota_nano)) AS c (limit_name, spent, cap)

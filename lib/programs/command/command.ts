@@ -28,8 +28,6 @@ export interface Command {
   readonly positionals: readonly string[];
   /** Names of the options; each takes a value. */
   readonly options: readonly string[];
-  /** Names of the flags: options without a value, given as "on" in `Input.options`. */
-  readonly flags?: readonly string[];
   /** Those of them that mean "on" if they have no value. */
   readonly switches?: readonly string[];
   readonly required: readonly string[];

@@ -18,7 +18,6 @@ export const demo: readonly Command[] = [
     ],
     positionals: [],
     options: ['days', 'time-zone', 'postgresql'],
-    flags: ['postgresql'],
     switches: ['postgresql'],
     required: [],
     run: async (context, { options }) => {

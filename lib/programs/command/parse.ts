@@ -29,10 +29,7 @@ export function parse(argv: readonly string[], commands: readonly Command[]): Pa
   }
   const lacking = command.required.find((name) => options[name] === undefined);
   if (lacking) throw new UsageError(`--${lacking} is missing`, usage);
-  const given = Object.entries(options).map(([name, value]) => [
-    name,
-    value === true ? 'on' : unshield(String(value)),
-  ]);
+  const given = Object.entries(options).map(([name, value]) => [name, unshield(String(value))]);
   return {
     command,
     json: json === true,
@@ -41,10 +38,7 @@ export function parse(argv: readonly string[], commands: readonly Command[]): Pa
 }
 
 function read(args: readonly string[], command: Command, usage: string) {
-  const options = Object.fromEntries([
-    ...command.options.map((name) => [name, { type: 'string' as const }]),
-    ...(command.flags ?? []).map((name) => [name, { type: 'boolean' as const }]),
-  ]);
+  const options = Object.fromEntries(command.options.map((name) => [name, { type: 'string' as const }]));
   try {
     return parseArgs({
       args: spellOut(args, command).map(shield),

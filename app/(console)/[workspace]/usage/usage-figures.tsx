@@ -86,9 +86,11 @@ export async function UsageFigures({ workspace, address, question, nowMs, query 
             {showFigure(chart.kind, chart.total)}
           </span>
           <DeltaBadge delta={deltaOf(chart.total, chart.beforeTotal)} moreIsWorse={chart.kind === 'span'} />
-          <span className="text-muted text-xs">
-            {showFigure(chart.kind, chart.beforeTotal)} in {compared}
-          </span>
+          {chart.beforeTotal ? (
+            <span className="text-muted text-xs">
+              {showFigure(chart.kind, chart.beforeTotal)} in {compared}
+            </span>
+          ) : null}
         </p>
       </div>
       <p className="text-muted text-xs leading-5">

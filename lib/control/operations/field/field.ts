@@ -37,6 +37,8 @@ export interface FieldFacts {
   readonly secret?: boolean;
   /** The section of a form that contains it, initially closed; without one, it is at the top. */
   readonly group?: { readonly title: string; readonly help: string };
+  /** Names of the words of a `choice` on a form; by default the word itself: "Degraded". */
+  readonly choiceNames?: Readonly<Record<string, string>>;
   /** What an empty box means: "No cap". */
   readonly empty?: string;
   /** Of `files`: names in a directory to leave out. */

@@ -3,11 +3,13 @@ import type { ApiKey } from '#generated/client';
 import { cap, choice, expiry, id, limit, models, name } from '#lib/control/operations/field/kinds';
 import { shapeOf, shownSettings } from '#lib/control/operations/field/settings';
 import { refusing } from '#lib/control/operations/key/refusing';
+import { contentNames } from '#lib/control/operations/workspace/settings';
 
 const caps = {
   title: 'Spend caps',
   help: 'In USD. The call that crosses a cap completes; the next one is refused.',
 };
+const content = { title: 'Content', help: 'Requests and answers that are kept for those who may read them.' };
 const limits = { title: 'Rate limits', help: 'Limits of this key, in addition to those of the workspace.' };
 
 /**
@@ -51,6 +53,8 @@ export const keySettings = {
       label: 'Keep content',
       help: 'Whether requests and answers of its calls are kept; “inherit” is what the workspace has set.',
       example: 'inherit',
+      group: content,
+      choiceNames: { ...contentNames, inherit: 'As the workspace' },
     },
     ['inherit', 'off', 'errors', 'all'],
   ),

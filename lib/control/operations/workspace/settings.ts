@@ -17,6 +17,8 @@ import { workspaceRefusing } from '#lib/control/operations/workspace/refusing';
 
 /** Which calls have their content kept (contract: content/which). */
 const contentModes = ['off', 'errors', 'all'] as const;
+/** What forms call them; a key may also do as its workspace. */
+export const contentNames = { off: 'Off', errors: 'Failed calls', all: 'All calls' } as const;
 
 const limits = { title: 'Rate limits', help: 'Limits of the workspace, in addition to those of its keys.' };
 
@@ -50,10 +52,10 @@ export const workspaceSettings = {
   }),
   concurrency: limit({ label: 'Calls at once', help: '', unit: 'calls at once', group: limits, example: 50 }),
   retentionDays: limit({
-    label: 'Days of the log',
+    label: 'Log retention (days)',
     unit: 'days',
     help: 'Older calls are hidden at once and deleted soon after; the ledger and the sums of usage are kept.',
-    empty: 'As long as the gateway keeps them',
+    empty: 'Gateway default',
     example: 30,
   }),
   content: choice(
@@ -61,6 +63,7 @@ export const workspaceSettings = {
       label: 'Keep content',
       help: 'Keeps requests and answers of calls, sealed, for those who may read them: of no calls, of failed ones or of all.',
       example: 'errors',
+      choiceNames: contentNames,
     },
     contentModes,
   ),

@@ -15,15 +15,19 @@ it.each([
   [100, 100, 'same', 0],
   [100.0001, 100, 'same', 0],
   [100.5, 100, '+0.5%', 1],
-  [5, 0, 'new', 1],
   [0, 5, '−100%', -1],
   [1500, 100, '× 15', 1],
 ])('%d after %d is %s', (now, before, text, direction) => {
   expect(deltaOf(now, before)).toEqual({ text, direction });
 });
 
-it('nothing is compared with what is not known', () => {
-  expect([deltaOf(null, 1), deltaOf(1, null)]).toEqual([null, null]);
+it('nothing is compared with what is not known, or with a period in which there was nothing', () => {
+  expect([deltaOf(null, 1), deltaOf(1, null), deltaOf(5, 0), deltaOf(0, 0)]).toEqual([
+    null,
+    null,
+    null,
+    null,
+  ]);
 });
 
 it.each([
