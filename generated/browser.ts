@@ -314,6 +314,16 @@ export type Payer = Prisma.PayerModel
  */
 export type FleetDuty = Prisma.FleetDutyModel
 /**
+ * Model PriceTable
+ * A public price table as it was last read: "models.dev" or "litellm".
+ */
+export type PriceTable = Prisma.PriceTableModel
+/**
+ * Model DismissedProposal
+ * A proposal of the price tables that an operator does not want to see again.
+ */
+export type DismissedProposal = Prisma.DismissedProposalModel
+/**
  * Model StatusDay
  * What the status page shows of a day (UTC), by provider; "" is the gateway itself.
  */

@@ -460,6 +460,8 @@ export const ModelName = {
   TopUp: 'TopUp',
   Payer: 'Payer',
   FleetDuty: 'FleetDuty',
+  PriceTable: 'PriceTable',
+  DismissedProposal: 'DismissedProposal',
   StatusDay: 'StatusDay',
   Incident: 'Incident',
   IncidentUpdate: 'IncidentUpdate',
@@ -485,7 +487,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "session" | "accountToken" | "operatorLink" | "secretPrint" | "linkedAccount" | "mail" | "workspace" | "formerSlug" | "member" | "savedView" | "alert" | "webhook" | "webhookDelivery" | "invitation" | "invitationLink" | "apiKey" | "managementKey" | "storedAnswer" | "provider" | "credential" | "credentialTest" | "model" | "offer" | "priceVersion" | "policy" | "policyDraft" | "call" | "callContent" | "ledgerLine" | "promo" | "promoMark" | "ledgerDay" | "ledgerCheck" | "openQuarter" | "closedSpend" | "journalPosition" | "settledApart" | "journalSince" | "owner" | "lease" | "hold" | "openCall" | "change" | "changeHead" | "seenTime" | "audit" | "spendMinute" | "usageQuarter" | "usageQuarterCounted" | "usageDay" | "usageSpan" | "resource" | "job" | "adjustment" | "topUp" | "payer" | "fleetDuty" | "statusDay" | "incident" | "incidentUpdate" | "announcement" | "lostUsage" | "autoTopUp" | "stripeEvent" | "limitGrant" | "limitSlot" | "limitTurn"
+    modelProps: "user" | "session" | "accountToken" | "operatorLink" | "secretPrint" | "linkedAccount" | "mail" | "workspace" | "formerSlug" | "member" | "savedView" | "alert" | "webhook" | "webhookDelivery" | "invitation" | "invitationLink" | "apiKey" | "managementKey" | "storedAnswer" | "provider" | "credential" | "credentialTest" | "model" | "offer" | "priceVersion" | "policy" | "policyDraft" | "call" | "callContent" | "ledgerLine" | "promo" | "promoMark" | "ledgerDay" | "ledgerCheck" | "openQuarter" | "closedSpend" | "journalPosition" | "settledApart" | "journalSince" | "owner" | "lease" | "hold" | "openCall" | "change" | "changeHead" | "seenTime" | "audit" | "spendMinute" | "usageQuarter" | "usageQuarterCounted" | "usageDay" | "usageSpan" | "resource" | "job" | "adjustment" | "topUp" | "payer" | "fleetDuty" | "priceTable" | "dismissedProposal" | "statusDay" | "incident" | "incidentUpdate" | "announcement" | "lostUsage" | "autoTopUp" | "stripeEvent" | "limitGrant" | "limitSlot" | "limitTurn"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -4781,6 +4783,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    PriceTable: {
+      payload: Prisma.$PriceTablePayload<ExtArgs>
+      fields: Prisma.PriceTableFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PriceTableFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PriceTablePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PriceTableFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PriceTablePayload>
+        }
+        findFirst: {
+          args: Prisma.PriceTableFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PriceTablePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PriceTableFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PriceTablePayload>
+        }
+        findMany: {
+          args: Prisma.PriceTableFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PriceTablePayload>[]
+        }
+        create: {
+          args: Prisma.PriceTableCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PriceTablePayload>
+        }
+        createMany: {
+          args: Prisma.PriceTableCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PriceTableCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PriceTablePayload>[]
+        }
+        delete: {
+          args: Prisma.PriceTableDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PriceTablePayload>
+        }
+        update: {
+          args: Prisma.PriceTableUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PriceTablePayload>
+        }
+        deleteMany: {
+          args: Prisma.PriceTableDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PriceTableUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PriceTableUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PriceTablePayload>[]
+        }
+        upsert: {
+          args: Prisma.PriceTableUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PriceTablePayload>
+        }
+        aggregate: {
+          args: Prisma.PriceTableAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePriceTable>
+        }
+        groupBy: {
+          args: Prisma.PriceTableGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PriceTableGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PriceTableCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PriceTableCountAggregateOutputType> | number
+        }
+      }
+    }
+    DismissedProposal: {
+      payload: Prisma.$DismissedProposalPayload<ExtArgs>
+      fields: Prisma.DismissedProposalFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.DismissedProposalFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DismissedProposalPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.DismissedProposalFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DismissedProposalPayload>
+        }
+        findFirst: {
+          args: Prisma.DismissedProposalFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DismissedProposalPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.DismissedProposalFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DismissedProposalPayload>
+        }
+        findMany: {
+          args: Prisma.DismissedProposalFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DismissedProposalPayload>[]
+        }
+        create: {
+          args: Prisma.DismissedProposalCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DismissedProposalPayload>
+        }
+        createMany: {
+          args: Prisma.DismissedProposalCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.DismissedProposalCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DismissedProposalPayload>[]
+        }
+        delete: {
+          args: Prisma.DismissedProposalDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DismissedProposalPayload>
+        }
+        update: {
+          args: Prisma.DismissedProposalUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DismissedProposalPayload>
+        }
+        deleteMany: {
+          args: Prisma.DismissedProposalDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.DismissedProposalUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.DismissedProposalUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DismissedProposalPayload>[]
+        }
+        upsert: {
+          args: Prisma.DismissedProposalUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DismissedProposalPayload>
+        }
+        aggregate: {
+          args: Prisma.DismissedProposalAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateDismissedProposal>
+        }
+        groupBy: {
+          args: Prisma.DismissedProposalGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DismissedProposalGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.DismissedProposalCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DismissedProposalCountAggregateOutputType> | number
+        }
+      }
+    }
     StatusDay: {
       payload: Prisma.$StatusDayPayload<ExtArgs>
       fields: Prisma.StatusDayFieldRefs
@@ -5859,6 +6009,7 @@ export const ProviderScalarFieldEnum = {
   onDisconnect: 'onDisconnect',
   pricesFrom: 'pricesFrom',
   stores: 'stores',
+  acceptNewModels: 'acceptNewModels',
   createdAt: 'createdAt'
 } as const
 
@@ -6482,6 +6633,30 @@ export const FleetDutyScalarFieldEnum = {
 export type FleetDutyScalarFieldEnum = (typeof FleetDutyScalarFieldEnum)[keyof typeof FleetDutyScalarFieldEnum]
 
 
+export const PriceTableScalarFieldEnum = {
+  id: 'id',
+  daily: 'daily',
+  entries: 'entries',
+  unknown: 'unknown',
+  others: 'others',
+  seen: 'seen',
+  readFrom: 'readFrom',
+  readAt: 'readAt',
+  failure: 'failure',
+  failedAt: 'failedAt'
+} as const
+
+export type PriceTableScalarFieldEnum = (typeof PriceTableScalarFieldEnum)[keyof typeof PriceTableScalarFieldEnum]
+
+
+export const DismissedProposalScalarFieldEnum = {
+  id: 'id',
+  at: 'at'
+} as const
+
+export type DismissedProposalScalarFieldEnum = (typeof DismissedProposalScalarFieldEnum)[keyof typeof DismissedProposalScalarFieldEnum]
+
+
 export const StatusDayScalarFieldEnum = {
   day: 'day',
   provider: 'provider',
@@ -6988,6 +7163,8 @@ export type GlobalOmitConfig = {
   topUp?: Prisma.TopUpOmit
   payer?: Prisma.PayerOmit
   fleetDuty?: Prisma.FleetDutyOmit
+  priceTable?: Prisma.PriceTableOmit
+  dismissedProposal?: Prisma.DismissedProposalOmit
   statusDay?: Prisma.StatusDayOmit
   incident?: Prisma.IncidentOmit
   incidentUpdate?: Prisma.IncidentUpdateOmit

@@ -109,6 +109,8 @@ export const ModelName = {
   TopUp: 'TopUp',
   Payer: 'Payer',
   FleetDuty: 'FleetDuty',
+  PriceTable: 'PriceTable',
+  DismissedProposal: 'DismissedProposal',
   StatusDay: 'StatusDay',
   Incident: 'Incident',
   IncidentUpdate: 'IncidentUpdate',
@@ -436,6 +438,7 @@ export const ProviderScalarFieldEnum = {
   onDisconnect: 'onDisconnect',
   pricesFrom: 'pricesFrom',
   stores: 'stores',
+  acceptNewModels: 'acceptNewModels',
   createdAt: 'createdAt'
 } as const
 
@@ -1057,6 +1060,30 @@ export const FleetDutyScalarFieldEnum = {
 } as const
 
 export type FleetDutyScalarFieldEnum = (typeof FleetDutyScalarFieldEnum)[keyof typeof FleetDutyScalarFieldEnum]
+
+
+export const PriceTableScalarFieldEnum = {
+  id: 'id',
+  daily: 'daily',
+  entries: 'entries',
+  unknown: 'unknown',
+  others: 'others',
+  seen: 'seen',
+  readFrom: 'readFrom',
+  readAt: 'readAt',
+  failure: 'failure',
+  failedAt: 'failedAt'
+} as const
+
+export type PriceTableScalarFieldEnum = (typeof PriceTableScalarFieldEnum)[keyof typeof PriceTableScalarFieldEnum]
+
+
+export const DismissedProposalScalarFieldEnum = {
+  id: 'id',
+  at: 'at'
+} as const
+
+export type DismissedProposalScalarFieldEnum = (typeof DismissedProposalScalarFieldEnum)[keyof typeof DismissedProposalScalarFieldEnum]
 
 
 export const StatusDayScalarFieldEnum = {

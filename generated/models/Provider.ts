@@ -29,6 +29,7 @@ export type ProviderMinAggregateOutputType = {
   name: string | null
   onDisconnect: string | null
   pricesFrom: string | null
+  acceptNewModels: boolean | null
   createdAt: Date | null
 }
 
@@ -37,6 +38,7 @@ export type ProviderMaxAggregateOutputType = {
   name: string | null
   onDisconnect: string | null
   pricesFrom: string | null
+  acceptNewModels: boolean | null
   createdAt: Date | null
 }
 
@@ -51,6 +53,7 @@ export type ProviderCountAggregateOutputType = {
   onDisconnect: number
   pricesFrom: number
   stores: number
+  acceptNewModels: number
   createdAt: number
   _all: number
 }
@@ -61,6 +64,7 @@ export type ProviderMinAggregateInputType = {
   name?: true | runtime.Types.Skip
   onDisconnect?: true | runtime.Types.Skip
   pricesFrom?: true | runtime.Types.Skip
+  acceptNewModels?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
 }
 
@@ -69,6 +73,7 @@ export type ProviderMaxAggregateInputType = {
   name?: true | runtime.Types.Skip
   onDisconnect?: true | runtime.Types.Skip
   pricesFrom?: true | runtime.Types.Skip
+  acceptNewModels?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
 }
 
@@ -83,6 +88,7 @@ export type ProviderCountAggregateInputType = {
   onDisconnect?: true | runtime.Types.Skip
   pricesFrom?: true | runtime.Types.Skip
   stores?: true | runtime.Types.Skip
+  acceptNewModels?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
 }
@@ -170,6 +176,7 @@ export type ProviderGroupByOutputType = {
   onDisconnect: string
   pricesFrom: string | null
   stores: string[]
+  acceptNewModels: boolean
   createdAt: Date
   _count: ProviderCountAggregateOutputType | null
   _min: ProviderMinAggregateOutputType | null
@@ -205,6 +212,7 @@ export type ProviderWhereInput = {
   onDisconnect?: Prisma.StringFilter<"Provider"> | string | runtime.Types.Skip
   pricesFrom?: Prisma.StringNullableFilter<"Provider"> | string | null | runtime.Types.Skip
   stores?: Prisma.StringNullableListFilter<"Provider"> | runtime.Types.Skip
+  acceptNewModels?: Prisma.BoolFilter<"Provider"> | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Provider"> | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferListRelationFilter | runtime.Types.Skip
   credentials?: Prisma.CredentialListRelationFilter | runtime.Types.Skip
@@ -222,6 +230,7 @@ export type ProviderOrderByWithRelationInput = {
   onDisconnect?: Prisma.SortOrder | runtime.Types.Skip
   pricesFrom?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   stores?: Prisma.SortOrder | runtime.Types.Skip
+  acceptNewModels?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   offers?: Prisma.OfferOrderByRelationAggregateInput | runtime.Types.Skip
   credentials?: Prisma.CredentialOrderByRelationAggregateInput | runtime.Types.Skip
@@ -242,6 +251,7 @@ export type ProviderWhereUniqueInput = Prisma.AtLeast<{
   onDisconnect?: Prisma.StringFilter<"Provider"> | string | runtime.Types.Skip
   pricesFrom?: Prisma.StringNullableFilter<"Provider"> | string | null | runtime.Types.Skip
   stores?: Prisma.StringNullableListFilter<"Provider"> | runtime.Types.Skip
+  acceptNewModels?: Prisma.BoolFilter<"Provider"> | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Provider"> | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferListRelationFilter | runtime.Types.Skip
   credentials?: Prisma.CredentialListRelationFilter | runtime.Types.Skip
@@ -259,6 +269,7 @@ export type ProviderOrderByWithAggregationInput = {
   onDisconnect?: Prisma.SortOrder | runtime.Types.Skip
   pricesFrom?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   stores?: Prisma.SortOrder | runtime.Types.Skip
+  acceptNewModels?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.ProviderCountOrderByAggregateInput | runtime.Types.Skip
   _max?: Prisma.ProviderMaxOrderByAggregateInput | runtime.Types.Skip
@@ -279,6 +290,7 @@ export type ProviderScalarWhereWithAggregatesInput = {
   onDisconnect?: Prisma.StringWithAggregatesFilter<"Provider"> | string | runtime.Types.Skip
   pricesFrom?: Prisma.StringNullableWithAggregatesFilter<"Provider"> | string | null | runtime.Types.Skip
   stores?: Prisma.StringNullableListFilter<"Provider"> | runtime.Types.Skip
+  acceptNewModels?: Prisma.BoolWithAggregatesFilter<"Provider"> | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Provider"> | Date | string | runtime.Types.Skip
 }
 
@@ -293,6 +305,7 @@ export type ProviderCreateInput = {
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
   stores?: Prisma.ProviderCreatestoresInput | string[] | runtime.Types.Skip
+  acceptNewModels?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   offers?: Prisma.OfferCreateNestedManyWithoutProviderInput | runtime.Types.Skip
   credentials?: Prisma.CredentialCreateNestedManyWithoutProviderInput | runtime.Types.Skip
@@ -310,6 +323,7 @@ export type ProviderUncheckedCreateInput = {
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
   stores?: Prisma.ProviderCreatestoresInput | string[] | runtime.Types.Skip
+  acceptNewModels?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
   credentials?: Prisma.CredentialUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
@@ -327,6 +341,7 @@ export type ProviderUpdateInput = {
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   stores?: Prisma.ProviderUpdatestoresInput | string[] | runtime.Types.Skip
+  acceptNewModels?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
   credentials?: Prisma.CredentialUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
@@ -344,6 +359,7 @@ export type ProviderUncheckedUpdateInput = {
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   stores?: Prisma.ProviderUpdatestoresInput | string[] | runtime.Types.Skip
+  acceptNewModels?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
   credentials?: Prisma.CredentialUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
@@ -361,6 +377,7 @@ export type ProviderCreateManyInput = {
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
   stores?: Prisma.ProviderCreatestoresInput | string[] | runtime.Types.Skip
+  acceptNewModels?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
 }
 
@@ -375,6 +392,7 @@ export type ProviderUpdateManyMutationInput = {
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   stores?: Prisma.ProviderUpdatestoresInput | string[] | runtime.Types.Skip
+  acceptNewModels?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
@@ -389,6 +407,7 @@ export type ProviderUncheckedUpdateManyInput = {
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   stores?: Prisma.ProviderUpdatestoresInput | string[] | runtime.Types.Skip
+  acceptNewModels?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
@@ -403,6 +422,7 @@ export type ProviderCountOrderByAggregateInput = {
   onDisconnect?: Prisma.SortOrder | runtime.Types.Skip
   pricesFrom?: Prisma.SortOrder | runtime.Types.Skip
   stores?: Prisma.SortOrder | runtime.Types.Skip
+  acceptNewModels?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
@@ -411,6 +431,7 @@ export type ProviderMaxOrderByAggregateInput = {
   name?: Prisma.SortOrder | runtime.Types.Skip
   onDisconnect?: Prisma.SortOrder | runtime.Types.Skip
   pricesFrom?: Prisma.SortOrder | runtime.Types.Skip
+  acceptNewModels?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
@@ -419,6 +440,7 @@ export type ProviderMinOrderByAggregateInput = {
   name?: Prisma.SortOrder | runtime.Types.Skip
   onDisconnect?: Prisma.SortOrder | runtime.Types.Skip
   pricesFrom?: Prisma.SortOrder | runtime.Types.Skip
+  acceptNewModels?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
@@ -489,6 +511,7 @@ export type ProviderCreateWithoutCredentialsInput = {
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
   stores?: Prisma.ProviderCreatestoresInput | string[] | runtime.Types.Skip
+  acceptNewModels?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   offers?: Prisma.OfferCreateNestedManyWithoutProviderInput | runtime.Types.Skip
   tests?: Prisma.CredentialTestCreateNestedManyWithoutProviderInput | runtime.Types.Skip
@@ -505,6 +528,7 @@ export type ProviderUncheckedCreateWithoutCredentialsInput = {
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
   stores?: Prisma.ProviderCreatestoresInput | string[] | runtime.Types.Skip
+  acceptNewModels?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
   tests?: Prisma.CredentialTestUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
@@ -537,6 +561,7 @@ export type ProviderUpdateWithoutCredentialsInput = {
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   stores?: Prisma.ProviderUpdatestoresInput | string[] | runtime.Types.Skip
+  acceptNewModels?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
   tests?: Prisma.CredentialTestUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
@@ -553,6 +578,7 @@ export type ProviderUncheckedUpdateWithoutCredentialsInput = {
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   stores?: Prisma.ProviderUpdatestoresInput | string[] | runtime.Types.Skip
+  acceptNewModels?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
   tests?: Prisma.CredentialTestUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
@@ -569,6 +595,7 @@ export type ProviderCreateWithoutTestsInput = {
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
   stores?: Prisma.ProviderCreatestoresInput | string[] | runtime.Types.Skip
+  acceptNewModels?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   offers?: Prisma.OfferCreateNestedManyWithoutProviderInput | runtime.Types.Skip
   credentials?: Prisma.CredentialCreateNestedManyWithoutProviderInput | runtime.Types.Skip
@@ -585,6 +612,7 @@ export type ProviderUncheckedCreateWithoutTestsInput = {
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
   stores?: Prisma.ProviderCreatestoresInput | string[] | runtime.Types.Skip
+  acceptNewModels?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
   credentials?: Prisma.CredentialUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
@@ -617,6 +645,7 @@ export type ProviderUpdateWithoutTestsInput = {
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   stores?: Prisma.ProviderUpdatestoresInput | string[] | runtime.Types.Skip
+  acceptNewModels?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
   credentials?: Prisma.CredentialUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
@@ -633,6 +662,7 @@ export type ProviderUncheckedUpdateWithoutTestsInput = {
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   stores?: Prisma.ProviderUpdatestoresInput | string[] | runtime.Types.Skip
+  acceptNewModels?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
   credentials?: Prisma.CredentialUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
@@ -649,6 +679,7 @@ export type ProviderCreateWithoutOffersInput = {
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
   stores?: Prisma.ProviderCreatestoresInput | string[] | runtime.Types.Skip
+  acceptNewModels?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   credentials?: Prisma.CredentialCreateNestedManyWithoutProviderInput | runtime.Types.Skip
   tests?: Prisma.CredentialTestCreateNestedManyWithoutProviderInput | runtime.Types.Skip
@@ -665,6 +696,7 @@ export type ProviderUncheckedCreateWithoutOffersInput = {
   onDisconnect?: string | runtime.Types.Skip
   pricesFrom?: string | null | runtime.Types.Skip
   stores?: Prisma.ProviderCreatestoresInput | string[] | runtime.Types.Skip
+  acceptNewModels?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   credentials?: Prisma.CredentialUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
   tests?: Prisma.CredentialTestUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
@@ -697,6 +729,7 @@ export type ProviderUpdateWithoutOffersInput = {
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   stores?: Prisma.ProviderUpdatestoresInput | string[] | runtime.Types.Skip
+  acceptNewModels?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   credentials?: Prisma.CredentialUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
   tests?: Prisma.CredentialTestUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
@@ -713,6 +746,7 @@ export type ProviderUncheckedUpdateWithoutOffersInput = {
   onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   stores?: Prisma.ProviderUpdatestoresInput | string[] | runtime.Types.Skip
+  acceptNewModels?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   credentials?: Prisma.CredentialUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
   tests?: Prisma.CredentialTestUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
@@ -778,6 +812,7 @@ export type ProviderSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   onDisconnect?: boolean | runtime.Types.Skip
   pricesFrom?: boolean | runtime.Types.Skip
   stores?: boolean | runtime.Types.Skip
+  acceptNewModels?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   offers?: boolean | Prisma.Provider$offersArgs<ExtArgs> | runtime.Types.Skip
   credentials?: boolean | Prisma.Provider$credentialsArgs<ExtArgs> | runtime.Types.Skip
@@ -796,6 +831,7 @@ export type ProviderSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   onDisconnect?: boolean | runtime.Types.Skip
   pricesFrom?: boolean | runtime.Types.Skip
   stores?: boolean | runtime.Types.Skip
+  acceptNewModels?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["provider"]>
 
@@ -810,6 +846,7 @@ export type ProviderSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   onDisconnect?: boolean | runtime.Types.Skip
   pricesFrom?: boolean | runtime.Types.Skip
   stores?: boolean | runtime.Types.Skip
+  acceptNewModels?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["provider"]>
 
@@ -824,10 +861,11 @@ export type ProviderSelectScalar = {
   onDisconnect?: boolean | runtime.Types.Skip
   pricesFrom?: boolean | runtime.Types.Skip
   stores?: boolean | runtime.Types.Skip
+  acceptNewModels?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
 }
 
-export type ProviderOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "families" | "credential" | "credentialHeaders" | "auth" | "variants" | "onDisconnect" | "pricesFrom" | "stores" | "createdAt", ExtArgs["result"]["provider"], runtime.Types.Skip>
+export type ProviderOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "families" | "credential" | "credentialHeaders" | "auth" | "variants" | "onDisconnect" | "pricesFrom" | "stores" | "acceptNewModels" | "createdAt", ExtArgs["result"]["provider"], runtime.Types.Skip>
 export type ProviderInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   offers?: boolean | Prisma.Provider$offersArgs<ExtArgs> | runtime.Types.Skip
   credentials?: boolean | Prisma.Provider$credentialsArgs<ExtArgs> | runtime.Types.Skip
@@ -870,6 +908,10 @@ export type $ProviderPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
      * What requests that name no model may have it store.
      */
     stores: string[]
+    /**
+     * Whether new models of it that a price table lists are accepted without asking.
+     */
+    acceptNewModels: boolean
     createdAt: Date
   }, ExtArgs["result"]["provider"]>
   composites: {}
@@ -1307,6 +1349,7 @@ export interface ProviderFieldRefs {
   readonly onDisconnect: Prisma.FieldRef<"Provider", 'String'>
   readonly pricesFrom: Prisma.FieldRef<"Provider", 'String'>
   readonly stores: Prisma.FieldRef<"Provider", 'String[]'>
+  readonly acceptNewModels: Prisma.FieldRef<"Provider", 'Boolean'>
   readonly createdAt: Prisma.FieldRef<"Provider", 'DateTime'>
 }
     

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CatalogueSet } from '#lib/control/catalogue/files';
+import { rateUsd } from '#lib/control/catalogue/price-table';
 import { hourlyNano } from '#lib/core/metering/audio-rate';
 import type { Price } from '#lib/core/metering/price-list';
 import { formatUsd } from '#lib/core/money';
@@ -222,7 +223,9 @@ export function priceText(price: Price | null): string {
     output === undefined ? '' : `${formatUsd(output)} out`,
     audioMs === undefined ? '' : `${formatUsd(hourlyNano(audioMs))} an hour of audio`,
     ...Object.entries(rest).map(([name, rate]) =>
-      typeof rate === 'bigint' ? `${name} ${formatUsd(rate)}` : `${name} by ${Object.keys(rate).join('/')}`,
+      typeof rate === 'bigint'
+        ? `${name} ${rateUsd(name, rate)}`
+        : `${name} by ${Object.keys(rate).join('/')}`,
     ),
     price.tiers.length > 0 ? `${price.tiers.length} tiers` : '',
     ...Object.keys(price.serviceTiers),

@@ -60,7 +60,8 @@ function byPosition(one: StoredOffer, other: StoredOffer): number {
   return one.facts.position - other.facts.position || (one.providerId < other.providerId ? -1 : 1);
 }
 
-function fileOfferOf({ providerId, facts, price }: StoredOffer): object {
+/** An offer as its catalogue file would write it. Pure. */
+export function fileOfferOf({ providerId, facts, price }: StoredOffer): object {
   const { position: _, ...set } = facts;
   return {
     provider: providerId,

@@ -54,11 +54,18 @@ function ratesOf(rates: Rates): ListedRate[] {
       class: name,
       variant,
       unit,
-      usd: unit === 'hour' ? formatUsd(hourlyNano(nano)) : unit === 'one' ? perPiece(nano) : formatUsd(nano),
+      usd: rateUsd(name, nano),
     });
     if (typeof rate === 'bigint') return [one(null, rate)];
     return Object.entries(rate).map(([variant, nano]) => one(variant === 'default' ? null : variant, nano));
   });
+}
+
+/** A stored rate of a price class in dollars for its unit. Pure. */
+export function rateUsd(name: string, nano: bigint): string {
+  const unit = unitOf(name);
+  if (unit === 'hour') return formatUsd(hourlyNano(nano));
+  return unit === 'one' ? perPiece(nano) : formatUsd(nano);
 }
 
 function unitOf(name: string): RateUnit {

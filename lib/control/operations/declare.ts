@@ -67,6 +67,11 @@ export interface Context<R extends Reach = Reach> {
    * @throws ControlRefused (conflict) if the caller's `If-Match` names another state.
    */
   expect(state: State): void;
+  /** Runs another mutation for the same caller, in a transaction of its own; only `follow` may. */
+  also<F extends Fields, Out, S extends Reach>(
+    operation: Mutation<F, Out, S>,
+    input: Readonly<Record<string, unknown>>,
+  ): Promise<Out>;
 }
 
 /** The context of a read. */

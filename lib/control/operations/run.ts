@@ -189,6 +189,7 @@ function contextOf<R extends Reach>(
     health: async () => (await host.health?.()) ?? noHealth,
     nowMs: Date.now(),
     accounts: host.accounts ?? noSignUp,
+    also: (operation, input) => ask(host, operation, { actor, input }),
     expect: (state: State) => {
       compared = true;
       if (ifMatch !== undefined && !matches(ifMatch, state)) {

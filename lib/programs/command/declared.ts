@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findPayments } from '#lib/control/billing/payments/find';
 import { findStandIn } from '#lib/control/billing/payments/stand-in';
@@ -12,6 +12,7 @@ import { acceptSecret } from '#lib/control/operations/secret/accept';
 import { comparePrints, heldSecretsOf, problemOf } from '#lib/control/operations/secret/prints';
 import { storeOf } from '#lib/control/operations/store';
 import { fieldLines, tableLines } from '#lib/control/operations/text';
+import { mostTableBytes } from '#lib/control/price-tables/pure/read-table';
 import { messageOf } from '#lib/core/errors';
 import { readDocument } from '#lib/core/schemas/document';
 import { createAccess } from '#lib/gateway/clouds/access';
@@ -124,10 +125,26 @@ async function readInput(
 
 function readValue(field: Field, text: string): unknown {
   if (field.kind === 'document') return readFileOf(field, text);
+  if (field.kind === 'origin' && !/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return readOrigin(text);
   if (field.kind !== 'files') return field.fromText(text);
   return readTexts(text, field.leaveOut).catch((error: unknown) => {
     throw new CommandRefused(messageOf(error));
   });
+}
+
+/** What it contains decides whether it can be used; a size that nothing could use is not read. */
+async function readOrigin(path: string): Promise<{ name: string; text: string }> {
+  const found = await stat(path).catch(() => null);
+  if (found === null)
+    throw new CommandRefused(`${path} does not exist; give a file, or an address that begins with https://`);
+  if (!found.isFile()) throw new CommandRefused(`${path} is not a file`);
+  if (found.size > mostTableBytes)
+    throw new CommandRefused(
+      `${path} is larger than ${mostTableBytes / 1024 / 1024} MiB, so it was not read`,
+    );
+  const text = await readFile(path, 'utf8').catch(() => null);
+  if (text === null) throw new CommandRefused(`${path} cannot be read by this user`);
+  return { name: path, text };
 }
 
 /** @throws FileRefused, naming the invalid lines. */

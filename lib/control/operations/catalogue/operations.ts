@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { listModels } from '#lib/control/catalogue/list';
 import { findModels } from '#lib/control/catalogue/search';
+import { acceptProposals, dismissProposals } from '#lib/control/operations/catalogue/accept';
 import { applyCatalogue, takeOverNews } from '#lib/control/operations/catalogue/apply';
 import { compareCatalogueOperation } from '#lib/control/operations/catalogue/compare';
 import { exportCatalogueOperation } from '#lib/control/operations/catalogue/export';
 import { modelFilters } from '#lib/control/operations/catalogue/filters';
 import { modelPerformance } from '#lib/control/operations/catalogue/performance';
 import { modelPage, shownModel, textOf } from '#lib/control/operations/catalogue/shown';
+import { listProposals, setDailyUpdate, updateCatalogue } from '#lib/control/operations/catalogue/update';
 import { read } from '#lib/control/operations/declare';
 import { words } from '#lib/control/operations/field/kinds';
 import { mostRows, pagingBy } from '#lib/control/operations/field/paging';
@@ -79,6 +81,11 @@ export const catalogueOperations = [
   compareCatalogueOperation,
   exportCatalogueOperation,
   takeOverNews,
+  updateCatalogue,
+  listProposals,
+  acceptProposals,
+  dismissProposals,
+  setDailyUpdate,
   listCatalogue,
   showModel,
   listModelNames,

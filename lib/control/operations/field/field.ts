@@ -17,7 +17,8 @@ export type FieldKind =
   | 'id'
   | 'words'
   | 'document'
-  | 'files';
+  | 'files'
+  | 'origin';
 
 /** What users and programs are told about a field; every adapter takes it from here. */
 export interface FieldFacts {

@@ -214,3 +214,18 @@ export function files(facts: FieldFacts): Field<{ name: string; text: string }[]
     .max(200, 'at most 200 files are allowed');
   return make('files', { placeholder: 'FILE', ...facts }, schema);
 }
+
+/** A file with its name, or the address where one is: on the command line, what begins like an address is one. */
+export function origin(facts: FieldFacts): Field<{ url: string } | { name: string; text: string }, true> {
+  const shape = z.union(
+    [
+      z.strictObject({ url: oneLine(2_000, 'an address').min(1, 'an address is required') }),
+      z.strictObject({
+        name: oneLine(500, 'a file name').min(1, 'a file name is required'),
+        text: z.string(),
+      }),
+    ],
+    'must be an address ("url"), or a file with "name" and "text"',
+  );
+  return make('origin', { placeholder: 'FILE|URL', ...facts }, shape, (text) => ({ url: text }));
+}

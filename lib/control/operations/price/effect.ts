@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { storedUsage } from '#lib/control/operations/call/stored-charge';
-import type { ReadContext } from '#lib/control/operations/declare';
+import type { Context } from '#lib/control/operations/declare';
 import type { Price } from '#lib/core/metering/price-list';
 import { repriced } from '#lib/core/metering/reprice';
 import { formatUsd } from '#lib/core/money';
@@ -75,7 +75,7 @@ const endOf = `
  * @param prices by offer id.
  */
 export async function effectOf(
-  { store, nowMs }: Pick<ReadContext, 'store' | 'nowMs'>,
+  { store, nowMs }: Pick<Context, 'store' | 'nowMs'>,
   prices: ReadonlyMap<string, Price>,
 ): Promise<ReadonlyMap<string, PriceEffect>> {
   const fromMs = nowMs - days * dayMs;
@@ -112,7 +112,7 @@ interface Version {
 }
 
 async function versionsOf(
-  store: ReadContext['store'],
+  store: Context['store'],
   offers: readonly string[],
 ): Promise<ReadonlyMap<string, Version>> {
   const rows = await store.prisma.priceVersion.findMany({ where: { offerId: { in: [...offers] } } });
