@@ -31,7 +31,7 @@ const walls = [
   {
     name: 'the path of a call',
     folders: [
-      /^lib\/gateway\/(clouds|flow|metrics|routing|upstream)\//,
+      /^lib\/gateway\/(clouds|flow|metrics|routing|sockets|upstream)\//,
       /^lib\/gateway\/(admission|resources|snapshot)\/(?!database\/)/,
       /^lib\/gateway\/limits\/(?!store\/)/,
       /^lib\/gateway\/settlement\/(journal|record)\//,

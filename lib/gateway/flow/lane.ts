@@ -9,6 +9,8 @@ export interface Arrival {
   /** Lower-case names; repeated ones joined by ", ". */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: BodySource;
+  /** Only prepares what follows: it is answered without a provider (contract: sockets/warm-up). */
+  readonly warmUp?: boolean;
   /** Calls back once if the client leaves before the reply has ended; at once if it has already left. */
   onGone(listener: () => void): void;
 }

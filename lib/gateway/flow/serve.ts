@@ -13,6 +13,7 @@ import { account } from '#lib/gateway/flow/steps/account';
 import { answerCount, isEstimated } from '#lib/gateway/flow/steps/answer-count';
 import { answerList, answerModels } from '#lib/gateway/flow/steps/answer-here';
 import { answerPreflight } from '#lib/gateway/flow/steps/answer-preflight';
+import { answerWarmUp } from '#lib/gateway/flow/steps/answer-warm-up';
 import { attemptTargets } from '#lib/gateway/flow/steps/attempt-targets';
 import { authenticate, refuseAddress } from '#lib/gateway/flow/steps/authenticate';
 import { claimCall, claimRate } from '#lib/gateway/flow/steps/claim-call';
@@ -84,6 +85,7 @@ async function generate(
   const asked = await parseAsk(runtime, bound);
   if (asked.ask.references) await pinCall(runtime, asked);
   if (isEstimated(runtime, asked)) return estimateCount(runtime, asked);
+  if (call.arrival.warmUp) return warmUp(runtime, asked);
   const claimed = await claimCall(runtime, planCall(runtime, asked));
   await openEntry(runtime, claimed);
   copyContent(runtime, claimed, reply);
@@ -96,6 +98,12 @@ async function generate(
 async function estimateCount(runtime: Runtime, call: AskedCall): Promise<SendLastByte> {
   await claimRate(runtime, call, 'rate');
   return answerCount(call);
+}
+
+/** The gateway answers a request that only prepares others. */
+async function warmUp(runtime: Runtime, call: AskedCall): Promise<SendLastByte> {
+  await claimRate(runtime, call, 'rate');
+  return answerWarmUp(call);
 }
 
 /** What a provider stores is read, changed or ended there; the gateway itself lists what a workspace has. */

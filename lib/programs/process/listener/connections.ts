@@ -22,7 +22,7 @@ export function trackConnections(server: Server, isAnswering: (socket: Socket) =
       if (open.size === 0) whenGone?.();
     });
   });
-  for (const event of ['request', 'checkExpectation'] as const)
+  for (const event of ['request', 'checkExpectation', 'upgrade'] as const)
     server.on(event, (request: IncomingMessage) => silent.delete(request.socket));
   return {
     /**

@@ -3,6 +3,7 @@ import { isManagementTarget } from '#lib/control/management/serve';
 import { refuseFraming, refuseTunnel } from '#lib/gateway/flow/framing';
 import { isGreeting } from '#lib/gateway/flow/greeting';
 import { nodeLane } from '#lib/gateway/flow/node-lane';
+import { SocketServer } from '#lib/gateway/sockets/server';
 import type { Env } from '#lib/platform/env/env';
 import { ownVersion } from '#lib/platform/own-version';
 import type { GatewayProcess } from '#lib/programs/process/assemble';
@@ -43,8 +44,8 @@ export function createListener(parts: ListenerParts) {
       connectionsCheckingInterval: 2_000,
       // Node itself would answer a request without Host, without an id.
       requireHostHeader: false,
-      // The gateway upgrades no connection: such a request is answered as if it had not asked for it.
-      shouldUpgradeCallback: (request) => dev && !isForGateway(request),
+      // Any other request is answered as if it had not asked for an upgrade.
+      shouldUpgradeCallback: (request) => (isForGateway(request) ? upgrades(request) : dev),
     },
     take,
   );
@@ -52,8 +53,17 @@ export function createListener(parts: ListenerParts) {
   server.on('checkExpectation', take);
   server.on('clientError', (error, socket) => refuseFraming(running.runtime, error, socket));
   server.on('connect', (_, socket) => refuseTunnel(running.runtime, socket));
+  const sockets = new SocketServer(running.runtime);
+  server.on('upgrade', (request, socket, head) => {
+    if (isForGateway(request)) sockets.upgrade(request, socket, head);
+  });
   pages.attach(server);
-  const connections = trackConnections(server, isAnswering);
+  const connections = trackConnections(server, (socket) => isAnswering(socket) || sockets.has(socket));
+
+  /** Only a connection on which nothing else runs, and only in the node lane (contract: sockets/sockets-of-lanes). */
+  function upgrades(request: IncomingMessage): boolean {
+    return env.lane === 'node' && !isAnswering(request.socket) && sockets.takes(request);
+  }
 
   function serve(request: IncomingMessage, response: ServerResponse): void {
     if (stopping) response.setHeader('connection', 'close');
@@ -95,6 +105,7 @@ export function createListener(parts: ListenerParts) {
   }
 
   function endIdle(): void {
+    sockets.stop();
     connections.endIdle();
     ending ??= setInterval(() => connections.endIdle(), 100);
   }
@@ -113,7 +124,10 @@ export function createListener(parts: ListenerParts) {
     /** Waits for running answers to end; after `patienceMs` the rest is cut off. */
     async drain(patienceMs: number) {
       endIdle();
-      const deadline = setTimeout(() => server.closeAllConnections(), patienceMs);
+      const deadline = setTimeout(() => {
+        server.closeAllConnections();
+        sockets.terminate();
+      }, patienceMs);
       await new Promise<void>((resolve) => server.close(() => resolve()));
       await connections.gone();
       if (ending) clearInterval(ending);

@@ -1,0 +1,195 @@
+import type { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { isRefusal, type Refusal, refusal, unaccountable } from '#lib/core/errors';
+import type { KeySnapshot } from '#lib/core/facts/snapshot';
+import { match } from '#lib/core/families/match';
+import { checkKey } from '#lib/gateway/admission/pure/decide';
+import { admitSocket } from '#lib/gateway/flow/admit-socket';
+import { readCredential } from '#lib/gateway/flow/credentials';
+import type { Arrival } from '#lib/gateway/flow/lane';
+import type { Runtime } from '#lib/gateway/flow/runtime';
+import { Connection, closing } from '#lib/gateway/sockets/connection';
+import { FrameBody } from '#lib/gateway/sockets/frame-body';
+import { KeptMemory } from '#lib/gateway/sockets/kept-memory';
+import { RefusalReply } from '#lib/gateway/sockets/refusal-reply';
+import { ResponsesSession } from '#lib/gateway/sockets/responses';
+
+/** Open connections of one key, and of the process (contract: sockets/handshake). */
+const MOST_OF_KEY = 1_000;
+const MOST_OF_PROCESS = 10_000;
+/** How often connections are looked at, ms. */
+const TICK_MS = 5_000;
+
+const STOPPING = 'The gateway process is stopping; connect again.';
+
+/** One open connection. */
+interface Open {
+  readonly connection: Connection;
+  readonly session: ResponsesSession;
+  readonly keyId: string;
+  readonly secret: string;
+}
+
+/** The WebSockets of a process, in the node lane. */
+export class SocketServer {
+  readonly #runtime: Runtime;
+  readonly #server: WebSocketServer;
+  readonly #memory = new KeptMemory();
+  readonly #open = new Map<Duplex, Open>();
+  readonly #ofKey = new Map<string, number>();
+  readonly #ids = new WeakMap<IncomingMessage, string>();
+  #timer: NodeJS.Timeout | null = null;
+  #stopping = false;
+
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime;
+    this.#server = new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      perMessageDeflate: false,
+      maxPayload: runtime.limits.maxBodyBytes,
+    });
+    this.#server.on('headers', (headers, request) => {
+      const id = this.#ids.get(request);
+      if (id !== undefined) headers.push(`x-request-id: ${id}`, `request-id: ${id}`);
+    });
+  }
+
+  /** Whether a request is a complete handshake for an address that has sockets. */
+  takes({ method, url = '', headers }: IncomingMessage): boolean {
+    if (method !== 'GET' || !/^websocket$/i.test(headers.upgrade ?? '')) return false;
+    if (headers['sec-websocket-version'] !== '13') return false;
+    if (!/^[+/0-9A-Za-z]{22}==$/.test(headers['sec-websocket-key'] ?? '')) return false;
+    const matched = match('POST', pathOf(url));
+    return 'operation' in matched && matched.operation.name === 'responses.create';
+  }
+
+  /** Accepts or refuses the handshake of a request that it `takes`. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    // Node no longer listens to this socket: without a listener, a client that resets it would end the process.
+    socket.on('error', () => socket.destroy());
+    if (!(socket instanceof Socket)) {
+      socket.destroy();
+      return;
+    }
+    this.#accept(request, socket, head).catch((error) => {
+      this.#runtime.report(error, null);
+      socket.destroy();
+    });
+  }
+
+  /** Whether a connection is a WebSocket, which ends by itself. */
+  has(socket: Duplex): boolean {
+    return this.#open.has(socket);
+  }
+
+  /** Closes idle connections, and others behind what runs (contract: sockets/socket-end). */
+  stop(): void {
+    this.#stopping = true;
+    for (const { session } of this.#open.values()) session.end(closing.away, STOPPING);
+  }
+
+  /** Cuts what is still open. */
+  terminate(): void {
+    for (const { connection } of this.#open.values()) connection.terminate();
+  }
+
+  async #accept(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
+    const arrival: Arrival = {
+      method: 'POST',
+      target: request.url ?? '/',
+      headers: request.headers as Arrival['headers'],
+      body: new FrameBody(this.#runtime.bodies, new Uint8Array()),
+      onGone: () => {},
+    };
+    const reply = new RefusalReply(request, socket);
+    const admitted = await admitSocket(this.#runtime, arrival, reply, (snapshot) => this.#room(snapshot));
+    if (admitted === null) return;
+    this.#ids.set(request, admitted.id);
+    this.#server.handleUpgrade(request, socket, head, (opened) =>
+      this.#begin(opened, socket, arrival, admitted.snapshot.key.id),
+    );
+  }
+
+  #room({ key }: KeySnapshot): Refusal | null {
+    if (this.#stopping) return unaccountable('is stopping');
+    if (this.#open.size >= MOST_OF_PROCESS) return unaccountable('has no room for more WebSockets right now');
+    if ((this.#ofKey.get(key.id) ?? 0) < MOST_OF_KEY) return null;
+    return refusal(
+      'api_key_concurrency_exceeded',
+      `The API key has ${MOST_OF_KEY} open WebSockets; close some, or use another key.`,
+    );
+  }
+
+  #begin(socket: WebSocket, carrier: Socket, arrival: Arrival, keyId: string): void {
+    const { bodies, limits, clock } = this.#runtime;
+    const connection = new Connection(
+      { socket, carrier, keyId, bodies, maxBytes: limits.maxBodyBytes, clock },
+      (message, isBinary, done) => session.take(message, isBinary, done),
+    );
+    const head = { target: arrival.target, headers: headersOfCalls(arrival.headers) };
+    const session = new ResponsesSession(connection, { runtime: this.#runtime, memory: this.#memory, head });
+    const credential = readCredential({ headers: head.headers, query: queryOf(head.target) });
+    const secret = isRefusal(credential) ? '' : credential.secret;
+    this.#open.set(carrier, { connection, session, keyId, secret });
+    this.#ofKey.set(keyId, (this.#ofKey.get(keyId) ?? 0) + 1);
+    connection.onGone(() => this.#gone(carrier, keyId));
+    this.#timer ??= setInterval(() => this.#tick(), TICK_MS).unref();
+    if (this.#stopping) session.end(closing.away, STOPPING);
+  }
+
+  #gone(carrier: Socket, keyId: string): void {
+    this.#open.delete(carrier);
+    const left = (this.#ofKey.get(keyId) ?? 1) - 1;
+    if (left > 0) this.#ofKey.set(keyId, left);
+    else this.#ofKey.delete(keyId);
+    if (this.#open.size > 0 || this.#timer === null) return;
+    clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
+  #tick(): void {
+    const nowMono = this.#runtime.clock.mono();
+    for (const { session, secret } of this.#open.values()) {
+      session.tick(nowMono);
+      void this.#checkKey(session, secret);
+    }
+  }
+
+  /** A key that is no longer valid ends its connections (contract: sockets/socket-end). */
+  async #checkKey(session: ResponsesSession, secret: string): Promise<void> {
+    const snapshot = await this.#runtime.keys?.read(secret);
+    if (snapshot === undefined) return;
+    const refused = isRefusal(snapshot) ? snapshot : checkKey(snapshot, this.#runtime.clock.now());
+    if (refused?.code !== 'invalid_api_key' && refused?.code !== 'apikey_inactive') return;
+    session.end(closing.policy, `${refused.code}: ${refused.message}`);
+  }
+}
+
+function pathOf(target: string): string {
+  return target.split('?', 1)[0] ?? target;
+}
+
+function queryOf(target: string): string {
+  return target.slice(pathOf(target).length + 1);
+}
+
+/** Headers of the connection, which no call has. */
+const ofConnection =
+  /^(connection|upgrade|sec-websocket-.*|content-.*|transfer-encoding|expect|te|keep-alive)$/;
+
+/** The headers of a handshake as those of a call (contract: sockets/handshake). */
+function headersOfCalls(handshake: Arrival['headers']): Arrival['headers'] {
+  const headers: Record<string, string | undefined> = { 'content-type': 'application/json' };
+  for (const [name, value] of Object.entries(handshake)) {
+    if (value === undefined || ofConnection.test(name)) continue;
+    if (name !== 'openai-beta') headers[name] = value;
+    else {
+      const betas = value.split(',').filter((beta) => !/^\s*responses_websockets=/.test(beta));
+      if (betas.length > 0) headers[name] = betas.join(',');
+    }
+  }
+  return headers;
+}
