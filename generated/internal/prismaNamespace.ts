@@ -5872,6 +5872,8 @@ export const CredentialScalarFieldEnum = {
   weight: 'weight',
   priority: 'priority',
   models: 'models',
+  rpm: 'rpm',
+  tpm: 'tpm',
   withdrawnAt: 'withdrawnAt',
   createdAt: 'createdAt'
 } as const
@@ -5901,6 +5903,7 @@ export const ModelScalarFieldEnum = {
   reasoning: 'reasoning',
   released: 'released',
   retires: 'retires',
+  abilities: 'abilities',
   createdAt: 'createdAt'
 } as const
 
@@ -5919,6 +5922,8 @@ export const OfferScalarFieldEnum = {
   streamEnd: 'streamEnd',
   denyBetas: 'denyBetas',
   retires: 'retires',
+  abilities: 'abilities',
+  operations: 'operations',
   withdrawnAt: 'withdrawnAt',
   createdAt: 'createdAt'
 } as const

@@ -449,6 +449,8 @@ export const CredentialScalarFieldEnum = {
   weight: 'weight',
   priority: 'priority',
   models: 'models',
+  rpm: 'rpm',
+  tpm: 'tpm',
   withdrawnAt: 'withdrawnAt',
   createdAt: 'createdAt'
 } as const
@@ -478,6 +480,7 @@ export const ModelScalarFieldEnum = {
   reasoning: 'reasoning',
   released: 'released',
   retires: 'retires',
+  abilities: 'abilities',
   createdAt: 'createdAt'
 } as const
 
@@ -496,6 +499,8 @@ export const OfferScalarFieldEnum = {
   streamEnd: 'streamEnd',
   denyBetas: 'denyBetas',
   retires: 'retires',
+  abilities: 'abilities',
+  operations: 'operations',
   withdrawnAt: 'withdrawnAt',
   createdAt: 'createdAt'
 } as const
