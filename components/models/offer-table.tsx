@@ -26,6 +26,12 @@ export function OfferTable({ offers, measured }: { offers: readonly OfferRow[]; 
                 {offer.name}
               </span>
               <span className="block text-muted text-xs leading-4">{offer.families.join(', ')}</span>
+              {offer.can ? (
+                <span className="block text-muted text-xs leading-4">Supports {offer.can}</span>
+              ) : null}
+              {offer.cannot ? (
+                <span className="block text-muted text-xs leading-4">No {offer.cannot}</span>
+              ) : null}
             </Cell>
             <Cell place="figure">
               <State offer={offer} />

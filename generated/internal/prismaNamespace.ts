@@ -6023,6 +6023,8 @@ export const CredentialScalarFieldEnum = {
   weight: 'weight',
   priority: 'priority',
   models: 'models',
+  rpm: 'rpm',
+  tpm: 'tpm',
   withdrawnAt: 'withdrawnAt',
   createdAt: 'createdAt'
 } as const
@@ -6052,6 +6054,7 @@ export const ModelScalarFieldEnum = {
   reasoning: 'reasoning',
   released: 'released',
   retires: 'retires',
+  abilities: 'abilities',
   createdAt: 'createdAt'
 } as const
 
@@ -6070,6 +6073,8 @@ export const OfferScalarFieldEnum = {
   streamEnd: 'streamEnd',
   denyBetas: 'denyBetas',
   retires: 'retires',
+  abilities: 'abilities',
+  operations: 'operations',
   withdrawnAt: 'withdrawnAt',
   createdAt: 'createdAt'
 } as const

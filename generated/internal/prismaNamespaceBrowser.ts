@@ -452,6 +452,8 @@ export const CredentialScalarFieldEnum = {
   weight: 'weight',
   priority: 'priority',
   models: 'models',
+  rpm: 'rpm',
+  tpm: 'tpm',
   withdrawnAt: 'withdrawnAt',
   createdAt: 'createdAt'
 } as const
@@ -481,6 +483,7 @@ export const ModelScalarFieldEnum = {
   reasoning: 'reasoning',
   released: 'released',
   retires: 'retires',
+  abilities: 'abilities',
   createdAt: 'createdAt'
 } as const
 
@@ -499,6 +502,8 @@ export const OfferScalarFieldEnum = {
   streamEnd: 'streamEnd',
   denyBetas: 'denyBetas',
   retires: 'retires',
+  abilities: 'abilities',
+  operations: 'operations',
   withdrawnAt: 'withdrawnAt',
   createdAt: 'createdAt'
 } as const

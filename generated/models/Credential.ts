@@ -29,11 +29,15 @@ export type AggregateCredential = {
 export type CredentialAvgAggregateOutputType = {
   weight: number | null
   priority: number | null
+  rpm: number | null
+  tpm: number | null
 }
 
 export type CredentialSumAggregateOutputType = {
   weight: number | null
   priority: number | null
+  rpm: number | null
+  tpm: number | null
 }
 
 export type CredentialMinAggregateOutputType = {
@@ -41,6 +45,8 @@ export type CredentialMinAggregateOutputType = {
   name: string | null
   weight: number | null
   priority: number | null
+  rpm: number | null
+  tpm: number | null
   withdrawnAt: Date | null
   createdAt: Date | null
 }
@@ -50,6 +56,8 @@ export type CredentialMaxAggregateOutputType = {
   name: string | null
   weight: number | null
   priority: number | null
+  rpm: number | null
+  tpm: number | null
   withdrawnAt: Date | null
   createdAt: Date | null
 }
@@ -61,6 +69,8 @@ export type CredentialCountAggregateOutputType = {
   weight: number
   priority: number
   models: number
+  rpm: number
+  tpm: number
   withdrawnAt: number
   createdAt: number
   _all: number
@@ -70,11 +80,15 @@ export type CredentialCountAggregateOutputType = {
 export type CredentialAvgAggregateInputType = {
   weight?: true | runtime.Types.Skip
   priority?: true | runtime.Types.Skip
+  rpm?: true | runtime.Types.Skip
+  tpm?: true | runtime.Types.Skip
 }
 
 export type CredentialSumAggregateInputType = {
   weight?: true | runtime.Types.Skip
   priority?: true | runtime.Types.Skip
+  rpm?: true | runtime.Types.Skip
+  tpm?: true | runtime.Types.Skip
 }
 
 export type CredentialMinAggregateInputType = {
@@ -82,6 +96,8 @@ export type CredentialMinAggregateInputType = {
   name?: true | runtime.Types.Skip
   weight?: true | runtime.Types.Skip
   priority?: true | runtime.Types.Skip
+  rpm?: true | runtime.Types.Skip
+  tpm?: true | runtime.Types.Skip
   withdrawnAt?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
 }
@@ -91,6 +107,8 @@ export type CredentialMaxAggregateInputType = {
   name?: true | runtime.Types.Skip
   weight?: true | runtime.Types.Skip
   priority?: true | runtime.Types.Skip
+  rpm?: true | runtime.Types.Skip
+  tpm?: true | runtime.Types.Skip
   withdrawnAt?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
 }
@@ -102,6 +120,8 @@ export type CredentialCountAggregateInputType = {
   weight?: true | runtime.Types.Skip
   priority?: true | runtime.Types.Skip
   models?: true | runtime.Types.Skip
+  rpm?: true | runtime.Types.Skip
+  tpm?: true | runtime.Types.Skip
   withdrawnAt?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
@@ -200,6 +220,8 @@ export type CredentialGroupByOutputType = {
   weight: number
   priority: number
   models: string[]
+  rpm: number | null
+  tpm: number | null
   withdrawnAt: Date | null
   createdAt: Date
   _count: CredentialCountAggregateOutputType | null
@@ -234,6 +256,8 @@ export type CredentialWhereInput = {
   weight?: Prisma.IntFilter<"Credential"> | number | runtime.Types.Skip
   priority?: Prisma.IntFilter<"Credential"> | number | runtime.Types.Skip
   models?: Prisma.StringNullableListFilter<"Credential"> | runtime.Types.Skip
+  rpm?: Prisma.IntNullableFilter<"Credential"> | number | null | runtime.Types.Skip
+  tpm?: Prisma.IntNullableFilter<"Credential"> | number | null | runtime.Types.Skip
   withdrawnAt?: Prisma.DateTimeNullableFilter<"Credential"> | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Credential"> | Date | string | runtime.Types.Skip
   provider?: Prisma.XOR<Prisma.ProviderScalarRelationFilter, Prisma.ProviderWhereInput> | runtime.Types.Skip
@@ -246,6 +270,8 @@ export type CredentialOrderByWithRelationInput = {
   weight?: Prisma.SortOrder | runtime.Types.Skip
   priority?: Prisma.SortOrder | runtime.Types.Skip
   models?: Prisma.SortOrder | runtime.Types.Skip
+  rpm?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  tpm?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   withdrawnAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   provider?: Prisma.ProviderOrderByWithRelationInput | runtime.Types.Skip
@@ -262,6 +288,8 @@ export type CredentialWhereUniqueInput = Prisma.AtLeast<{
   weight?: Prisma.IntFilter<"Credential"> | number | runtime.Types.Skip
   priority?: Prisma.IntFilter<"Credential"> | number | runtime.Types.Skip
   models?: Prisma.StringNullableListFilter<"Credential"> | runtime.Types.Skip
+  rpm?: Prisma.IntNullableFilter<"Credential"> | number | null | runtime.Types.Skip
+  tpm?: Prisma.IntNullableFilter<"Credential"> | number | null | runtime.Types.Skip
   withdrawnAt?: Prisma.DateTimeNullableFilter<"Credential"> | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Credential"> | Date | string | runtime.Types.Skip
   provider?: Prisma.XOR<Prisma.ProviderScalarRelationFilter, Prisma.ProviderWhereInput> | runtime.Types.Skip
@@ -274,6 +302,8 @@ export type CredentialOrderByWithAggregationInput = {
   weight?: Prisma.SortOrder | runtime.Types.Skip
   priority?: Prisma.SortOrder | runtime.Types.Skip
   models?: Prisma.SortOrder | runtime.Types.Skip
+  rpm?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  tpm?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   withdrawnAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.CredentialCountOrderByAggregateInput | runtime.Types.Skip
@@ -293,6 +323,8 @@ export type CredentialScalarWhereWithAggregatesInput = {
   weight?: Prisma.IntWithAggregatesFilter<"Credential"> | number | runtime.Types.Skip
   priority?: Prisma.IntWithAggregatesFilter<"Credential"> | number | runtime.Types.Skip
   models?: Prisma.StringNullableListFilter<"Credential"> | runtime.Types.Skip
+  rpm?: Prisma.IntNullableWithAggregatesFilter<"Credential"> | number | null | runtime.Types.Skip
+  tpm?: Prisma.IntNullableWithAggregatesFilter<"Credential"> | number | null | runtime.Types.Skip
   withdrawnAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Credential"> | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Credential"> | Date | string | runtime.Types.Skip
 }
@@ -303,6 +335,8 @@ export type CredentialCreateInput = {
   weight?: number | runtime.Types.Skip
   priority?: number | runtime.Types.Skip
   models?: Prisma.CredentialCreatemodelsInput | string[] | runtime.Types.Skip
+  rpm?: number | null | runtime.Types.Skip
+  tpm?: number | null | runtime.Types.Skip
   withdrawnAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   provider: Prisma.ProviderCreateNestedOneWithoutCredentialsInput
@@ -315,6 +349,8 @@ export type CredentialUncheckedCreateInput = {
   weight?: number | runtime.Types.Skip
   priority?: number | runtime.Types.Skip
   models?: Prisma.CredentialCreatemodelsInput | string[] | runtime.Types.Skip
+  rpm?: number | null | runtime.Types.Skip
+  tpm?: number | null | runtime.Types.Skip
   withdrawnAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
 }
@@ -325,6 +361,8 @@ export type CredentialUpdateInput = {
   weight?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   priority?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   models?: Prisma.CredentialUpdatemodelsInput | string[] | runtime.Types.Skip
+  rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   provider?: Prisma.ProviderUpdateOneRequiredWithoutCredentialsNestedInput | runtime.Types.Skip
@@ -337,6 +375,8 @@ export type CredentialUncheckedUpdateInput = {
   weight?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   priority?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   models?: Prisma.CredentialUpdatemodelsInput | string[] | runtime.Types.Skip
+  rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -348,6 +388,8 @@ export type CredentialCreateManyInput = {
   weight?: number | runtime.Types.Skip
   priority?: number | runtime.Types.Skip
   models?: Prisma.CredentialCreatemodelsInput | string[] | runtime.Types.Skip
+  rpm?: number | null | runtime.Types.Skip
+  tpm?: number | null | runtime.Types.Skip
   withdrawnAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
 }
@@ -358,6 +400,8 @@ export type CredentialUpdateManyMutationInput = {
   weight?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   priority?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   models?: Prisma.CredentialUpdatemodelsInput | string[] | runtime.Types.Skip
+  rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -369,6 +413,8 @@ export type CredentialUncheckedUpdateManyInput = {
   weight?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   priority?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   models?: Prisma.CredentialUpdatemodelsInput | string[] | runtime.Types.Skip
+  rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -395,6 +441,8 @@ export type CredentialCountOrderByAggregateInput = {
   weight?: Prisma.SortOrder | runtime.Types.Skip
   priority?: Prisma.SortOrder | runtime.Types.Skip
   models?: Prisma.SortOrder | runtime.Types.Skip
+  rpm?: Prisma.SortOrder | runtime.Types.Skip
+  tpm?: Prisma.SortOrder | runtime.Types.Skip
   withdrawnAt?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -402,6 +450,8 @@ export type CredentialCountOrderByAggregateInput = {
 export type CredentialAvgOrderByAggregateInput = {
   weight?: Prisma.SortOrder | runtime.Types.Skip
   priority?: Prisma.SortOrder | runtime.Types.Skip
+  rpm?: Prisma.SortOrder | runtime.Types.Skip
+  tpm?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type CredentialMaxOrderByAggregateInput = {
@@ -409,6 +459,8 @@ export type CredentialMaxOrderByAggregateInput = {
   name?: Prisma.SortOrder | runtime.Types.Skip
   weight?: Prisma.SortOrder | runtime.Types.Skip
   priority?: Prisma.SortOrder | runtime.Types.Skip
+  rpm?: Prisma.SortOrder | runtime.Types.Skip
+  tpm?: Prisma.SortOrder | runtime.Types.Skip
   withdrawnAt?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -418,6 +470,8 @@ export type CredentialMinOrderByAggregateInput = {
   name?: Prisma.SortOrder | runtime.Types.Skip
   weight?: Prisma.SortOrder | runtime.Types.Skip
   priority?: Prisma.SortOrder | runtime.Types.Skip
+  rpm?: Prisma.SortOrder | runtime.Types.Skip
+  tpm?: Prisma.SortOrder | runtime.Types.Skip
   withdrawnAt?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -425,6 +479,8 @@ export type CredentialMinOrderByAggregateInput = {
 export type CredentialSumOrderByAggregateInput = {
   weight?: Prisma.SortOrder | runtime.Types.Skip
   priority?: Prisma.SortOrder | runtime.Types.Skip
+  rpm?: Prisma.SortOrder | runtime.Types.Skip
+  tpm?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type CredentialCreateNestedManyWithoutProviderInput = {
@@ -484,6 +540,8 @@ export type CredentialCreateWithoutProviderInput = {
   weight?: number | runtime.Types.Skip
   priority?: number | runtime.Types.Skip
   models?: Prisma.CredentialCreatemodelsInput | string[] | runtime.Types.Skip
+  rpm?: number | null | runtime.Types.Skip
+  tpm?: number | null | runtime.Types.Skip
   withdrawnAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
 }
@@ -494,6 +552,8 @@ export type CredentialUncheckedCreateWithoutProviderInput = {
   weight?: number | runtime.Types.Skip
   priority?: number | runtime.Types.Skip
   models?: Prisma.CredentialCreatemodelsInput | string[] | runtime.Types.Skip
+  rpm?: number | null | runtime.Types.Skip
+  tpm?: number | null | runtime.Types.Skip
   withdrawnAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
 }
@@ -534,6 +594,8 @@ export type CredentialScalarWhereInput = {
   weight?: Prisma.IntFilter<"Credential"> | number | runtime.Types.Skip
   priority?: Prisma.IntFilter<"Credential"> | number | runtime.Types.Skip
   models?: Prisma.StringNullableListFilter<"Credential"> | runtime.Types.Skip
+  rpm?: Prisma.IntNullableFilter<"Credential"> | number | null | runtime.Types.Skip
+  tpm?: Prisma.IntNullableFilter<"Credential"> | number | null | runtime.Types.Skip
   withdrawnAt?: Prisma.DateTimeNullableFilter<"Credential"> | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Credential"> | Date | string | runtime.Types.Skip
 }
@@ -544,6 +606,8 @@ export type CredentialCreateManyProviderInput = {
   weight?: number | runtime.Types.Skip
   priority?: number | runtime.Types.Skip
   models?: Prisma.CredentialCreatemodelsInput | string[] | runtime.Types.Skip
+  rpm?: number | null | runtime.Types.Skip
+  tpm?: number | null | runtime.Types.Skip
   withdrawnAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
 }
@@ -554,6 +618,8 @@ export type CredentialUpdateWithoutProviderInput = {
   weight?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   priority?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   models?: Prisma.CredentialUpdatemodelsInput | string[] | runtime.Types.Skip
+  rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -564,6 +630,8 @@ export type CredentialUncheckedUpdateWithoutProviderInput = {
   weight?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   priority?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   models?: Prisma.CredentialUpdatemodelsInput | string[] | runtime.Types.Skip
+  rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -574,6 +642,8 @@ export type CredentialUncheckedUpdateManyWithoutProviderInput = {
   weight?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   priority?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   models?: Prisma.CredentialUpdatemodelsInput | string[] | runtime.Types.Skip
+  rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
   withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -587,6 +657,8 @@ export type CredentialSelect<ExtArgs extends runtime.Types.Extensions.InternalAr
   weight?: boolean | runtime.Types.Skip
   priority?: boolean | runtime.Types.Skip
   models?: boolean | runtime.Types.Skip
+  rpm?: boolean | runtime.Types.Skip
+  tpm?: boolean | runtime.Types.Skip
   withdrawnAt?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   provider?: boolean | Prisma.ProviderDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -599,6 +671,8 @@ export type CredentialSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ex
   weight?: boolean | runtime.Types.Skip
   priority?: boolean | runtime.Types.Skip
   models?: boolean | runtime.Types.Skip
+  rpm?: boolean | runtime.Types.Skip
+  tpm?: boolean | runtime.Types.Skip
   withdrawnAt?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   provider?: boolean | Prisma.ProviderDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -611,6 +685,8 @@ export type CredentialSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ex
   weight?: boolean | runtime.Types.Skip
   priority?: boolean | runtime.Types.Skip
   models?: boolean | runtime.Types.Skip
+  rpm?: boolean | runtime.Types.Skip
+  tpm?: boolean | runtime.Types.Skip
   withdrawnAt?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   provider?: boolean | Prisma.ProviderDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -623,11 +699,13 @@ export type CredentialSelectScalar = {
   weight?: boolean | runtime.Types.Skip
   priority?: boolean | runtime.Types.Skip
   models?: boolean | runtime.Types.Skip
+  rpm?: boolean | runtime.Types.Skip
+  tpm?: boolean | runtime.Types.Skip
   withdrawnAt?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
 }
 
-export type CredentialOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"providerId" | "name" | "secret" | "weight" | "priority" | "models" | "withdrawnAt" | "createdAt", ExtArgs["result"]["credential"], runtime.Types.Skip>
+export type CredentialOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"providerId" | "name" | "secret" | "weight" | "priority" | "models" | "rpm" | "tpm" | "withdrawnAt" | "createdAt", ExtArgs["result"]["credential"], runtime.Types.Skip>
 export type CredentialInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   provider?: boolean | Prisma.ProviderDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
@@ -656,6 +734,11 @@ export type $CredentialPayload<ExtArgs extends runtime.Types.Extensions.Internal
      * Slugs of the models that it may serve; empty: all.
      */
     models: string[]
+    /**
+     * Requests and tokens in any 60 s, over all processes; null: no limit.
+     */
+    rpm: number | null
+    tpm: number | null
     withdrawnAt: Date | null
     createdAt: Date
   }, ExtArgs["result"]["credential"]>
@@ -1088,6 +1171,8 @@ export interface CredentialFieldRefs {
   readonly weight: Prisma.FieldRef<"Credential", 'Int'>
   readonly priority: Prisma.FieldRef<"Credential", 'Int'>
   readonly models: Prisma.FieldRef<"Credential", 'String[]'>
+  readonly rpm: Prisma.FieldRef<"Credential", 'Int'>
+  readonly tpm: Prisma.FieldRef<"Credential", 'Int'>
   readonly withdrawnAt: Prisma.FieldRef<"Credential", 'DateTime'>
   readonly createdAt: Prisma.FieldRef<"Credential", 'DateTime'>
 }

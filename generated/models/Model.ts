@@ -69,6 +69,7 @@ export type ModelCountAggregateOutputType = {
   reasoning: number
   released: number
   retires: number
+  abilities: number
   createdAt: number
   _all: number
 }
@@ -117,6 +118,7 @@ export type ModelCountAggregateInputType = {
   reasoning?: true | runtime.Types.Skip
   released?: true | runtime.Types.Skip
   retires?: true | runtime.Types.Skip
+  abilities?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
 }
@@ -218,6 +220,7 @@ export type ModelGroupByOutputType = {
   reasoning: boolean
   released: string | null
   retires: string | null
+  abilities: runtime.JsonValue
   createdAt: Date
   _count: ModelCountAggregateOutputType | null
   _avg: ModelAvgAggregateOutputType | null
@@ -255,6 +258,7 @@ export type ModelWhereInput = {
   reasoning?: Prisma.BoolFilter<"Model"> | boolean | runtime.Types.Skip
   released?: Prisma.StringNullableFilter<"Model"> | string | null | runtime.Types.Skip
   retires?: Prisma.StringNullableFilter<"Model"> | string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonFilter<"Model"> | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Model"> | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferListRelationFilter | runtime.Types.Skip
 }
@@ -270,6 +274,7 @@ export type ModelOrderByWithRelationInput = {
   reasoning?: Prisma.SortOrder | runtime.Types.Skip
   released?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   retires?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  abilities?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   offers?: Prisma.OfferOrderByRelationAggregateInput | runtime.Types.Skip
 }
@@ -288,6 +293,7 @@ export type ModelWhereUniqueInput = Prisma.AtLeast<{
   reasoning?: Prisma.BoolFilter<"Model"> | boolean | runtime.Types.Skip
   released?: Prisma.StringNullableFilter<"Model"> | string | null | runtime.Types.Skip
   retires?: Prisma.StringNullableFilter<"Model"> | string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonFilter<"Model"> | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Model"> | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferListRelationFilter | runtime.Types.Skip
 }, "id">
@@ -303,6 +309,7 @@ export type ModelOrderByWithAggregationInput = {
   reasoning?: Prisma.SortOrder | runtime.Types.Skip
   released?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   retires?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  abilities?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.ModelCountOrderByAggregateInput | runtime.Types.Skip
   _avg?: Prisma.ModelAvgOrderByAggregateInput | runtime.Types.Skip
@@ -325,6 +332,7 @@ export type ModelScalarWhereWithAggregatesInput = {
   reasoning?: Prisma.BoolWithAggregatesFilter<"Model"> | boolean | runtime.Types.Skip
   released?: Prisma.StringNullableWithAggregatesFilter<"Model"> | string | null | runtime.Types.Skip
   retires?: Prisma.StringNullableWithAggregatesFilter<"Model"> | string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonWithAggregatesFilter<"Model"> | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Model"> | Date | string | runtime.Types.Skip
 }
 
@@ -339,6 +347,7 @@ export type ModelCreateInput = {
   reasoning?: boolean | runtime.Types.Skip
   released?: string | null | runtime.Types.Skip
   retires?: string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   offers?: Prisma.OfferCreateNestedManyWithoutModelInput | runtime.Types.Skip
 }
@@ -354,6 +363,7 @@ export type ModelUncheckedCreateInput = {
   reasoning?: boolean | runtime.Types.Skip
   released?: string | null | runtime.Types.Skip
   retires?: string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUncheckedCreateNestedManyWithoutModelInput | runtime.Types.Skip
 }
@@ -369,6 +379,7 @@ export type ModelUpdateInput = {
   reasoning?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   released?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   retires?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUpdateManyWithoutModelNestedInput | runtime.Types.Skip
 }
@@ -384,6 +395,7 @@ export type ModelUncheckedUpdateInput = {
   reasoning?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   released?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   retires?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUncheckedUpdateManyWithoutModelNestedInput | runtime.Types.Skip
 }
@@ -399,6 +411,7 @@ export type ModelCreateManyInput = {
   reasoning?: boolean | runtime.Types.Skip
   released?: string | null | runtime.Types.Skip
   retires?: string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
 }
 
@@ -413,6 +426,7 @@ export type ModelUpdateManyMutationInput = {
   reasoning?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   released?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   retires?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
@@ -427,6 +441,7 @@ export type ModelUncheckedUpdateManyInput = {
   reasoning?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   released?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   retires?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
@@ -441,6 +456,7 @@ export type ModelCountOrderByAggregateInput = {
   reasoning?: Prisma.SortOrder | runtime.Types.Skip
   released?: Prisma.SortOrder | runtime.Types.Skip
   retires?: Prisma.SortOrder | runtime.Types.Skip
+  abilities?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
@@ -533,6 +549,7 @@ export type ModelCreateWithoutOffersInput = {
   reasoning?: boolean | runtime.Types.Skip
   released?: string | null | runtime.Types.Skip
   retires?: string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
 }
 
@@ -547,6 +564,7 @@ export type ModelUncheckedCreateWithoutOffersInput = {
   reasoning?: boolean | runtime.Types.Skip
   released?: string | null | runtime.Types.Skip
   retires?: string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
 }
 
@@ -577,6 +595,7 @@ export type ModelUpdateWithoutOffersInput = {
   reasoning?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   released?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   retires?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
@@ -591,6 +610,7 @@ export type ModelUncheckedUpdateWithoutOffersInput = {
   reasoning?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   released?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   retires?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
@@ -636,6 +656,7 @@ export type ModelSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   reasoning?: boolean | runtime.Types.Skip
   released?: boolean | runtime.Types.Skip
   retires?: boolean | runtime.Types.Skip
+  abilities?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   offers?: boolean | Prisma.Model$offersArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.ModelCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -652,6 +673,7 @@ export type ModelSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   reasoning?: boolean | runtime.Types.Skip
   released?: boolean | runtime.Types.Skip
   retires?: boolean | runtime.Types.Skip
+  abilities?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["model"]>
 
@@ -666,6 +688,7 @@ export type ModelSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   reasoning?: boolean | runtime.Types.Skip
   released?: boolean | runtime.Types.Skip
   retires?: boolean | runtime.Types.Skip
+  abilities?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["model"]>
 
@@ -680,10 +703,11 @@ export type ModelSelectScalar = {
   reasoning?: boolean | runtime.Types.Skip
   released?: boolean | runtime.Types.Skip
   retires?: boolean | runtime.Types.Skip
+  abilities?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
 }
 
-export type ModelOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "aliases" | "contextTokens" | "maxOutputTokens" | "input" | "output" | "reasoning" | "released" | "retires" | "createdAt", ExtArgs["result"]["model"], runtime.Types.Skip>
+export type ModelOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "aliases" | "contextTokens" | "maxOutputTokens" | "input" | "output" | "reasoning" | "released" | "retires" | "abilities" | "createdAt", ExtArgs["result"]["model"], runtime.Types.Skip>
 export type ModelInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   offers?: boolean | Prisma.Model$offersArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.ModelCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -710,6 +734,10 @@ export type $ModelPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
      * That of each of its offers that has none of its own.
      */
     retires: string | null
+    /**
+     * What all its offers can do and cannot, unless they say otherwise: {"tools": true, "images": false}.
+     */
+    abilities: runtime.JsonValue
     createdAt: Date
   }, ExtArgs["result"]["model"]>
   composites: {}
@@ -1145,6 +1173,7 @@ export interface ModelFieldRefs {
   readonly reasoning: Prisma.FieldRef<"Model", 'Boolean'>
   readonly released: Prisma.FieldRef<"Model", 'String'>
   readonly retires: Prisma.FieldRef<"Model", 'String'>
+  readonly abilities: Prisma.FieldRef<"Model", 'Json'>
   readonly createdAt: Prisma.FieldRef<"Model", 'DateTime'>
 }
     

@@ -74,6 +74,8 @@ export type OfferCountAggregateOutputType = {
   streamEnd: number
   denyBetas: number
   retires: number
+  abilities: number
+  operations: number
   withdrawnAt: number
   createdAt: number
   _all: number
@@ -128,6 +130,8 @@ export type OfferCountAggregateInputType = {
   streamEnd?: true | runtime.Types.Skip
   denyBetas?: true | runtime.Types.Skip
   retires?: true | runtime.Types.Skip
+  abilities?: true | runtime.Types.Skip
+  operations?: true | runtime.Types.Skip
   withdrawnAt?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
@@ -231,6 +235,8 @@ export type OfferGroupByOutputType = {
   streamEnd: string | null
   denyBetas: string[]
   retires: string | null
+  abilities: runtime.JsonValue
+  operations: string[]
   withdrawnAt: Date | null
   createdAt: Date
   _count: OfferCountAggregateOutputType | null
@@ -270,6 +276,8 @@ export type OfferWhereInput = {
   streamEnd?: Prisma.StringNullableFilter<"Offer"> | string | null | runtime.Types.Skip
   denyBetas?: Prisma.StringNullableListFilter<"Offer"> | runtime.Types.Skip
   retires?: Prisma.StringNullableFilter<"Offer"> | string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonFilter<"Offer"> | runtime.Types.Skip
+  operations?: Prisma.StringNullableListFilter<"Offer"> | runtime.Types.Skip
   withdrawnAt?: Prisma.DateTimeNullableFilter<"Offer"> | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Offer"> | Date | string | runtime.Types.Skip
   model?: Prisma.XOR<Prisma.ModelScalarRelationFilter, Prisma.ModelWhereInput> | runtime.Types.Skip
@@ -289,6 +297,8 @@ export type OfferOrderByWithRelationInput = {
   streamEnd?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   denyBetas?: Prisma.SortOrder | runtime.Types.Skip
   retires?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  abilities?: Prisma.SortOrder | runtime.Types.Skip
+  operations?: Prisma.SortOrder | runtime.Types.Skip
   withdrawnAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   model?: Prisma.ModelOrderByWithRelationInput | runtime.Types.Skip
@@ -312,6 +322,8 @@ export type OfferWhereUniqueInput = Prisma.AtLeast<{
   streamEnd?: Prisma.StringNullableFilter<"Offer"> | string | null | runtime.Types.Skip
   denyBetas?: Prisma.StringNullableListFilter<"Offer"> | runtime.Types.Skip
   retires?: Prisma.StringNullableFilter<"Offer"> | string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonFilter<"Offer"> | runtime.Types.Skip
+  operations?: Prisma.StringNullableListFilter<"Offer"> | runtime.Types.Skip
   withdrawnAt?: Prisma.DateTimeNullableFilter<"Offer"> | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Offer"> | Date | string | runtime.Types.Skip
   model?: Prisma.XOR<Prisma.ModelScalarRelationFilter, Prisma.ModelWhereInput> | runtime.Types.Skip
@@ -331,6 +343,8 @@ export type OfferOrderByWithAggregationInput = {
   streamEnd?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   denyBetas?: Prisma.SortOrder | runtime.Types.Skip
   retires?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  abilities?: Prisma.SortOrder | runtime.Types.Skip
+  operations?: Prisma.SortOrder | runtime.Types.Skip
   withdrawnAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.OfferCountOrderByAggregateInput | runtime.Types.Skip
@@ -355,6 +369,8 @@ export type OfferScalarWhereWithAggregatesInput = {
   streamEnd?: Prisma.StringNullableWithAggregatesFilter<"Offer"> | string | null | runtime.Types.Skip
   denyBetas?: Prisma.StringNullableListFilter<"Offer"> | runtime.Types.Skip
   retires?: Prisma.StringNullableWithAggregatesFilter<"Offer"> | string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonWithAggregatesFilter<"Offer"> | runtime.Types.Skip
+  operations?: Prisma.StringNullableListFilter<"Offer"> | runtime.Types.Skip
   withdrawnAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Offer"> | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Offer"> | Date | string | runtime.Types.Skip
 }
@@ -369,6 +385,8 @@ export type OfferCreateInput = {
   streamEnd?: string | null | runtime.Types.Skip
   denyBetas?: Prisma.OfferCreatedenyBetasInput | string[] | runtime.Types.Skip
   retires?: string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  operations?: Prisma.OfferCreateoperationsInput | string[] | runtime.Types.Skip
   withdrawnAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   model: Prisma.ModelCreateNestedOneWithoutOffersInput
@@ -388,6 +406,8 @@ export type OfferUncheckedCreateInput = {
   streamEnd?: string | null | runtime.Types.Skip
   denyBetas?: Prisma.OfferCreatedenyBetasInput | string[] | runtime.Types.Skip
   retires?: string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  operations?: Prisma.OfferCreateoperationsInput | string[] | runtime.Types.Skip
   withdrawnAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   prices?: Prisma.PriceVersionUncheckedCreateNestedManyWithoutOfferInput | runtime.Types.Skip
@@ -403,6 +423,8 @@ export type OfferUpdateInput = {
   streamEnd?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   denyBetas?: Prisma.OfferUpdatedenyBetasInput | string[] | runtime.Types.Skip
   retires?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  operations?: Prisma.OfferUpdateoperationsInput | string[] | runtime.Types.Skip
   withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   model?: Prisma.ModelUpdateOneRequiredWithoutOffersNestedInput | runtime.Types.Skip
@@ -422,6 +444,8 @@ export type OfferUncheckedUpdateInput = {
   streamEnd?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   denyBetas?: Prisma.OfferUpdatedenyBetasInput | string[] | runtime.Types.Skip
   retires?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  operations?: Prisma.OfferUpdateoperationsInput | string[] | runtime.Types.Skip
   withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   prices?: Prisma.PriceVersionUncheckedUpdateManyWithoutOfferNestedInput | runtime.Types.Skip
@@ -439,6 +463,8 @@ export type OfferCreateManyInput = {
   streamEnd?: string | null | runtime.Types.Skip
   denyBetas?: Prisma.OfferCreatedenyBetasInput | string[] | runtime.Types.Skip
   retires?: string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  operations?: Prisma.OfferCreateoperationsInput | string[] | runtime.Types.Skip
   withdrawnAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
 }
@@ -453,6 +479,8 @@ export type OfferUpdateManyMutationInput = {
   streamEnd?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   denyBetas?: Prisma.OfferUpdatedenyBetasInput | string[] | runtime.Types.Skip
   retires?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  operations?: Prisma.OfferUpdateoperationsInput | string[] | runtime.Types.Skip
   withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -469,6 +497,8 @@ export type OfferUncheckedUpdateManyInput = {
   streamEnd?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   denyBetas?: Prisma.OfferUpdatedenyBetasInput | string[] | runtime.Types.Skip
   retires?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  operations?: Prisma.OfferUpdateoperationsInput | string[] | runtime.Types.Skip
   withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -500,6 +530,8 @@ export type OfferCountOrderByAggregateInput = {
   streamEnd?: Prisma.SortOrder | runtime.Types.Skip
   denyBetas?: Prisma.SortOrder | runtime.Types.Skip
   retires?: Prisma.SortOrder | runtime.Types.Skip
+  abilities?: Prisma.SortOrder | runtime.Types.Skip
+  operations?: Prisma.SortOrder | runtime.Types.Skip
   withdrawnAt?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -637,12 +669,21 @@ export type OfferCreatedenyBetasInput = {
   set: string[]
 }
 
+export type OfferCreateoperationsInput = {
+  set: string[]
+}
+
 export type OfferUpdatefamiliesInput = {
   set?: string[] | runtime.Types.Skip
   push?: string | string[] | runtime.Types.Skip
 }
 
 export type OfferUpdatedenyBetasInput = {
+  set?: string[] | runtime.Types.Skip
+  push?: string | string[] | runtime.Types.Skip
+}
+
+export type OfferUpdateoperationsInput = {
   set?: string[] | runtime.Types.Skip
   push?: string | string[] | runtime.Types.Skip
 }
@@ -671,6 +712,8 @@ export type OfferCreateWithoutProviderInput = {
   streamEnd?: string | null | runtime.Types.Skip
   denyBetas?: Prisma.OfferCreatedenyBetasInput | string[] | runtime.Types.Skip
   retires?: string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  operations?: Prisma.OfferCreateoperationsInput | string[] | runtime.Types.Skip
   withdrawnAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   model: Prisma.ModelCreateNestedOneWithoutOffersInput
@@ -688,6 +731,8 @@ export type OfferUncheckedCreateWithoutProviderInput = {
   streamEnd?: string | null | runtime.Types.Skip
   denyBetas?: Prisma.OfferCreatedenyBetasInput | string[] | runtime.Types.Skip
   retires?: string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  operations?: Prisma.OfferCreateoperationsInput | string[] | runtime.Types.Skip
   withdrawnAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   prices?: Prisma.PriceVersionUncheckedCreateNestedManyWithoutOfferInput | runtime.Types.Skip
@@ -734,6 +779,8 @@ export type OfferScalarWhereInput = {
   streamEnd?: Prisma.StringNullableFilter<"Offer"> | string | null | runtime.Types.Skip
   denyBetas?: Prisma.StringNullableListFilter<"Offer"> | runtime.Types.Skip
   retires?: Prisma.StringNullableFilter<"Offer"> | string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonFilter<"Offer"> | runtime.Types.Skip
+  operations?: Prisma.StringNullableListFilter<"Offer"> | runtime.Types.Skip
   withdrawnAt?: Prisma.DateTimeNullableFilter<"Offer"> | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Offer"> | Date | string | runtime.Types.Skip
 }
@@ -748,6 +795,8 @@ export type OfferCreateWithoutModelInput = {
   streamEnd?: string | null | runtime.Types.Skip
   denyBetas?: Prisma.OfferCreatedenyBetasInput | string[] | runtime.Types.Skip
   retires?: string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  operations?: Prisma.OfferCreateoperationsInput | string[] | runtime.Types.Skip
   withdrawnAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   provider: Prisma.ProviderCreateNestedOneWithoutOffersInput
@@ -765,6 +814,8 @@ export type OfferUncheckedCreateWithoutModelInput = {
   streamEnd?: string | null | runtime.Types.Skip
   denyBetas?: Prisma.OfferCreatedenyBetasInput | string[] | runtime.Types.Skip
   retires?: string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  operations?: Prisma.OfferCreateoperationsInput | string[] | runtime.Types.Skip
   withdrawnAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   prices?: Prisma.PriceVersionUncheckedCreateNestedManyWithoutOfferInput | runtime.Types.Skip
@@ -806,6 +857,8 @@ export type OfferCreateWithoutPricesInput = {
   streamEnd?: string | null | runtime.Types.Skip
   denyBetas?: Prisma.OfferCreatedenyBetasInput | string[] | runtime.Types.Skip
   retires?: string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  operations?: Prisma.OfferCreateoperationsInput | string[] | runtime.Types.Skip
   withdrawnAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   model: Prisma.ModelCreateNestedOneWithoutOffersInput
@@ -824,6 +877,8 @@ export type OfferUncheckedCreateWithoutPricesInput = {
   streamEnd?: string | null | runtime.Types.Skip
   denyBetas?: Prisma.OfferCreatedenyBetasInput | string[] | runtime.Types.Skip
   retires?: string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  operations?: Prisma.OfferCreateoperationsInput | string[] | runtime.Types.Skip
   withdrawnAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
 }
@@ -854,6 +909,8 @@ export type OfferUpdateWithoutPricesInput = {
   streamEnd?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   denyBetas?: Prisma.OfferUpdatedenyBetasInput | string[] | runtime.Types.Skip
   retires?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  operations?: Prisma.OfferUpdateoperationsInput | string[] | runtime.Types.Skip
   withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   model?: Prisma.ModelUpdateOneRequiredWithoutOffersNestedInput | runtime.Types.Skip
@@ -872,6 +929,8 @@ export type OfferUncheckedUpdateWithoutPricesInput = {
   streamEnd?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   denyBetas?: Prisma.OfferUpdatedenyBetasInput | string[] | runtime.Types.Skip
   retires?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  operations?: Prisma.OfferUpdateoperationsInput | string[] | runtime.Types.Skip
   withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -887,6 +946,8 @@ export type OfferCreateManyProviderInput = {
   streamEnd?: string | null | runtime.Types.Skip
   denyBetas?: Prisma.OfferCreatedenyBetasInput | string[] | runtime.Types.Skip
   retires?: string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  operations?: Prisma.OfferCreateoperationsInput | string[] | runtime.Types.Skip
   withdrawnAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
 }
@@ -901,6 +962,8 @@ export type OfferUpdateWithoutProviderInput = {
   streamEnd?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   denyBetas?: Prisma.OfferUpdatedenyBetasInput | string[] | runtime.Types.Skip
   retires?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  operations?: Prisma.OfferUpdateoperationsInput | string[] | runtime.Types.Skip
   withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   model?: Prisma.ModelUpdateOneRequiredWithoutOffersNestedInput | runtime.Types.Skip
@@ -918,6 +981,8 @@ export type OfferUncheckedUpdateWithoutProviderInput = {
   streamEnd?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   denyBetas?: Prisma.OfferUpdatedenyBetasInput | string[] | runtime.Types.Skip
   retires?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  operations?: Prisma.OfferUpdateoperationsInput | string[] | runtime.Types.Skip
   withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   prices?: Prisma.PriceVersionUncheckedUpdateManyWithoutOfferNestedInput | runtime.Types.Skip
@@ -934,6 +999,8 @@ export type OfferUncheckedUpdateManyWithoutProviderInput = {
   streamEnd?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   denyBetas?: Prisma.OfferUpdatedenyBetasInput | string[] | runtime.Types.Skip
   retires?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  operations?: Prisma.OfferUpdateoperationsInput | string[] | runtime.Types.Skip
   withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -949,6 +1016,8 @@ export type OfferCreateManyModelInput = {
   streamEnd?: string | null | runtime.Types.Skip
   denyBetas?: Prisma.OfferCreatedenyBetasInput | string[] | runtime.Types.Skip
   retires?: string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  operations?: Prisma.OfferCreateoperationsInput | string[] | runtime.Types.Skip
   withdrawnAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
 }
@@ -963,6 +1032,8 @@ export type OfferUpdateWithoutModelInput = {
   streamEnd?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   denyBetas?: Prisma.OfferUpdatedenyBetasInput | string[] | runtime.Types.Skip
   retires?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  operations?: Prisma.OfferUpdateoperationsInput | string[] | runtime.Types.Skip
   withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   provider?: Prisma.ProviderUpdateOneRequiredWithoutOffersNestedInput | runtime.Types.Skip
@@ -980,6 +1051,8 @@ export type OfferUncheckedUpdateWithoutModelInput = {
   streamEnd?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   denyBetas?: Prisma.OfferUpdatedenyBetasInput | string[] | runtime.Types.Skip
   retires?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  operations?: Prisma.OfferUpdateoperationsInput | string[] | runtime.Types.Skip
   withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   prices?: Prisma.PriceVersionUncheckedUpdateManyWithoutOfferNestedInput | runtime.Types.Skip
@@ -996,6 +1069,8 @@ export type OfferUncheckedUpdateManyWithoutModelInput = {
   streamEnd?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   denyBetas?: Prisma.OfferUpdatedenyBetasInput | string[] | runtime.Types.Skip
   retires?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  abilities?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  operations?: Prisma.OfferUpdateoperationsInput | string[] | runtime.Types.Skip
   withdrawnAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -1043,6 +1118,8 @@ export type OfferSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   streamEnd?: boolean | runtime.Types.Skip
   denyBetas?: boolean | runtime.Types.Skip
   retires?: boolean | runtime.Types.Skip
+  abilities?: boolean | runtime.Types.Skip
+  operations?: boolean | runtime.Types.Skip
   withdrawnAt?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   model?: boolean | Prisma.ModelDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -1063,6 +1140,8 @@ export type OfferSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   streamEnd?: boolean | runtime.Types.Skip
   denyBetas?: boolean | runtime.Types.Skip
   retires?: boolean | runtime.Types.Skip
+  abilities?: boolean | runtime.Types.Skip
+  operations?: boolean | runtime.Types.Skip
   withdrawnAt?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   model?: boolean | Prisma.ModelDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -1081,6 +1160,8 @@ export type OfferSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   streamEnd?: boolean | runtime.Types.Skip
   denyBetas?: boolean | runtime.Types.Skip
   retires?: boolean | runtime.Types.Skip
+  abilities?: boolean | runtime.Types.Skip
+  operations?: boolean | runtime.Types.Skip
   withdrawnAt?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   model?: boolean | Prisma.ModelDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -1099,11 +1180,13 @@ export type OfferSelectScalar = {
   streamEnd?: boolean | runtime.Types.Skip
   denyBetas?: boolean | runtime.Types.Skip
   retires?: boolean | runtime.Types.Skip
+  abilities?: boolean | runtime.Types.Skip
+  operations?: boolean | runtime.Types.Skip
   withdrawnAt?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
 }
 
-export type OfferOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "modelId" | "providerId" | "upstreamModel" | "families" | "position" | "outputBudgetField" | "streamUsage" | "streamEnd" | "denyBetas" | "retires" | "withdrawnAt" | "createdAt", ExtArgs["result"]["offer"], runtime.Types.Skip>
+export type OfferOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "modelId" | "providerId" | "upstreamModel" | "families" | "position" | "outputBudgetField" | "streamUsage" | "streamEnd" | "denyBetas" | "retires" | "abilities" | "operations" | "withdrawnAt" | "createdAt", ExtArgs["result"]["offer"], runtime.Types.Skip>
 export type OfferInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   model?: boolean | Prisma.ModelDefaultArgs<ExtArgs> | runtime.Types.Skip
   provider?: boolean | Prisma.ProviderDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -1141,6 +1224,14 @@ export type $OfferPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
      * The day on which its provider stops serving it, like "2027-01-31".
      */
     retires: string | null
+    /**
+     * What it can do and cannot; it goes before what its model says.
+     */
+    abilities: runtime.JsonValue
+    /**
+     * Operations that it serves, of the families of which it names one; empty: all.
+     */
+    operations: string[]
     withdrawnAt: Date | null
     createdAt: Date
   }, ExtArgs["result"]["offer"]>
@@ -1580,6 +1671,8 @@ export interface OfferFieldRefs {
   readonly streamEnd: Prisma.FieldRef<"Offer", 'String'>
   readonly denyBetas: Prisma.FieldRef<"Offer", 'String[]'>
   readonly retires: Prisma.FieldRef<"Offer", 'String'>
+  readonly abilities: Prisma.FieldRef<"Offer", 'Json'>
+  readonly operations: Prisma.FieldRef<"Offer", 'String[]'>
   readonly withdrawnAt: Prisma.FieldRef<"Offer", 'DateTime'>
   readonly createdAt: Prisma.FieldRef<"Offer", 'DateTime'>
 }

@@ -146,6 +146,18 @@ describe('a catalogue file (contract: operations/catalogue-file)', () => {
       'file.yaml:17: models[0].offers[0].retires: ',
     ],
     [
+      'an unknown ability',
+      16,
+      '        families: [chat]\n        abilities: { juggling: true }',
+      'file.yaml:17: models[0].offers[0].abilities',
+    ],
+    [
+      'an operation of another family',
+      16,
+      '        families: [chat]\n        operations: [messages.create]',
+      'file.yaml:17: models[0].offers[0].operations: ',
+    ],
+    [
       'a header that holds no credential',
       5,
       '    credentialHeaders: { chat: cookie }',

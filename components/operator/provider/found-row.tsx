@@ -4,9 +4,11 @@ import { useId } from 'react';
 import { Badge } from '#components/ui/badge';
 import { Checkbox } from '#components/ui/checkbox';
 import { Input } from '#components/ui/input';
+import { NativeSelect } from '#components/ui/native-select';
 import type { Draft } from '#lib/console/gateway/found-model';
 import { showTokens } from '#lib/console/show/tokens';
 import type { FoundModel } from '#lib/control/operations/provider/discover';
+import { type Abilities, type Ability, abilities, abilityWords } from '#lib/core/facts/abilities';
 
 interface FoundRowProps {
   model: FoundModel;
@@ -105,6 +107,13 @@ export function FoundRow({ model, draft, error, onChoose, onChange }: FoundRowPr
               <span className="text-muted text-xs">The price is that of {priceOf} in the catalogue.</span>
             ) : null}
           </div>
+          {kind === 'text' ? (
+            <AbilityChoices
+              about={upstreamModel}
+              known={draft.abilities}
+              onChange={(known) => onChange({ abilities: known })}
+            />
+          ) : null}
           {error ? (
             <p className="text-bad text-xs leading-4 sm:col-span-2 lg:col-span-6 [overflow-wrap:anywhere]">
               {error}
@@ -113,6 +122,52 @@ export function FoundRow({ model, draft, error, onChoose, onChange }: FoundRowPr
         </div>
       ) : null}
     </li>
+  );
+}
+
+const answers = [
+  { value: '', label: 'Not known' },
+  { value: 'yes', label: 'Yes' },
+  { value: 'no', label: 'No' },
+];
+
+interface AbilityChoicesProps {
+  about: string;
+  known: Abilities;
+  onChange(known: Abilities): void;
+}
+
+/** What the model can do here; calls that ask for what it cannot do go to other offers. */
+function AbilityChoices({ about, known, onChange }: AbilityChoicesProps) {
+  const said = abilities.filter((one) => known[one] !== undefined);
+  const can = abilityWords(said.filter((one) => known[one]));
+  const cannot = abilityWords(said.filter((one) => !known[one]));
+  const summary = [can, cannot && `no ${cannot}`].filter(Boolean).join('; ');
+  function set(ability: Ability, answer: string) {
+    const { [ability]: _, ...others } = known;
+    onChange(answer === '' ? others : { ...others, [ability]: answer === 'yes' });
+  }
+  return (
+    <details className="sm:col-span-2 lg:col-span-6">
+      <summary className="cursor-pointer text-muted text-xs leading-5">
+        What it can do: {summary || 'not known, so calls may try'}
+      </summary>
+      <div className="grid grid-cols-2 gap-3 pt-2 sm:grid-cols-3 lg:grid-cols-5">
+        {abilities.map((ability) => (
+          <div key={ability} className="grid content-start gap-1">
+            <span className="text-muted text-xs leading-4 first-letter:uppercase">
+              {abilityWords([ability])}
+            </span>
+            <NativeSelect
+              label={`${abilityWords([ability])} of ${about}`}
+              value={known[ability] === undefined ? '' : known[ability] ? 'yes' : 'no'}
+              options={answers}
+              onChange={(answer) => set(ability, answer)}
+            />
+          </div>
+        ))}
+      </div>
+    </details>
   );
 }
 

@@ -1,4 +1,5 @@
 import type { FoundModel } from '#lib/control/operations/provider/discover';
+import type { Abilities } from '#lib/core/facts/abilities';
 
 /** What the operator enters for a selected model; text as typed. */
 export interface Draft {
@@ -9,10 +10,13 @@ export interface Draft {
   readonly output: string;
   readonly context: string;
   readonly maxOutput: string;
+  /** What it can do, and cannot; what is left out is not known. */
+  readonly abilities: Abilities;
 }
 
 /** What the fields of a model have at first. Pure. */
-export function draftOf({ slug, price, contextTokens, maxOutputTokens }: FoundModel, free: boolean): Draft {
+export function draftOf(model: FoundModel, free: boolean): Draft {
+  const { slug, price, contextTokens, maxOutputTokens, abilities } = model;
   return {
     slug,
     free,
@@ -20,6 +24,7 @@ export function draftOf({ slug, price, contextTokens, maxOutputTokens }: FoundMo
     output: price?.output ?? '',
     context: contextTokens === null ? '' : String(contextTokens),
     maxOutput: maxOutputTokens === null ? '' : String(maxOutputTokens),
+    abilities,
   };
 }
 
@@ -41,6 +46,7 @@ export function inputOf(model: FoundModel, draft: Draft): object {
     ...(isNew && draft.context !== '' && { contextTokens: number(draft.context) }),
     ...(isNew && draft.maxOutput !== '' && { maxOutputTokens: number(draft.maxOutput) }),
     ...(isNew && model.name !== upstreamModel && { name: model.name }),
+    ...(Object.keys(draft.abilities).length > 0 && { abilities: draft.abilities }),
     ...(isNew && input && kind === 'text' && { input }),
     ...(draft.free ? { free: true } : { price: same ? price : typed }),
   };
@@ -59,6 +65,7 @@ export function unlisted(providerId: string, name: string): FoundModel {
     contextTokens: null,
     maxOutputTokens: null,
     input: null,
+    abilities: {},
     price: null,
     priceOf: null,
   };

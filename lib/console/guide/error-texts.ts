@@ -16,9 +16,9 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
   },
   model_not_allowed: {
     meaning:
-      'The model is unknown, retired, not in the scope of the key, has no price, or is not offered for this protocol, service tier or kept state.',
+      'The model is unknown, retired, not in the scope of the key, has no price, is not offered for this protocol, service tier or kept state, or cannot do what the request asks, such as read images.',
     remedy:
-      'The message says which, and names the path or the tiers that work. GET /v1/models lists the models that the key may call.',
+      'The message says which, and names the path or the tiers that work, or what is missing. GET /v1/models lists the models that the key may call.',
   },
   max_output_tokens_exceeded: {
     meaning: 'The request asks for more output tokens than the key allows.',

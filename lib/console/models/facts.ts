@@ -12,6 +12,7 @@ import { showTokens } from '#lib/console/show/tokens';
 import type { ListedModel, ListedOffer } from '#lib/control/catalogue/list';
 import type { ListedRate, PriceBand } from '#lib/control/catalogue/price-table';
 import type { ModelPerformance } from '#lib/control/operations/catalogue/performance';
+import { type Ability, abilities, abilityWords } from '#lib/core/facts/abilities';
 import { showCount } from '#lib/core/show-money';
 
 /** Prices of one offer as a table: a row per class, a column per band. */
@@ -87,6 +88,10 @@ function showPerformance(one: ModelPerformance['offers'][number]): ShownPerforma
   };
 }
 
+function saidBy({ abilities: known }: ListedOffer, yes: boolean): readonly Ability[] {
+  return abilities.filter((one) => known[one] === yes);
+}
+
 /** The offers on a model's page. */
 export function offerRowsOf(model: ListedModel, performance: ModelPerformance | null) {
   return model.offers.map((offer) => {
@@ -95,6 +100,9 @@ export function offerRowsOf(model: ListedModel, performance: ModelPerformance | 
       provider: offer.provider,
       name: offer.providerName,
       families: offer.families.map(showFamily),
+      /** In words; empty: nothing is known. */
+      can: abilityWords(saidBy(offer, true)),
+      cannot: [abilityWords(saidBy(offer, false)), ...offer.unserved].filter(Boolean).join(', '),
       available: offer.available,
       availability: showAvailability(offer),
       input: offer.price?.input == null ? null : showPrice(offer.price.input),

@@ -8,6 +8,8 @@ import { translatedProtocols } from '#lib/gateway/routing/pure/translate';
 export const allModels = 'all';
 
 const capabilityNames: Record<Capability, string> = {
+  tools: 'Tools',
+  'structured-output': 'Structured output',
   reasoning: 'Reasoning',
   caching: 'Prompt caching',
   'web-search': 'Web search',

@@ -209,7 +209,14 @@ function modelData(model: FileModel) {
 }
 
 function offerData({ facts }: OfferChange) {
-  return { ...facts, families: [...facts.families], denyBetas: [...facts.denyBetas] };
+  const { families, denyBetas, abilities, operations } = facts;
+  return {
+    ...facts,
+    families: [...families],
+    denyBetas: [...denyBetas],
+    abilities: { ...abilities },
+    operations: [...operations],
+  };
 }
 
 function storedCredential(

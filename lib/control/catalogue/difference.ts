@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CatalogueSet } from '#lib/control/catalogue/files';
 import { rateUsd } from '#lib/control/catalogue/price-table';
+import type { Abilities } from '#lib/core/facts/abilities';
 import { hourlyNano } from '#lib/core/metering/audio-rate';
 import type { Price } from '#lib/core/metering/price-list';
 import { formatUsd } from '#lib/core/money';
@@ -48,6 +49,8 @@ interface OfferColumns {
   readonly streamEnd: string | null;
   readonly denyBetas: readonly string[];
   readonly retires: string | null;
+  readonly abilities: Abilities;
+  readonly operations: readonly string[];
 }
 
 export interface OfferChange {
@@ -193,6 +196,8 @@ function offerChange(
     streamEnd: offer.streamEnd ?? null,
     denyBetas: offer.denyBetas,
     retires: offer.retires ?? null,
+    abilities: offer.abilities,
+    operations: offer.operations,
   };
   const name = `offer ${modelId} at ${offer.provider}`;
   const withdrawn = before?.withdrawn ?? false;

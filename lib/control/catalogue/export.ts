@@ -34,12 +34,15 @@ export function catalogueYaml({ providers, models }: CatalogueFile): string {
         ...(Object.keys(variants).length > 0 && { variants }),
         ...(stores.length > 0 && { stores }),
       })),
-      models: models.map(({ aliases, offers, ...model }) => ({
+      models: models.map(({ aliases, abilities, offers, ...model }) => ({
         ...model,
         ...(aliases.length > 0 && { aliases }),
-        offers: offers.map(({ denyBetas, ...offer }) => ({
+        ...(Object.keys(abilities).length > 0 && { abilities }),
+        offers: offers.map(({ denyBetas, abilities: own, operations, ...offer }) => ({
           ...offer,
           ...(denyBetas.length > 0 && { denyBetas }),
+          ...(Object.keys(own).length > 0 && { abilities: own }),
+          ...(operations.length > 0 && { operations }),
         })),
       })),
     },

@@ -1,5 +1,6 @@
 import { priceText } from '#lib/control/catalogue/difference';
 import { listPrice, type PriceBand } from '#lib/control/catalogue/price-table';
+import type { Ability } from '#lib/core/facts/abilities';
 import { isRetired, retirementDay } from '#lib/core/facts/retired';
 import type { Catalogue, ModelFacts, OfferFacts, PriceVersion } from '#lib/core/facts/snapshot';
 import { formatUsd } from '#lib/core/money';
@@ -40,6 +41,10 @@ export interface ListedOffer {
   providerName: string;
   upstreamModel: string;
   families: string[];
+  /** What it can do, and cannot; what is left out is not known (contract: routing/abilities). */
+  abilities: Partial<Record<Ability, boolean>>;
+  /** Operations of its protocols that it does not serve. */
+  unserved: string[];
   /** Per million tokens; null: no price of that class. */
   price: ListedPrice | null;
   available: boolean;
@@ -102,6 +107,8 @@ function listOffer(offer: OfferFacts): ListedOffer {
     providerName: offer.provider.name,
     upstreamModel: offer.upstreamModel,
     families: [...offer.families],
+    abilities: { ...offer.abilities },
+    unserved: [...offer.unserved],
     price: offer.price && listPriceOf(offer.price, offer.provider.pricesFrom),
     available: why === null,
     why,

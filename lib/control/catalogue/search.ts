@@ -3,7 +3,15 @@ import { parseUsd } from '#lib/core/money';
 import { simulatedProvider } from '#lib/core/simulated';
 
 /** What the catalogue knows of a model beyond its sizes and modalities. */
-export const capabilities = ['reasoning', 'caching', 'web-search', 'service-tiers', 'free'] as const;
+export const capabilities = [
+  'tools',
+  'structured-output',
+  'reasoning',
+  'caching',
+  'web-search',
+  'service-tiers',
+  'free',
+] as const;
 export type Capability = (typeof capabilities)[number];
 
 /** By what the catalogue's page is sorted. */
@@ -64,16 +72,20 @@ function atMost(usd: string | null | undefined, most: bigint): boolean {
   return typeof usd === 'string' && parseUsd(usd) <= most;
 }
 
-function hasCapability({ price }: ListedOffer, capability: Capability): boolean {
+function hasCapability({ price, abilities }: ListedOffer, capability: Capability): boolean {
   const [base] = price?.bands ?? [];
   const priced = (name: string) => base?.rates.some((rate) => rate.class === name) ?? false;
   switch (capability) {
     case 'reasoning':
       return true;
+    case 'tools':
+      return abilities.tools ?? false;
+    case 'structured-output':
+      return abilities.schemas ?? false;
     case 'caching':
-      return priced('cachedInput');
+      return abilities.caching ?? priced('cachedInput');
     case 'web-search':
-      return priced('webSearch');
+      return abilities.webSearch ?? priced('webSearch');
     case 'service-tiers':
       return price?.bands.some(({ tier }) => tier !== 'default') ?? false;
     case 'free':

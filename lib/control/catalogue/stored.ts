@@ -2,6 +2,7 @@ import type { Prisma } from '#generated/client';
 import { offerKey, type StoredCatalogue, type StoredOffer } from '#lib/control/catalogue/difference';
 import {
   type FileModel,
+  storedAbilitiesShape,
   storedAuthShape,
   storedCredentialHeadersShape,
   storedCredentialShape,
@@ -63,6 +64,8 @@ export async function readStored(
             streamEnd: offer.streamEnd,
             denyBetas: offer.denyBetas,
             retires: offer.retires,
+            abilities: storedAbilitiesShape.parse(offer.abilities),
+            operations: offer.operations,
           },
           withdrawn: offer.withdrawnAt !== null,
           price: priceOf(offer.prices[0]?.price),
@@ -108,6 +111,7 @@ type ModelRow = {
   reasoning: boolean;
   released: string | null;
   retires: string | null;
+  abilities: unknown;
 };
 
 /** Columns of a model as its file says them; modalities were checked by the schema when written. */
@@ -123,5 +127,6 @@ function modelFacts(row: ModelRow): Omit<FileModel, 'offers'> {
     reasoning: row.reasoning,
     ...(row.released === null ? {} : { released: row.released }),
     ...(row.retires === null ? {} : { retires: row.retires }),
+    abilities: storedAbilitiesShape.parse(row.abilities),
   };
 }

@@ -1,3 +1,4 @@
+import type { Abilities, Ability } from '#lib/core/facts/abilities';
 import type { FamilyId } from '#lib/core/families/ids';
 import { inputKinds } from '#lib/core/schemas/catalogue';
 
@@ -13,6 +14,8 @@ export interface ListedEntry {
   readonly maxOutputTokens: number | null;
   /** null: the list does not say. */
   readonly input: readonly (typeof inputKinds)[number][] | null;
+  /** What the list says that it can do, and cannot. */
+  readonly abilities: Abilities;
 }
 
 export interface ListPage {
@@ -55,6 +58,7 @@ function entryOf(row: unknown): ListedEntry | null {
     contextTokens: tokensIn(row, contextPaths),
     maxOutputTokens: tokensIn(row, outputPaths),
     input: inputOf(row),
+    abilities: abilitiesIn(row),
   };
 }
 
@@ -103,6 +107,46 @@ function inputOf(row: unknown): ListedEntry['input'] {
     memberOf(row, 'supports_image_input'),
   ];
   return sees.includes(true) ? ['text', 'image'] : null;
+}
+
+/** Names that lists give to abilities: members of `capabilities`, of `supported_parameters`, or of the entry itself. */
+const abilityNames: Readonly<Record<string, Ability>> = {
+  function_calling: 'tools',
+  tools: 'tools',
+  tool_use: 'tools',
+  supports_tools: 'tools',
+  structured_outputs: 'schemas',
+  json_schema: 'schemas',
+  vision: 'images',
+  image_input: 'images',
+  supports_image_in: 'images',
+  supports_image_input: 'images',
+  pdf_input: 'pdf',
+  audio_input: 'audio',
+  video_input: 'video',
+  supports_video_in: 'video',
+  thinking: 'thinking',
+  reasoning: 'thinking',
+  supports_reasoning: 'thinking',
+};
+
+/** Lists of names say only what it can do; members that are true or false say both. */
+function abilitiesIn(row: unknown): Abilities {
+  const known: Partial<Record<Ability, boolean>> = {};
+  const stated = memberOf(row, 'capabilities');
+  const named = [
+    ...(arrayIn(row, 'supported_parameters') ?? []),
+    ...(arrayIn(row, 'capabilities') ?? []),
+    ...(arrayIn(row, 'supported_features') ?? []),
+  ];
+  for (const [name, ability] of Object.entries(abilityNames)) {
+    if (named.includes(name)) known[ability] = true;
+    for (const value of [memberOf(stated, name), memberOf(row, name)]) {
+      const yes = typeof value === 'object' ? memberOf(value, 'supported') : value;
+      if (typeof yes === 'boolean') known[ability] = yes;
+    }
+  }
+  return known;
 }
 
 function kindOf(row: unknown, id: string): ListedEntry['kind'] {

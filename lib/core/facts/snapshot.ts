@@ -1,3 +1,4 @@
+import type { Abilities, Ability } from '#lib/core/facts/abilities';
 import type { CredentialFacts } from '#lib/core/facts/credential';
 import type { StoreName } from '#lib/core/facts/stores';
 import type { FamilyId } from '#lib/core/families/ids';
@@ -155,6 +156,12 @@ export interface OfferFacts {
   /** `none`: its streams are known to leave their family's own end out (contract: routing/own-end). */
   readonly streamEnd: 'none' | null;
   readonly denyBetas: readonly string[];
+  /** What it and its model say that it can do, and cannot (contract: routing/abilities). */
+  readonly abilities: Abilities;
+  /** Those that it lacks and that decide where a call goes. */
+  readonly lacks: readonly Ability[];
+  /** Operations of its families that it does not serve. */
+  readonly unserved: ReadonlySet<string>;
   /** Its provider serves it until then, ms since the epoch (contract: routing/retired); null: no end is known. */
   readonly servedUntilMs: number | null;
 }

@@ -1,3 +1,4 @@
+import { abilityFields, chatAbilities } from '#lib/core/families/chat/abilities';
 import { providerTool, readChatAsk } from '#lib/core/families/chat/ask';
 import { chatEdits, injectsUsage } from '#lib/core/families/chat/edits';
 import { chatErrorIn, chatOutputBytes } from '#lib/core/families/chat/output';
@@ -24,6 +25,7 @@ export const chat: Family = {
       fields: {
         ...stateFields,
         ...storeFields,
+        ...abilityFields,
         model: {},
         stream: {},
         stream_options: { fields: { include_usage: {} } },
@@ -42,6 +44,7 @@ export const chat: Family = {
     ...storedOperations,
   ],
   readAsk: readChatAsk,
+  abilities: chatAbilities,
   edits: chatEdits,
   injectsUsage,
   upstreamPath: ownPath,

@@ -1,4 +1,5 @@
 import type { Refusal } from '#lib/core/errors';
+import type { Ability } from '#lib/core/facts/abilities';
 import type { JobFacts, JobReader } from '#lib/core/facts/job';
 import type { ResourceKind, ResourceReference, ResourceView, ShownResource } from '#lib/core/facts/resource';
 import type { ModelFacts, OfferFacts } from '#lib/core/facts/snapshot';
@@ -242,6 +243,9 @@ export interface BodyReader {
   readonly outputBytes: number;
 }
 
+/** By ability, whether a request of the family asks for it; absent: its requests never do. */
+export type AbilityReaders = Readonly<Partial<Record<Ability, (ask: Ask) => boolean>>>;
+
 /**
  * A protocol family: data plus small pure functions. It knows nothing of money, limits or workspaces.
  */
@@ -252,6 +256,8 @@ export interface Family {
   readonly streamsArrays?: boolean;
   /** Values out of the scanned body. @returns a refusal (`invalid_body`) for wrong types. */
   readAsk(raw: RawAsk): Ask | Refusal;
+  /** What its requests may ask of an offer beyond an answer (contract: routing/abilities); absent: nothing. */
+  readonly abilities?: AbilityReaders;
   /** The same for a body that is sent to something stored, and names no model; absent: nothing of it is needed. */
   readStored?(raw: RawAsk): Pick<Ask, 'references' | 'weight'> | Refusal;
   /**

@@ -1,5 +1,6 @@
 import type { OfferFacts } from '#lib/core/facts/snapshot';
 import type { Ask, Family, Operation } from '#lib/core/families/family';
+import { contentAbilities } from '#lib/core/families/generate-content/abilities';
 import { readContentAsk } from '#lib/core/families/generate-content/ask';
 import { contentEdits } from '#lib/core/families/generate-content/edits';
 import { countFields, generateFields } from '#lib/core/families/generate-content/fields';
@@ -80,6 +81,7 @@ export const generateContent: Family = {
   id: 'generate-content',
   operations,
   streamsArrays: true,
+  abilities: contentAbilities,
   readAsk: (raw) =>
     raw.operation.name === 'content.predictLongRunning' ? readPredictAsk(raw) : readContentAsk(raw),
   edits: contentEdits,

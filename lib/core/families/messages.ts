@@ -1,5 +1,6 @@
 import { budgetedEdits } from '#lib/core/families/edits';
 import { type Family, type Operation, ownPath } from '#lib/core/families/family';
+import { abilityFields, messagesAbilities } from '#lib/core/families/messages/abilities';
 import { providerTool, readCountAsk, readMessagesAsk } from '#lib/core/families/messages/ask';
 import { asksForHour } from '#lib/core/families/messages/cache-time';
 import { containerIn } from '#lib/core/families/messages/container';
@@ -23,6 +24,7 @@ const create: Operation = {
   budgeted: true,
   fields: {
     ...stateFields,
+    ...abilityFields,
     model: {},
     stream: {},
     max_tokens: {},
@@ -75,6 +77,7 @@ const ownEdits = budgetedEdits('max_tokens');
 export const messages: Family = {
   id: 'messages',
   operations: [create, countTokens],
+  abilities: messagesAbilities,
   readAsk: (raw) => (raw.operation.steps === 'count' ? readCountAsk(raw) : readMessagesAsk(raw)),
   edits: (ask, offer, budget, betas = '') => {
     const variant = variantOf(offer);

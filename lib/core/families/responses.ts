@@ -1,6 +1,7 @@
 import { budgetedEdits } from '#lib/core/families/edits';
 import { type Family, type Operation, ownPath } from '#lib/core/families/family';
 import { faultReader } from '#lib/core/families/reading/fault';
+import { responsesAbilities } from '#lib/core/families/responses/abilities';
 import { readResponsesAsk } from '#lib/core/families/responses/ask';
 import { breakFrame } from '#lib/core/families/responses/break-frame';
 import {
@@ -105,6 +106,7 @@ export const responses: Family = {
   id: 'responses',
   operations,
   readAsk: readResponsesAsk,
+  abilities: responsesAbilities,
   readStored: readItems,
   edits: budgetedEdits('max_output_tokens'),
   upstreamPath: ownPath,

@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { abilities } from '#lib/core/facts/abilities';
 import { storeFamilies, storeNames } from '#lib/core/facts/stores';
 import { familyIds } from '#lib/core/families/ids';
+import { offeredOperations } from '#lib/core/families/served';
 import { filePriceShape } from '#lib/core/schemas/price';
 import { simulatedAddress, simulatedProvider } from '#lib/core/simulated';
 
@@ -147,18 +149,38 @@ function isSimulated(address: z.output<typeof familyAddress>): boolean {
   return typeof address === 'object' && address.env === simulatedAddress;
 }
 
-const offer = z.strictObject({
-  provider: providerId,
-  upstreamModel: z.string().min(1).max(300),
-  families: z.array(family).min(1, 'names no family: list those in which the provider serves this model'),
-  price: filePriceShape.optional(),
-  /** The day on which its provider stops serving it (contract: routing/retired). */
-  retires: day.optional(),
-  outputBudgetField: z.enum(['max_tokens', 'max_completion_tokens']).optional(),
-  streamUsage: z.literal('never').optional(),
-  streamEnd: z.literal('none').optional(),
-  denyBetas: z.array(z.string().min(1)).default([]),
-});
+/** What is known to work, or not; what is left out is not known (contract: routing/abilities). */
+const abilitiesShape = z.partialRecord(
+  z.enum(abilities, { error: `is not an ability: use ${abilities.join(', ')}` }),
+  z.boolean('is neither true nor false'),
+);
+
+const offer = z
+  .strictObject({
+    provider: providerId,
+    upstreamModel: z.string().min(1).max(300),
+    families: z.array(family).min(1, 'names no family: list those in which the provider serves this model'),
+    price: filePriceShape.optional(),
+    /** The day on which its provider stops serving it (contract: routing/retired). */
+    retires: day.optional(),
+    outputBudgetField: z.enum(['max_tokens', 'max_completion_tokens']).optional(),
+    streamUsage: z.literal('never').optional(),
+    streamEnd: z.literal('none').optional(),
+    denyBetas: z.array(z.string().min(1)).default([]),
+    abilities: abilitiesShape.default({}),
+    /** Of the families of which it names one, only these; of others, all. */
+    operations: z.array(z.string()).max(50).default([]),
+  })
+  .refine((one) => one.operations.every((name) => offeredOperations(one.families).includes(name)), {
+    path: ['operations'],
+    error: ({ input }) => unknownOperation(input),
+  });
+
+function unknownOperation(given: unknown): string {
+  const read = z.object({ families: z.array(family) }).safeParse(given);
+  const known = offeredOperations(read.data?.families ?? familyIds);
+  return `names an operation that its families do not have: use ${known.join(', ')}`;
+}
 
 const tokens = z.int('is not a whole number of tokens').min(0).max(MOST);
 
@@ -179,6 +201,8 @@ const model = z.strictObject({
     .optional(),
   /** For each of its offers that does not have its own. */
   retires: day.optional(),
+  /** For each of its offers that does not say otherwise. */
+  abilities: abilitiesShape.default({}),
   offers: z.array(offer),
 });
 
@@ -211,5 +235,7 @@ export const storedAuthShape = auth;
 export const storedVariantsShape = variants;
 export type Auth = z.output<typeof auth>;
 export type Variants = z.output<typeof variants>;
+/** `model.abilities` and `offer.abilities` as stored: as in the file. */
+export const storedAbilitiesShape = abilitiesShape;
 /** `provider.credential_headers` as stored: as in the file. */
 export const storedCredentialHeadersShape = z.partialRecord(family, credentialHeader);

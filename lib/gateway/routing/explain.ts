@@ -77,7 +77,7 @@ export function explain(input: PlanInput): Explanation {
     candidates: found,
     skipped,
     timeLimits: timeLimitsOf(rules.policy, input.ask),
-    failure: found.length === 0 ? noTarget(input, rules, refused) : null,
+    failure: found.length === 0 ? noTarget(input, rules, refused).failure : null,
   };
 }
 

@@ -32,8 +32,8 @@ export function planPlaced(input: PlacedPlanInput): Plan {
   const timeLimits = timeLimitsOf(rules.policy, input.ask);
   const found = chosen(input, rules);
   return 'code' in found
-    ? { targets: [], attempts: 1, timeLimits, failure: found }
-    : { targets: [found], attempts: 1, timeLimits, failure: null };
+    ? { targets: [], attempts: 1, timeLimits, failure: found, unable: false }
+    : { targets: [found], attempts: 1, timeLimits, failure: null, unable: false };
 }
 
 function chosen(input: PlacedPlanInput, rules: Rules): Target | Refusal {

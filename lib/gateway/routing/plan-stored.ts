@@ -25,8 +25,8 @@ export function planStored(input: StoredPlanInput): Plan {
   const timeLimits = ask.operation.download ? { ...limits, totalMs: Number.POSITIVE_INFINITY } : limits;
   const target = targetAt(input);
   return 'code' in target
-    ? { targets: [], attempts: 1, timeLimits, failure: target }
-    : { targets: [target], attempts: 1, timeLimits, failure: null };
+    ? { targets: [], attempts: 1, timeLimits, failure: target, unable: false }
+    : { targets: [target], attempts: 1, timeLimits, failure: null, unable: false };
 }
 
 function targetAt({ resource, catalogue }: StoredPlanInput): Target | Refusal {

@@ -1,4 +1,5 @@
 import type { Pool, QueryResultRow } from 'pg';
+import { type Abilities, lackedBy } from '#lib/core/facts/abilities';
 import { readCloudKey } from '#lib/core/facts/cloud-key';
 import { type CredentialFacts, defaultCredential, noCredential } from '#lib/core/facts/credential';
 import { endOfDay } from '#lib/core/facts/retired';
@@ -12,11 +13,13 @@ import type {
 } from '#lib/core/facts/snapshot';
 import { storeNames } from '#lib/core/facts/stores';
 import { type FamilyId, familyIds } from '#lib/core/families/ids';
+import { unservedBy } from '#lib/core/families/served';
 import type { NamedPrice } from '#lib/core/metering/nested-prices';
 import {
   type Auth,
   type CredentialHeaderName,
   type StoredFamilies,
+  storedAbilitiesShape,
   storedAuthShape,
   storedCredentialHeadersShape,
   storedCredentialShape,
@@ -40,7 +43,7 @@ const modelRows = `
 /** Each offer in force with the newest price that is effective now. */
 const offerRows = `
   SELECT o.id, o.model_id, o.provider_id, o.upstream_model, o.families, o.output_budget_field,
-    o.stream_usage, o.stream_end, o.deny_betas, coalesce(o.retires, m.retires) AS retires, v.id AS price_id, v.price, v.effective_at
+    o.stream_usage, o.stream_end, o.deny_betas, o.abilities, m.abilities AS model_abilities, o.operations, coalesce(o.retires, m.retires) AS retires, v.id AS price_id, v.price, v.effective_at
   FROM offer o JOIN model m ON m.id = o.model_id LEFT JOIN LATERAL (
     SELECT id, price, effective_at FROM price_version WHERE offer_id = o.id AND effective_at <= now()
     ORDER BY effective_at DESC, created_at DESC, id DESC LIMIT 1
@@ -96,6 +99,9 @@ interface OfferRow {
   stream_usage: string | null;
   stream_end: string | null;
   deny_betas: string[] | null;
+  abilities: unknown;
+  model_abilities: unknown;
+  operations: string[] | null;
   retires: string | null;
   price_id: string | null;
   price: unknown;
@@ -131,6 +137,10 @@ function assembleCatalogue(
 }
 
 function offerOf(row: OfferRow, provider: ProviderFacts, sources: CatalogueSources): OfferFacts {
+  const abilities = {
+    ...abilitiesIn(row.model_abilities, sources),
+    ...abilitiesIn(row.abilities, sources),
+  };
   const budget = row.output_budget_field;
   return {
     id: row.id,
@@ -143,8 +153,18 @@ function offerOf(row: OfferRow, provider: ProviderFacts, sources: CatalogueSourc
     streamUsage: row.stream_usage === 'never' ? 'never' : null,
     streamEnd: row.stream_end === 'none' ? 'none' : null,
     denyBetas: row.deny_betas ?? [],
+    abilities,
+    lacks: lackedBy(abilities),
+    unserved: unservedBy(row.operations ?? [], row.families ?? []),
     servedUntilMs: row.retires === null ? null : endOfDay(row.retires),
   };
+}
+
+/** A row that cannot be read says nothing. */
+function abilitiesIn(stored: unknown, sources: CatalogueSources): Abilities {
+  const read = storedAbilitiesShape.safeParse(stored ?? {});
+  if (!read.success) sources.report?.(read.error);
+  return read.data ?? {};
 }
 
 function priceOf(row: OfferRow, sources: CatalogueSources): PriceVersion | null {

@@ -1,5 +1,6 @@
 import { joinCatalogues } from '#lib/control/catalogue/files';
 import type { CallDetail } from '#lib/control/operations/call/detail';
+import type { Abilities } from '#lib/core/facts/abilities';
 import { catalogueShape } from '#lib/core/schemas/catalogue';
 import { readDocument } from '#lib/core/schemas/document';
 import type { Asked } from '#tests/support/chat-call';
@@ -12,7 +13,8 @@ export type Link =
   | string
   | { readonly refused: true }
   | { readonly at: string; readonly name: string }
-  | { readonly retires: string; readonly name: string };
+  | { readonly retires: string; readonly name: string }
+  | { readonly abilities: Abilities; readonly name: string };
 export const refused: Link = { refused: true };
 
 /** Every offer costs the same: what a call is charged tells the answering offer's usage. */
@@ -39,7 +41,8 @@ export async function addChains(
       const { provider, upstreamModel } = placeOf(link, at, id);
       providers.set(provider.id, provider);
       const retires = typeof link === 'object' && 'retires' in link ? { retires: link.retires } : {};
-      return { provider: provider.id, upstreamModel, families: ['chat'], price, ...retires };
+      const abilities = typeof link === 'object' && 'abilities' in link ? { abilities: link.abilities } : {};
+      return { provider: provider.id, upstreamModel, families: ['chat'], price, ...retires, ...abilities };
     }),
   }));
   const text = JSON.stringify({ providers: [...providers.values()], models });
@@ -57,7 +60,8 @@ function placeOf(link: Link, at: number, model: string) {
     upstreamModel,
   });
   if (typeof link === 'string') return made(`${place}-${own}`, { env: 'SANDBOX_URL' }, link);
-  if ('retires' in link) return made(`${place}-${own}`, { env: 'SANDBOX_URL' }, link.name);
+  if ('retires' in link || 'abilities' in link)
+    return made(`${place}-${own}`, { env: 'SANDBOX_URL' }, link.name);
   return 'refused' in link
     ? made(`${place}-${own}`, 'http://127.0.0.1:1/v1', 'echo')
     : made(`${place}-${own}`, link.at, link.name);

@@ -13,6 +13,7 @@ const known: FoundModel = {
   contextTokens: 4000,
   maxOutputTokens: 400,
   input: ['text', 'image'],
+  abilities: {},
   price: { input: '2', cachedInput: '0.2', output: '8' },
   priceOf: 'acme',
 };

@@ -66,6 +66,9 @@ async function shippedCatalogue(): Promise<Catalogue> {
             streamEnd: null,
             denyBetas: [],
             servedUntilMs: null,
+            abilities: {},
+            lacks: [],
+            unserved: new Set(),
           },
         ];
       }),

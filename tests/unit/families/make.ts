@@ -44,6 +44,9 @@ export function makeOffer(part: Partial<OfferFacts> = {}): OfferFacts {
     streamUsage: null,
     streamEnd: null,
     denyBetas: [],
+    abilities: {},
+    lacks: [],
+    unserved: new Set(),
     servedUntilMs: null,
     ...part,
   };

@@ -42,7 +42,7 @@ export function plannedCall(
     family,
     snapshot: snapshotOf(),
     ask,
-    plan: { targets, attempts: 4, timeLimits: { ...limits, firstByteMs }, failure: null },
+    plan: { targets, attempts: 4, timeLimits: { ...limits, firstByteMs }, failure: null, unable: false },
     catalogue: catalogueOf(...targets.map(({ model }) => model)),
   });
 }

@@ -3,6 +3,7 @@ import type { ListedModel } from '#lib/control/catalogue/list';
 import { rateUnits } from '#lib/control/catalogue/price-table';
 import { pageOf } from '#lib/control/operations/field/paging';
 import { tableLines } from '#lib/control/operations/text';
+import { storedAbilitiesShape } from '#lib/core/schemas/catalogue';
 
 const perMillion = z.string().nullable().describe('Dollars per million tokens; null: no such price.');
 const band = z.object({
@@ -33,6 +34,10 @@ const offer = z.object({
   providerName: z.string(),
   upstreamModel: z.string().describe('The name of the model at the provider.'),
   families: z.array(z.string()).describe('The protocols in which it is offered.'),
+  abilities: storedAbilitiesShape.describe(
+    'What it can do, and cannot: {"tools": true, "images": false}; what is left out is not known.',
+  ),
+  unserved: z.array(z.string()).describe('Operations of its protocols that it does not serve.'),
   price: price.nullable().describe('null: the offer is never routed to.'),
   available: z.boolean(),
   why: z.string().nullable().describe('Why it is not available; null: it is.'),

@@ -6,8 +6,8 @@ import { fetchList, listPlaceOf } from '#lib/control/providers/fetch-list';
 import { KnownModels, slugFor } from '#lib/control/providers/known';
 import { familiesFor, type ListedEntry } from '#lib/control/providers/model-list';
 import type { CredentialFacts } from '#lib/core/facts/credential';
-import type { Catalogue, ProviderFacts } from '#lib/core/facts/snapshot';
-import { storedFamiliesShape } from '#lib/core/schemas/catalogue';
+import type { Catalogue, ModelFacts, ProviderFacts } from '#lib/core/facts/snapshot';
+import { storedAbilitiesShape, storedFamiliesShape } from '#lib/core/schemas/catalogue';
 import { filePriceShape } from '#lib/core/schemas/price';
 
 const tokens = z.int().nullable();
@@ -22,6 +22,9 @@ const found = z.object({
   contextTokens: tokens.describe('Maximum tokens of input and output together; null: unknown.'),
   maxOutputTokens: tokens.describe('Maximum tokens of one answer; null: unknown.'),
   input: z.array(z.string()).nullable().describe('Input that it accepts; null: unknown.'),
+  abilities: storedAbilitiesShape.describe(
+    'What it can do here, and cannot, as the catalogue or the list says; what is left out is not known.',
+  ),
   price: filePriceShape
     .nullable()
     .describe('A price of this model in the catalogue, as in a file; null: give one.'),
@@ -158,8 +161,14 @@ function foundIn(
       contextTokens: stored?.contextTokens ?? entry.contextTokens,
       maxOutputTokens: stored?.maxOutputTokens ?? entry.maxOutputTokens,
       input: stored ? [...stored.input] : entry.input && [...entry.input],
+      abilities: { ...entry.abilities, ...ownAbilities(stored, provider) },
       price: price?.price ?? null,
       priceOf: price?.provider ?? null,
     };
   });
+}
+
+/** What the catalogue says of the offer that the provider has already. */
+function ownAbilities(stored: ModelFacts | undefined, { id }: ProviderFacts) {
+  return stored?.offers.find(({ provider }) => provider.id === id)?.abilities;
 }

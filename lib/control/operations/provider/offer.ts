@@ -13,7 +13,13 @@ import { noProvider, providerField } from '#lib/control/operations/provider/cred
 import { badInput, conflict, quoted } from '#lib/control/operations/refusal';
 import { slugFor } from '#lib/control/providers/known';
 import { familiesFor, readModelList } from '#lib/control/providers/model-list';
-import { type CatalogueFile, catalogueShape, type FileModel, inputKinds } from '#lib/core/schemas/catalogue';
+import {
+  type CatalogueFile,
+  catalogueShape,
+  type FileModel,
+  inputKinds,
+  storedAbilitiesShape,
+} from '#lib/core/schemas/catalogue';
 import { FileRefused } from '#lib/core/schemas/document';
 import { filePriceShape } from '#lib/core/schemas/price';
 import { newRowId } from '#lib/platform/data/row-id';
@@ -35,6 +41,9 @@ const wantedModel = z.strictObject({
     .boolean()
     .optional()
     .describe('Its output may include reasoning that the client does not see.'),
+  abilities: storedAbilitiesShape
+    .optional()
+    .describe('What it can do here, and cannot; what is left out is not known, and calls may try.'),
   price: filePriceShape.optional().describe('As in a catalogue file: dollars as decimal strings.'),
   free: z.literal(true).optional().describe('Instead of a price: calls cost nothing.'),
 });
@@ -149,12 +158,26 @@ function fileModelOf(one: WantedModel, at: number, { id, spoken, stored, names }
     input: ['text'],
     output: outputOf(families),
     reasoning: false,
+    abilities: {},
   };
   const { upstreamModel } = one;
   const price = priceOf(one, at, offer);
   const kept = offer ? keptFacts(offer) : { denyBetas: [] };
   return checked(
-    { ...facts, ...given, offers: [{ ...kept, provider: id, upstreamModel, families, price }] },
+    {
+      ...facts,
+      ...given,
+      offers: [
+        {
+          ...kept,
+          provider: id,
+          upstreamModel,
+          families,
+          price,
+          ...(one.abilities && { abilities: one.abilities }),
+        },
+      ],
+    },
     at,
   );
 }
@@ -189,9 +212,14 @@ function refuseSharedFacts(
 
 /** What only files set, of an offer that exists. */
 function keptFacts({ facts }: StoredOffer): object {
-  const { outputBudgetField, streamUsage, streamEnd, denyBetas, retires } = facts;
+  const { outputBudgetField, streamUsage, streamEnd, denyBetas, retires, abilities, operations } = facts;
   const set = Object.entries({ outputBudgetField, streamUsage, streamEnd, retires });
-  return { denyBetas, ...Object.fromEntries(set.filter(([, value]) => value !== null)) };
+  return {
+    denyBetas,
+    abilities,
+    operations,
+    ...Object.fromEntries(set.filter(([, value]) => value !== null)),
+  };
 }
 
 /** @throws ControlRefused if there is none, or two. */

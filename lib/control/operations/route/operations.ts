@@ -12,7 +12,6 @@ import type { KeySnapshot, Policy } from '#lib/core/facts/snapshot';
 import { type FamilyId, familyIds } from '#lib/core/families/ids';
 import { formatUsd } from '#lib/core/money';
 import { parsePolicy, policyShape } from '#lib/core/schemas/policy';
-import { isTextProtocol } from '#lib/core/translation/conversation';
 import { type Candidate, explain } from '#lib/gateway/routing/explain';
 import { resolveName, resolveNames } from '#lib/gateway/routing/names/resolve';
 import { limitsOfModel } from '#lib/gateway/routing/pure/time-limits';
@@ -96,7 +95,7 @@ export const explainRoute = read({
     const ask = resolveNames(own, family.id, snapshot, catalogue);
     if ('code' in ask) throw badInput('body', ask.message);
     const { processes, of: healthOf } = await context.health();
-    const request = isTextProtocol(family.id) ? new ClientRequest(family.id, () => ask.scan.body) : null;
+    const request = ClientRequest.of(family.id, ask);
     const { candidates, skipped, timeLimits, failure } = explain({
       ask,
       family: family.id,

@@ -1,3 +1,4 @@
+import { abilityFields } from '#lib/core/families/generate-content/abilities';
 import { referenceFields } from '#lib/core/families/generate-content/references';
 import type { FieldSpec } from '#lib/core/families/scan';
 
@@ -11,6 +12,7 @@ export const generateFields: FieldSpec = {
   generationConfig: {
     aliases: ['generation_config'],
     fields: {
+      ...abilityFields,
       maxOutputTokens: { aliases: ['max_output_tokens'] },
       candidateCount: { aliases: ['candidate_count'] },
     },

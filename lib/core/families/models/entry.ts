@@ -1,3 +1,4 @@
+import { abilitiesOf } from '#lib/core/facts/abilities';
 import type { ModelFacts } from '#lib/core/facts/snapshot';
 import type { Rates } from '#lib/core/metering/price-list';
 
@@ -11,6 +12,7 @@ const DECIMALS = 15;
  */
 export function sharedEntry(model: ModelFacts): object {
   const price = model.offers.find((offer) => offer.price !== null)?.price;
+  const known = abilitiesOf(model.offers);
   return {
     id: model.id,
     object: 'model',
@@ -27,6 +29,7 @@ export function sharedEntry(model: ModelFacts): object {
       input_modalities: modalities(model.input),
       output_modalities: modalities(model.output),
     },
+    ...(Object.keys(known).length > 0 && { abilities: known }),
     ...(price ? { pricing: pricingOf(price.price.base) } : {}),
   };
 }

@@ -1,4 +1,5 @@
 import { stateFields } from '#lib/core/families/reading/stored-state';
+import { abilityFields } from '#lib/core/families/responses/abilities';
 import { keptOfItem } from '#lib/core/families/responses/references';
 import type { FieldSpec } from '#lib/core/families/scan';
 
@@ -16,6 +17,7 @@ const tool: FieldSpec = { type: { only: providerTool }, model: once, container: 
 /** What the gateway reads of a request that creates a response (contract: body/guarded-names). */
 export const createFields: FieldSpec = {
   ...stateFields,
+  ...abilityFields,
   model: {},
   stream: {},
   background: {},

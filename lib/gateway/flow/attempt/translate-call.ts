@@ -2,6 +2,7 @@ import { isRefusal } from '#lib/core/errors';
 import type { Ask, Operation } from '#lib/core/families/family';
 import { familyOf } from '#lib/core/families/index';
 import { scan } from '#lib/core/families/scan';
+import { writtenOperation } from '#lib/core/families/served';
 import {
   type AnswerFacts,
   isTextProtocol,
@@ -35,14 +36,6 @@ export interface TranslatedCall {
   /** The attempt gave no answer that is translated. */
   abandon(): void;
 }
-
-/** The operations by which a protocol is called when its requests are written here. */
-const operations: Readonly<Record<TextProtocol, { readonly whole: string; readonly stream: string }>> = {
-  chat: { whole: 'chat.create', stream: 'chat.create' },
-  responses: { whole: 'responses.create', stream: 'responses.create' },
-  messages: { whole: 'messages.create', stream: 'messages.create' },
-  'generate-content': { whole: 'content.generate', stream: 'content.stream' },
-};
 
 /** Headers of the client that mean the same to every protocol. */
 const common = ['user-agent', 'traceparent', 'idempotency-key'];
@@ -103,7 +96,7 @@ const untranslatable: Unreadable = { field: '', message: 'Requests of this kind 
 function sentCall(call: PlannedCall, to: TextProtocol, written: Written): SentCall | Unreadable {
   const { ask, snapshot, arrival } = call;
   const family = familyOf(to);
-  const name = operations[to][ask.stream ? 'stream' : 'whole'];
+  const name = writtenOperation(to, ask.stream);
   const operation = family?.operations.find((one) => one.name === name);
   if (!family || !operation) throw new Error(`${to} has no operation ${name}`);
   const read = readWritten(written.body, operation, { model: ask.model }, family.readAsk);

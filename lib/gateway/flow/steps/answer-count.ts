@@ -17,8 +17,9 @@ export function isEstimated(runtime: Runtime, call: AskedCall): boolean {
   const model = runtime.catalogue().models.get(ask.model);
   if (!model) return false;
   const nowMs = runtime.clock.now();
-  const callable = (translates: boolean) => callableFamilies(model, translates, nowMs).has(family.id);
-  return !callable(false) && callable(true);
+  const counting = model.offers.filter(({ unserved }) => !unserved.has(ask.operation.name));
+  if (callableFamilies({ ...model, offers: counting }, false, nowMs).has(family.id)) return false;
+  return callableFamilies(model, true, nowMs).has(family.id);
 }
 
 /** Answers a count with an estimate, in the client's own form. */

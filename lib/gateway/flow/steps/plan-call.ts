@@ -1,4 +1,4 @@
-import { isTextProtocol } from '#lib/core/translation/conversation';
+import { Refused } from '#lib/core/errors';
 import {
   type AskedCall,
   conversationOf,
@@ -14,8 +14,8 @@ import { plan } from '#lib/gateway/routing/pure/plan';
 import { ClientRequest } from '#lib/gateway/translation/pure/client-request';
 
 /**
- * Where the call may go. Pure; a plan without targets keeps its refusal, which is answered only after admission
- * (contract: admission/claim). `X-No-Fallback: true` leaves one target (contract: routing/no-fallback), and so does
+ * Where the call may go. A plan without targets keeps its refusal, which is answered only after admission
+ * (contract: admission/claim), except if no offer can do what the request asks (contract: admission/abilities). `X-No-Fallback: true` leaves one target (contract: routing/no-fallback), and so does
  * what a provider keeps.
  */
 export function planCall(runtime: Runtime, call: AskedCall): PlannedCall {
@@ -23,7 +23,7 @@ export function planCall(runtime: Runtime, call: AskedCall): PlannedCall {
   const catalogue = runtime.catalogue();
   const conversation = conversationOf(call);
   const nowMs = runtime.clock.now();
-  const clientRequest = isTextProtocol(family.id) ? new ClientRequest(family.id, () => ask.scan.body) : null;
+  const clientRequest = ClientRequest.of(family.id, ask);
   const planned = plan({
     ask,
     family: family.id,
@@ -44,6 +44,7 @@ export function planCall(runtime: Runtime, call: AskedCall): PlannedCall {
     untranslatable: (target) => clientRequest?.misfit(target) ?? null,
     noFallback: call.arrival.headers['x-no-fallback']?.trim().toLowerCase() === 'true',
   });
+  if (planned.unable && planned.failure) throw new Refused(planned.failure);
   return extendCall(call, { plan: planned, catalogue, clientRequest });
 }
 

@@ -1,9 +1,11 @@
 import { type Refusal, refusal } from '#lib/core/errors';
+import { abilityWords } from '#lib/core/facts/abilities';
 import type { Keeper } from '#lib/core/facts/credential';
 import { isRetired, retirementDay } from '#lib/core/facts/retired';
 import type { Catalogue, ModelFacts, OfferFacts } from '#lib/core/facts/snapshot';
 import { type FamilyId, familyIds } from '#lib/core/families/ids';
 import { formatUsd } from '#lib/core/money';
+import type { Asked } from '#lib/gateway/routing/pure/asked';
 import { keepersOf, poolOf } from '#lib/gateway/routing/pure/pool';
 import { ratesAt } from '#lib/gateway/routing/pure/rates';
 import type { Rules } from '#lib/gateway/routing/pure/rules';
@@ -24,7 +26,9 @@ export type WhyOffer =
   | 'output_price'
   | 'pinned'
   | 'nested'
-  | 'tier';
+  | 'tier'
+  | 'operation'
+  | 'ability';
 
 /** The properties of a request and its policy that offers must meet. */
 export interface OfferNeeds {
@@ -40,6 +44,8 @@ export interface OfferNeeds {
   readonly pinned: Keeper | null;
   /** ms since the epoch: offers that have retired by then are left out. */
   readonly nowMs: number;
+  /** What the request asks of an offer. */
+  readonly asked: Asked;
 }
 
 /** Whether an offer can be routed to in at least one of its families. */
@@ -151,6 +157,10 @@ export function describeOffer(why: WhyOffer, offer: OfferFacts, wanted: OfferNee
       return 'the call is bound to another provider, which stores its state';
     case 'nested':
       return 'does not offer every model that the request names inside its body';
+    case 'operation':
+      return `does not serve ${wanted.asked.operationAt(offer)}`;
+    case 'ability':
+      return `cannot do what the request asks: ${abilityWords(wanted.asked.lackedBy(offer))}`;
     case 'tier':
       return `has no price for service tier "${shortTier(tier)}" (it has ${tiersOf([offer]).join(', ')})`;
   }

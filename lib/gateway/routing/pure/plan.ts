@@ -8,6 +8,7 @@ import { coversTier, tierOf } from '#lib/core/metering/service-tier';
 import type { Unreadable } from '#lib/core/translation/conversation';
 import type { OfferHealth } from '#lib/gateway/routing/health';
 import { arrange } from '#lib/gateway/routing/pure/arrange';
+import { Asked, type UnableOffer, unableToServe } from '#lib/gateway/routing/pure/asked';
 import {
   describeOffer,
   exclude,
@@ -79,14 +80,19 @@ export function plan(input: PlanInput): Plan {
     targets,
     attempts: most,
     timeLimits: timeLimitsOf(rules.policy, input.ask),
-    failure: targets.length === 0 ? noTarget(input, rules, refused) : null,
+    ...(targets.length === 0 ? noTarget(input, rules, refused) : reached),
   };
 }
+
+/** Why a plan has no target. */
+type Failed = Pick<Plan, 'failure' | 'unable'>;
 
 /** Why the request cannot be written for a target; null: it can, or need not be. */
 export function misfitOf(input: PlanInput, target: Target): Unreadable | null {
   return target.family === input.family ? null : (input.untranslatable?.(target) ?? null);
 }
+
+const reached: Failed = { failure: null, unable: false };
 
 /** How many targets this call may try. */
 export function attemptsOf(input: PlanInput, rules: Rules): number {
@@ -136,6 +142,7 @@ export function wantedOf(input: PlanInput, rules: Rules): OfferNeeds {
     tier: tierOf(ask.serviceTier),
     pinned: input.pinned ?? null,
     nowMs,
+    asked: new Asked(ask, family),
   };
 }
 
@@ -171,12 +178,13 @@ function fromModel(
  */
 function outOfReach(
   { pinned, ask, catalogue, nowMs }: PlanInput,
-  { tier }: OfferNeeds,
+  { tier, asked }: OfferNeeds,
   offer: OfferFacts,
 ): WhyOffer | null {
   if (pinned && offer.provider.id !== pinned.providerId) return 'pinned';
   if (ask.nested && !nestedAt(ask.nested, offer.provider.id, catalogue, nowMs)) return 'nested';
-  return tier === null || (offer.price && coversTier(offer.price.price, tier)) ? null : 'tier';
+  if (tier !== null && !(offer.price && coversTier(offer.price.price, tier))) return 'tier';
+  return asked.whyNot(offer);
 }
 
 function asideLast(input: PlanInput, offers: readonly OfferFacts[]): readonly OfferFacts[] {
@@ -226,10 +234,19 @@ export function targetOf(input: PlanInput, offer: OfferFacts): Target | null {
  * else 502, named after what the closest offer lacks: a wrong address, else a missing one.
  * @param refused why the request cannot be written for an offer that could be called otherwise; null: there is none.
  */
-export function noTarget(input: PlanInput, rules: Rules, refused: Unreadable | null): Refusal {
-  const slug = input.ask.model;
-  if (refused) return noTranslation(input, refused);
+export function noTarget(input: PlanInput, rules: Rules, refused: Unreadable | null): Failed {
+  if (refused) return { failure: noTranslation(input, refused), unable: false };
   const wanted = wantedOf(input, rules);
+  const unable: UnableOffer[] = [];
+  const failure = nowhere(input, wanted, unable);
+  return unable.length > 0
+    ? { failure: unableToServe(input.ask.model, wanted.asked, unable), unable: true }
+    : { failure, unable: false };
+}
+
+/** @param unable gets the offers that could be called but for what the request asks. */
+function nowhere(input: PlanInput, wanted: OfferNeeds, unable: UnableOffer[]): Refusal {
+  const slug = input.ask.model;
   const reasons: string[] = [];
   const whys = new Set<WhyOffer>();
   const withoutTier: OfferFacts[] = [];
@@ -238,9 +255,10 @@ export function noTarget(input: PlanInput, rules: Rules, refused: Unreadable | n
   let lacksNested = false;
   let unpriced = 0;
   let others = 0;
-  candidates(input, rules, {
+  candidates(input, wanted.rules, {
     offer: (why, model, offer) => {
       whys.add(why);
+      if (why === 'operation' || why === 'ability') unable.push({ offer, why });
       if (why === 'tier') withoutTier.push(offer);
       if (why === 'unpriced') unpriced += 1;
       else if (why !== 'family') others += 1;

@@ -56,4 +56,6 @@ export interface Plan {
   readonly attempts: number;
   readonly timeLimits: TimeLimits;
   readonly failure: Refusal | null;
+  /** It failed because no offer can do what the request asks, which is answered before anything is claimed. */
+  readonly unable: boolean;
 }

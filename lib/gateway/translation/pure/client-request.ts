@@ -1,3 +1,5 @@
+import type { Ask } from '#lib/core/families/family';
+import type { FamilyId } from '#lib/core/families/ids';
 import { type JsonObject, objectIn, parseJson } from '#lib/core/families/reading/json';
 import {
   type Conversation,
@@ -29,6 +31,11 @@ export class ClientRequest {
   readonly #bytes: () => Uint8Array;
   #read: { readonly conversation: Conversation; readonly echo: JsonObject } | Unreadable | null = null;
   #echo: JsonObject = {};
+
+  /** The request of a call; null: calls of its family are never translated. */
+  static of(family: FamilyId, { scan }: Pick<Ask, 'scan'>): ClientRequest | null {
+    return isTextProtocol(family) ? new ClientRequest(family, () => scan.body) : null;
+  }
 
   /** @param bytes the body, which was found to be a JSON object. */
   constructor(protocol: TextProtocol, bytes: () => Uint8Array) {

@@ -64,7 +64,8 @@ models:
     maxOutputTokens: 400
     input: [text, image]
     output: [text]
-    offers: [{ provider: acme, upstreamModel: echo, families: [chat], price: { input: "2", cachedInput: "0.2", output: "8" } }]
+    abilities: { tools: true }
+    offers: [{ provider: acme, upstreamModel: echo, families: [chat], abilities: { schemas: false }, operations: [chat.create], price: { input: "2", cachedInput: "0.2", output: "8" } }]
 `;
 
 beforeAll(async () => {
@@ -177,6 +178,7 @@ describe('discovery (contract: control-plane/discover-models)', () => {
       known: true,
       name: 'Acme Large',
       kind: 'text',
+      abilities: {},
       families: ['chat'],
       contextTokens: 4000,
       maxOutputTokens: 400,
@@ -316,7 +318,12 @@ describe('offering models (contract: control-plane/offer-models)', () => {
   it('adds new models with a price or free of charge, and a real call works', async () => {
     const done = await offer(
       'ollama',
-      { upstreamModel: 'echo', slug: 'local/echo', price: { input: '0.5', output: '1.5' } },
+      {
+        upstreamModel: 'echo',
+        slug: 'local/echo',
+        price: { input: '0.5', output: '1.5' },
+        abilities: { tools: true, images: false },
+      },
       { upstreamModel: 'mini', free: true, contextTokens: 4096, maxOutputTokens: 256, name: 'Mini' },
       { upstreamModel: 'text-embed', free: true },
     );
@@ -325,6 +332,7 @@ describe('offering models (contract: control-plane/offer-models)', () => {
     expect(catalogue.models.get('local/echo')).toMatchObject({
       contextTokens: 131_072,
       maxOutputTokens: 8_192,
+      offers: [{ abilities: { tools: true, images: false }, lacks: ['images'] }],
     });
     expect(catalogue.models.get('ollama/mini')).toMatchObject({ name: 'Mini', contextTokens: 4096 });
     expect(catalogue.models.get('ollama/text-embed')).toMatchObject({ output: ['embedding'] });
@@ -469,6 +477,7 @@ describe('the shipped catalogue and what was added (contract: operations/catalog
     const file = await exported();
     expect(file).not.toMatch(/sk-|sealed/);
     expect(file).toContain('credential: none');
+    for (const said of ['tools: true', 'schemas: false', '- chat.create']) expect(file).toContain(said);
     const empty = hostOf(elsewhere);
     await apply(file, empty);
     expect(await exported(empty)).toBe(file);

@@ -13,6 +13,7 @@ describe('a list of models (contract: control-plane/discover-models)', () => {
       contextTokens: null,
       maxOutputTokens: null,
       input: null,
+      abilities: {},
     });
     expect(only({ id: 'qwen', max_model_len: 32768 })).toMatchObject({ contextTokens: 32768 });
     expect(
@@ -34,6 +35,26 @@ describe('a list of models (contract: control-plane/discover-models)', () => {
       maxOutputTokens: 5,
     });
     expect(only({ id: 'm', meta: { n_ctx_train: 4096 } })).toMatchObject({ contextTokens: 4096 });
+  });
+
+  it('says what models can do, where it says so (contract: control-plane/discover-models)', () => {
+    const can = (row: object) => only({ id: 'm', ...row })?.abilities;
+    expect(can({ capabilities: { function_calling: true, vision: false, completion_chat: true } })).toEqual({
+      tools: true,
+      images: false,
+    });
+    expect(can({ capabilities: { pdf_input: { supported: true }, thinking: { supported: false } } })).toEqual(
+      {
+        pdf: true,
+        thinking: false,
+      },
+    );
+    expect(can({ supported_parameters: ['tools', 'structured_outputs', 'seed'] })).toEqual({
+      tools: true,
+      schemas: true,
+    });
+    expect(can({ capabilities: ['tool_use'], thinking: true })).toEqual({ tools: true, thinking: true });
+    expect(can({ capabilities: 'all', thinking: 'yes' })).toEqual({});
   });
 
   it('is read in the form of Anthropic, page by page', () => {
