@@ -1,7 +1,7 @@
 'use server';
 
-import { ownAction } from '#lib/console/own-account';
 import { anonymousAction } from '#lib/console/anonymous-action';
+import { ownAction } from '#lib/console/own-account';
 import { acceptInvitation, joinByInvitation } from '#lib/control/operations/invitation/accept';
 import { linkLimits } from '#lib/platform/throttle/limits';
 

@@ -238,9 +238,12 @@ function proposalLines({
   ];
 }
 
-function effectText(kind: ProposalKind, { calls, charged, preview, difference, apart }: PriceEffect): string {
-  if (calls + apart === 0) return 'no charged calls in the last 7 days';
-  const rest = apart === 0 ? '' : `; ${apart} calls cannot be priced again`;
+function effectText(
+  kind: ProposalKind,
+  { calls, charged, preview, difference, unpriced }: PriceEffect,
+): string {
+  if (calls + unpriced === 0) return 'no charged calls in the last 7 days';
+  const rest = unpriced === 0 ? '' : `; ${unpriced} calls cannot be priced again`;
   const were = `${calls} calls in the last 7 days were charged $${charged}`;
   if (kind === 'retirement' || kind === 'withdrawal') return were + rest;
   const sign = difference.startsWith('-') ? '-' : '+';

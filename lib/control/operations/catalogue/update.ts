@@ -101,7 +101,7 @@ async function readFrom({ store, pools }: Context<'gateway'>, address: string): 
   const reached = own ?? pools;
   try {
     const text = await fetchTable(address, {
-      dispatcher: (origin, connectMs) => (reached ?? createPools()).stranger(origin, connectMs),
+      dispatcher: (origin, connectMs) => (reached ?? createPools()).untrusted(origin, connectMs),
     });
     await keepTable(store.query, readTable(text), address);
     return null;

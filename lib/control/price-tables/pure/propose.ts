@@ -419,9 +419,18 @@ function newOffer({ provider, slug, families, own, lead }: NewOffer, stored: Sto
           ? ['scores']
           : ['text'],
     reasoning: own.some(({ entry }) => entry.reasoning),
+    abilities: {},
     ...(released !== null && { released }),
   };
-  const offer: FileOffer = { provider, upstreamModel, families, price: listed, denyBetas: [] };
+  const offer: FileOffer = {
+    provider,
+    upstreamModel,
+    families,
+    price: listed,
+    denyBetas: [],
+    abilities: {},
+    operations: [],
+  };
   const model: FileModel = { ...facts, offers: [offer] };
   const free = (price.base.input ?? 0n) === 0n && (price.base.output ?? 0n) === 0n && !price.base.request;
   const place = { provider, model: slug, upstreamModel };

@@ -23,7 +23,10 @@ function catalogue(offers: Record<string, Given>): StoredCatalogue {
   });
   const rows = Object.entries(offers).map(([upstreamModel, given], position): [string, StoredOffer] => {
     const { slug = `openai/${upstreamModel}`, price = { input: '2', output: '8' }, retires = null } = given;
-    const nothing = { outputBudgetField: null, streamUsage: null, streamEnd: null, denyBetas: [] };
+    const nothing = {
+      ...{ outputBudgetField: null, streamUsage: null, streamEnd: null, denyBetas: [] },
+      ...{ abilities: {}, operations: [] },
+    };
     return [
       `${slug} openai`,
       {
@@ -38,7 +41,7 @@ function catalogue(offers: Record<string, Given>): StoredCatalogue {
   });
   const model = (id: string, aliases: string[] = []) => ({
     ...{ id, name: id, aliases, contextTokens: 1000, maxOutputTokens: 100, reasoning: false },
-    ...{ input: ['text' as const], output: ['text' as const] },
+    ...{ input: ['text' as const], output: ['text' as const], abilities: {} },
   });
   return {
     providers: new Map([
