@@ -72,6 +72,7 @@ export const ModelName = {
   StoredAnswer: 'StoredAnswer',
   Provider: 'Provider',
   Credential: 'Credential',
+  OwnKey: 'OwnKey',
   CredentialTest: 'CredentialTest',
   Model: 'Model',
   Offer: 'Offer',
@@ -456,6 +457,25 @@ export const CredentialScalarFieldEnum = {
 export type CredentialScalarFieldEnum = (typeof CredentialScalarFieldEnum)[keyof typeof CredentialScalarFieldEnum]
 
 
+export const OwnKeyScalarFieldEnum = {
+  id: 'id',
+  workspaceId: 'workspaceId',
+  providerId: 'providerId',
+  name: 'name',
+  secret: 'secret',
+  pending: 'pending',
+  use: 'use',
+  models: 'models',
+  address: 'address',
+  createdBy: 'createdBy',
+  createdAt: 'createdAt',
+  testedAt: 'testedAt',
+  failure: 'failure'
+} as const
+
+export type OwnKeyScalarFieldEnum = (typeof OwnKeyScalarFieldEnum)[keyof typeof OwnKeyScalarFieldEnum]
+
+
 export const CredentialTestScalarFieldEnum = {
   providerId: 'providerId',
   name: 'name',
@@ -832,6 +852,7 @@ export const UsageQuarterScalarFieldEnum = {
   characters: 'characters',
   audioMs: 'audioMs',
   costNano: 'costNano',
+  ownListNano: 'ownListNano',
   latency: 'latency',
   firstByte: 'firstByte'
 } as const
@@ -872,6 +893,7 @@ export const UsageQuarterCountedScalarFieldEnum = {
   characters: 'characters',
   audioMs: 'audioMs',
   costNano: 'costNano',
+  ownListNano: 'ownListNano',
   latency: 'latency',
   firstByte: 'firstByte'
 } as const
@@ -913,6 +935,7 @@ export const UsageDayScalarFieldEnum = {
   characters: 'characters',
   audioMs: 'audioMs',
   costNano: 'costNano',
+  ownListNano: 'ownListNano',
   latency: 'latency',
   firstByte: 'firstByte'
 } as const

@@ -17,7 +17,8 @@ export function isEstimated(runtime: Runtime, call: AskedCall): boolean {
   const model = runtime.catalogue().models.get(ask.model);
   if (!model) return false;
   const nowMs = runtime.clock.now();
-  const callable = (translates: boolean) => callableFamilies(model, translates, nowMs).has(family.id);
+  const callable = (translates: boolean) =>
+    callableFamilies(model, translates, nowMs, call.snapshot.ownKeys).has(family.id);
   return !callable(false) && callable(true);
 }
 
