@@ -2,6 +2,9 @@ import { lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
+/** Within Azure, this public address is the host of the machine, which has its secrets. */
+const azureHost = '168.63.129.16';
+
 /**
  * Whether an IP address, IPv6 with or without its brackets, is not one of the public internet: of this machine, of a
  * private network, reserved, or one that leads to an IPv4 address inside another. Nobody outside may direct the
@@ -11,7 +14,7 @@ export function isPrivateAddress(address: string): boolean {
   const bare = address.replace(/^\[|\]$/g, '');
   if (!ipaddr.isValid(bare)) return false;
   const read = ipaddr.process(bare);
-  if (read.range() !== 'unicast') return true;
+  if (read.range() !== 'unicast' || read.toString() === azureHost) return true;
   // Of IPv6, only 2000::/3 is in use on the public internet.
   return read instanceof ipaddr.IPv6 && ((read.parts[0] ?? 0) & 0xe000) !== 0x2000;
 }
