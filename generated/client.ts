@@ -147,6 +147,11 @@ export type Provider = Prisma.ProviderModel
  */
 export type Credential = Prisma.CredentialModel
 /**
+ * Model OwnKey
+ * A credential that a workspace stored for a provider (docs/contract/own-keys.md).
+ */
+export type OwnKey = Prisma.OwnKeyModel
+/**
  * Model CredentialTest
  * How the latest test of a credential ended; also of "default", whose secret is in the provider's row.
  */

@@ -423,6 +423,7 @@ export const ModelName = {
   StoredAnswer: 'StoredAnswer',
   Provider: 'Provider',
   Credential: 'Credential',
+  OwnKey: 'OwnKey',
   CredentialTest: 'CredentialTest',
   Model: 'Model',
   Offer: 'Offer',
@@ -487,7 +488,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "session" | "accountToken" | "operatorLink" | "secretPrint" | "linkedAccount" | "mail" | "workspace" | "formerSlug" | "member" | "savedView" | "alert" | "webhook" | "webhookDelivery" | "invitation" | "invitationLink" | "apiKey" | "managementKey" | "storedAnswer" | "provider" | "credential" | "credentialTest" | "model" | "offer" | "priceVersion" | "policy" | "policyDraft" | "call" | "callContent" | "ledgerLine" | "promo" | "promoMark" | "ledgerDay" | "ledgerCheck" | "openQuarter" | "closedSpend" | "journalPosition" | "settledApart" | "journalSince" | "owner" | "lease" | "hold" | "openCall" | "change" | "changeHead" | "seenTime" | "audit" | "spendMinute" | "usageQuarter" | "usageQuarterCounted" | "usageDay" | "usageSpan" | "resource" | "job" | "adjustment" | "topUp" | "payer" | "fleetDuty" | "priceTable" | "dismissedProposal" | "statusDay" | "incident" | "incidentUpdate" | "announcement" | "lostUsage" | "autoTopUp" | "stripeEvent" | "limitGrant" | "limitSlot" | "limitTurn"
+    modelProps: "user" | "session" | "accountToken" | "operatorLink" | "secretPrint" | "linkedAccount" | "mail" | "workspace" | "formerSlug" | "member" | "savedView" | "alert" | "webhook" | "webhookDelivery" | "invitation" | "invitationLink" | "apiKey" | "managementKey" | "storedAnswer" | "provider" | "credential" | "ownKey" | "credentialTest" | "model" | "offer" | "priceVersion" | "policy" | "policyDraft" | "call" | "callContent" | "ledgerLine" | "promo" | "promoMark" | "ledgerDay" | "ledgerCheck" | "openQuarter" | "closedSpend" | "journalPosition" | "settledApart" | "journalSince" | "owner" | "lease" | "hold" | "openCall" | "change" | "changeHead" | "seenTime" | "audit" | "spendMinute" | "usageQuarter" | "usageQuarterCounted" | "usageDay" | "usageSpan" | "resource" | "job" | "adjustment" | "topUp" | "payer" | "fleetDuty" | "priceTable" | "dismissedProposal" | "statusDay" | "incident" | "incidentUpdate" | "announcement" | "lostUsage" | "autoTopUp" | "stripeEvent" | "limitGrant" | "limitSlot" | "limitTurn"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2042,6 +2043,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.CredentialCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.CredentialCountAggregateOutputType> | number
+        }
+      }
+    }
+    OwnKey: {
+      payload: Prisma.$OwnKeyPayload<ExtArgs>
+      fields: Prisma.OwnKeyFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.OwnKeyFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OwnKeyPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.OwnKeyFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OwnKeyPayload>
+        }
+        findFirst: {
+          args: Prisma.OwnKeyFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OwnKeyPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.OwnKeyFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OwnKeyPayload>
+        }
+        findMany: {
+          args: Prisma.OwnKeyFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OwnKeyPayload>[]
+        }
+        create: {
+          args: Prisma.OwnKeyCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OwnKeyPayload>
+        }
+        createMany: {
+          args: Prisma.OwnKeyCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.OwnKeyCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OwnKeyPayload>[]
+        }
+        delete: {
+          args: Prisma.OwnKeyDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OwnKeyPayload>
+        }
+        update: {
+          args: Prisma.OwnKeyUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OwnKeyPayload>
+        }
+        deleteMany: {
+          args: Prisma.OwnKeyDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.OwnKeyUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.OwnKeyUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OwnKeyPayload>[]
+        }
+        upsert: {
+          args: Prisma.OwnKeyUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OwnKeyPayload>
+        }
+        aggregate: {
+          args: Prisma.OwnKeyAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateOwnKey>
+        }
+        groupBy: {
+          args: Prisma.OwnKeyGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.OwnKeyGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.OwnKeyCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.OwnKeyCountAggregateOutputType> | number
         }
       }
     }
@@ -6032,6 +6107,25 @@ export const CredentialScalarFieldEnum = {
 export type CredentialScalarFieldEnum = (typeof CredentialScalarFieldEnum)[keyof typeof CredentialScalarFieldEnum]
 
 
+export const OwnKeyScalarFieldEnum = {
+  id: 'id',
+  workspaceId: 'workspaceId',
+  providerId: 'providerId',
+  name: 'name',
+  secret: 'secret',
+  pending: 'pending',
+  use: 'use',
+  models: 'models',
+  address: 'address',
+  createdBy: 'createdBy',
+  createdAt: 'createdAt',
+  testedAt: 'testedAt',
+  failure: 'failure'
+} as const
+
+export type OwnKeyScalarFieldEnum = (typeof OwnKeyScalarFieldEnum)[keyof typeof OwnKeyScalarFieldEnum]
+
+
 export const CredentialTestScalarFieldEnum = {
   providerId: 'providerId',
   name: 'name',
@@ -6411,6 +6505,7 @@ export const UsageQuarterScalarFieldEnum = {
   characters: 'characters',
   audioMs: 'audioMs',
   costNano: 'costNano',
+  ownListNano: 'ownListNano',
   latency: 'latency',
   firstByte: 'firstByte'
 } as const
@@ -6451,6 +6546,7 @@ export const UsageQuarterCountedScalarFieldEnum = {
   characters: 'characters',
   audioMs: 'audioMs',
   costNano: 'costNano',
+  ownListNano: 'ownListNano',
   latency: 'latency',
   firstByte: 'firstByte'
 } as const
@@ -6492,6 +6588,7 @@ export const UsageDayScalarFieldEnum = {
   characters: 'characters',
   audioMs: 'audioMs',
   costNano: 'costNano',
+  ownListNano: 'ownListNano',
   latency: 'latency',
   firstByte: 'firstByte'
 } as const
@@ -7131,6 +7228,7 @@ export type GlobalOmitConfig = {
   storedAnswer?: Prisma.StoredAnswerOmit
   provider?: Prisma.ProviderOmit
   credential?: Prisma.CredentialOmit
+  ownKey?: Prisma.OwnKeyOmit
   credentialTest?: Prisma.CredentialTestOmit
   model?: Prisma.ModelOmit
   offer?: Prisma.OfferOmit

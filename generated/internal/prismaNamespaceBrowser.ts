@@ -72,6 +72,7 @@ export const ModelName = {
   StoredAnswer: 'StoredAnswer',
   Provider: 'Provider',
   Credential: 'Credential',
+  OwnKey: 'OwnKey',
   CredentialTest: 'CredentialTest',
   Model: 'Model',
   Offer: 'Offer',
@@ -461,6 +462,25 @@ export const CredentialScalarFieldEnum = {
 export type CredentialScalarFieldEnum = (typeof CredentialScalarFieldEnum)[keyof typeof CredentialScalarFieldEnum]
 
 
+export const OwnKeyScalarFieldEnum = {
+  id: 'id',
+  workspaceId: 'workspaceId',
+  providerId: 'providerId',
+  name: 'name',
+  secret: 'secret',
+  pending: 'pending',
+  use: 'use',
+  models: 'models',
+  address: 'address',
+  createdBy: 'createdBy',
+  createdAt: 'createdAt',
+  testedAt: 'testedAt',
+  failure: 'failure'
+} as const
+
+export type OwnKeyScalarFieldEnum = (typeof OwnKeyScalarFieldEnum)[keyof typeof OwnKeyScalarFieldEnum]
+
+
 export const CredentialTestScalarFieldEnum = {
   providerId: 'providerId',
   name: 'name',
@@ -840,6 +860,7 @@ export const UsageQuarterScalarFieldEnum = {
   characters: 'characters',
   audioMs: 'audioMs',
   costNano: 'costNano',
+  ownListNano: 'ownListNano',
   latency: 'latency',
   firstByte: 'firstByte'
 } as const
@@ -880,6 +901,7 @@ export const UsageQuarterCountedScalarFieldEnum = {
   characters: 'characters',
   audioMs: 'audioMs',
   costNano: 'costNano',
+  ownListNano: 'ownListNano',
   latency: 'latency',
   firstByte: 'firstByte'
 } as const
@@ -921,6 +943,7 @@ export const UsageDayScalarFieldEnum = {
   characters: 'characters',
   audioMs: 'audioMs',
   costNano: 'costNano',
+  ownListNano: 'ownListNano',
   latency: 'latency',
   firstByte: 'firstByte'
 } as const

@@ -217,6 +217,7 @@ export type ProviderWhereInput = {
   offers?: Prisma.OfferListRelationFilter | runtime.Types.Skip
   credentials?: Prisma.CredentialListRelationFilter | runtime.Types.Skip
   tests?: Prisma.CredentialTestListRelationFilter | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyListRelationFilter | runtime.Types.Skip
 }
 
 export type ProviderOrderByWithRelationInput = {
@@ -235,6 +236,7 @@ export type ProviderOrderByWithRelationInput = {
   offers?: Prisma.OfferOrderByRelationAggregateInput | runtime.Types.Skip
   credentials?: Prisma.CredentialOrderByRelationAggregateInput | runtime.Types.Skip
   tests?: Prisma.CredentialTestOrderByRelationAggregateInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyOrderByRelationAggregateInput | runtime.Types.Skip
 }
 
 export type ProviderWhereUniqueInput = Prisma.AtLeast<{
@@ -256,6 +258,7 @@ export type ProviderWhereUniqueInput = Prisma.AtLeast<{
   offers?: Prisma.OfferListRelationFilter | runtime.Types.Skip
   credentials?: Prisma.CredentialListRelationFilter | runtime.Types.Skip
   tests?: Prisma.CredentialTestListRelationFilter | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyListRelationFilter | runtime.Types.Skip
 }, "id">
 
 export type ProviderOrderByWithAggregationInput = {
@@ -310,6 +313,7 @@ export type ProviderCreateInput = {
   offers?: Prisma.OfferCreateNestedManyWithoutProviderInput | runtime.Types.Skip
   credentials?: Prisma.CredentialCreateNestedManyWithoutProviderInput | runtime.Types.Skip
   tests?: Prisma.CredentialTestCreateNestedManyWithoutProviderInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutProviderInput | runtime.Types.Skip
 }
 
 export type ProviderUncheckedCreateInput = {
@@ -328,6 +332,7 @@ export type ProviderUncheckedCreateInput = {
   offers?: Prisma.OfferUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
   credentials?: Prisma.CredentialUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
   tests?: Prisma.CredentialTestUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
 }
 
 export type ProviderUpdateInput = {
@@ -346,6 +351,7 @@ export type ProviderUpdateInput = {
   offers?: Prisma.OfferUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
   credentials?: Prisma.CredentialUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
   tests?: Prisma.CredentialTestUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
 }
 
 export type ProviderUncheckedUpdateInput = {
@@ -364,6 +370,7 @@ export type ProviderUncheckedUpdateInput = {
   offers?: Prisma.OfferUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
   credentials?: Prisma.CredentialUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
   tests?: Prisma.CredentialTestUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
 }
 
 export type ProviderCreateManyInput = {
@@ -472,6 +479,20 @@ export type ProviderUpdateOneRequiredWithoutCredentialsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.ProviderUpdateToOneWithWhereWithoutCredentialsInput, Prisma.ProviderUpdateWithoutCredentialsInput>, Prisma.ProviderUncheckedUpdateWithoutCredentialsInput> | runtime.Types.Skip
 }
 
+export type ProviderCreateNestedOneWithoutOwnKeysInput = {
+  create?: Prisma.XOR<Prisma.ProviderCreateWithoutOwnKeysInput, Prisma.ProviderUncheckedCreateWithoutOwnKeysInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.ProviderCreateOrConnectWithoutOwnKeysInput | runtime.Types.Skip
+  connect?: Prisma.ProviderWhereUniqueInput | runtime.Types.Skip
+}
+
+export type ProviderUpdateOneRequiredWithoutOwnKeysNestedInput = {
+  create?: Prisma.XOR<Prisma.ProviderCreateWithoutOwnKeysInput, Prisma.ProviderUncheckedCreateWithoutOwnKeysInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.ProviderCreateOrConnectWithoutOwnKeysInput | runtime.Types.Skip
+  upsert?: Prisma.ProviderUpsertWithoutOwnKeysInput | runtime.Types.Skip
+  connect?: Prisma.ProviderWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.ProviderUpdateToOneWithWhereWithoutOwnKeysInput, Prisma.ProviderUpdateWithoutOwnKeysInput>, Prisma.ProviderUncheckedUpdateWithoutOwnKeysInput> | runtime.Types.Skip
+}
+
 export type ProviderCreateNestedOneWithoutTestsInput = {
   create?: Prisma.XOR<Prisma.ProviderCreateWithoutTestsInput, Prisma.ProviderUncheckedCreateWithoutTestsInput> | runtime.Types.Skip
   connectOrCreate?: Prisma.ProviderCreateOrConnectWithoutTestsInput | runtime.Types.Skip
@@ -515,6 +536,7 @@ export type ProviderCreateWithoutCredentialsInput = {
   createdAt?: Date | string | runtime.Types.Skip
   offers?: Prisma.OfferCreateNestedManyWithoutProviderInput | runtime.Types.Skip
   tests?: Prisma.CredentialTestCreateNestedManyWithoutProviderInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutProviderInput | runtime.Types.Skip
 }
 
 export type ProviderUncheckedCreateWithoutCredentialsInput = {
@@ -532,6 +554,7 @@ export type ProviderUncheckedCreateWithoutCredentialsInput = {
   createdAt?: Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
   tests?: Prisma.CredentialTestUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
 }
 
 export type ProviderCreateOrConnectWithoutCredentialsInput = {
@@ -565,6 +588,7 @@ export type ProviderUpdateWithoutCredentialsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
   tests?: Prisma.CredentialTestUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
 }
 
 export type ProviderUncheckedUpdateWithoutCredentialsInput = {
@@ -581,6 +605,95 @@ export type ProviderUncheckedUpdateWithoutCredentialsInput = {
   acceptNewModels?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
+  tests?: Prisma.CredentialTestUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
+}
+
+export type ProviderCreateWithoutOwnKeysInput = {
+  id: string
+  name: string
+  families: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  credential?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  auth?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  onDisconnect?: string | runtime.Types.Skip
+  pricesFrom?: string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderCreatestoresInput | string[] | runtime.Types.Skip
+  acceptNewModels?: boolean | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  offers?: Prisma.OfferCreateNestedManyWithoutProviderInput | runtime.Types.Skip
+  credentials?: Prisma.CredentialCreateNestedManyWithoutProviderInput | runtime.Types.Skip
+  tests?: Prisma.CredentialTestCreateNestedManyWithoutProviderInput | runtime.Types.Skip
+}
+
+export type ProviderUncheckedCreateWithoutOwnKeysInput = {
+  id: string
+  name: string
+  families: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  credential?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  auth?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  onDisconnect?: string | runtime.Types.Skip
+  pricesFrom?: string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderCreatestoresInput | string[] | runtime.Types.Skip
+  acceptNewModels?: boolean | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  offers?: Prisma.OfferUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
+  credentials?: Prisma.CredentialUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
+  tests?: Prisma.CredentialTestUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
+}
+
+export type ProviderCreateOrConnectWithoutOwnKeysInput = {
+  where: Prisma.ProviderWhereUniqueInput
+  create: Prisma.XOR<Prisma.ProviderCreateWithoutOwnKeysInput, Prisma.ProviderUncheckedCreateWithoutOwnKeysInput>
+}
+
+export type ProviderUpsertWithoutOwnKeysInput = {
+  update: Prisma.XOR<Prisma.ProviderUpdateWithoutOwnKeysInput, Prisma.ProviderUncheckedUpdateWithoutOwnKeysInput>
+  create: Prisma.XOR<Prisma.ProviderCreateWithoutOwnKeysInput, Prisma.ProviderUncheckedCreateWithoutOwnKeysInput>
+  where?: Prisma.ProviderWhereInput | runtime.Types.Skip
+}
+
+export type ProviderUpdateToOneWithWhereWithoutOwnKeysInput = {
+  where?: Prisma.ProviderWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.ProviderUpdateWithoutOwnKeysInput, Prisma.ProviderUncheckedUpdateWithoutOwnKeysInput>
+}
+
+export type ProviderUpdateWithoutOwnKeysInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  families?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  credential?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  auth?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderUpdatestoresInput | string[] | runtime.Types.Skip
+  acceptNewModels?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  offers?: Prisma.OfferUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
+  credentials?: Prisma.CredentialUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
+  tests?: Prisma.CredentialTestUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
+}
+
+export type ProviderUncheckedUpdateWithoutOwnKeysInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  families?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  credential?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  credentialHeaders?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  auth?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  variants?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  onDisconnect?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  pricesFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  stores?: Prisma.ProviderUpdatestoresInput | string[] | runtime.Types.Skip
+  acceptNewModels?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  offers?: Prisma.OfferUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
+  credentials?: Prisma.CredentialUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
   tests?: Prisma.CredentialTestUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
 }
 
@@ -599,6 +712,7 @@ export type ProviderCreateWithoutTestsInput = {
   createdAt?: Date | string | runtime.Types.Skip
   offers?: Prisma.OfferCreateNestedManyWithoutProviderInput | runtime.Types.Skip
   credentials?: Prisma.CredentialCreateNestedManyWithoutProviderInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutProviderInput | runtime.Types.Skip
 }
 
 export type ProviderUncheckedCreateWithoutTestsInput = {
@@ -616,6 +730,7 @@ export type ProviderUncheckedCreateWithoutTestsInput = {
   createdAt?: Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
   credentials?: Prisma.CredentialUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
 }
 
 export type ProviderCreateOrConnectWithoutTestsInput = {
@@ -649,6 +764,7 @@ export type ProviderUpdateWithoutTestsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
   credentials?: Prisma.CredentialUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
 }
 
 export type ProviderUncheckedUpdateWithoutTestsInput = {
@@ -666,6 +782,7 @@ export type ProviderUncheckedUpdateWithoutTestsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   offers?: Prisma.OfferUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
   credentials?: Prisma.CredentialUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
 }
 
 export type ProviderCreateWithoutOffersInput = {
@@ -683,6 +800,7 @@ export type ProviderCreateWithoutOffersInput = {
   createdAt?: Date | string | runtime.Types.Skip
   credentials?: Prisma.CredentialCreateNestedManyWithoutProviderInput | runtime.Types.Skip
   tests?: Prisma.CredentialTestCreateNestedManyWithoutProviderInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutProviderInput | runtime.Types.Skip
 }
 
 export type ProviderUncheckedCreateWithoutOffersInput = {
@@ -700,6 +818,7 @@ export type ProviderUncheckedCreateWithoutOffersInput = {
   createdAt?: Date | string | runtime.Types.Skip
   credentials?: Prisma.CredentialUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
   tests?: Prisma.CredentialTestUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutProviderInput | runtime.Types.Skip
 }
 
 export type ProviderCreateOrConnectWithoutOffersInput = {
@@ -733,6 +852,7 @@ export type ProviderUpdateWithoutOffersInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   credentials?: Prisma.CredentialUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
   tests?: Prisma.CredentialTestUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
 }
 
 export type ProviderUncheckedUpdateWithoutOffersInput = {
@@ -750,6 +870,7 @@ export type ProviderUncheckedUpdateWithoutOffersInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   credentials?: Prisma.CredentialUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
   tests?: Prisma.CredentialTestUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutProviderNestedInput | runtime.Types.Skip
 }
 
 
@@ -761,12 +882,14 @@ export type ProviderCountOutputType = {
   offers: number
   credentials: number
   tests: number
+  ownKeys: number
 }
 
 export type ProviderCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   offers?: boolean | ProviderCountOutputTypeCountOffersArgs
   credentials?: boolean | ProviderCountOutputTypeCountCredentialsArgs
   tests?: boolean | ProviderCountOutputTypeCountTestsArgs
+  ownKeys?: boolean | ProviderCountOutputTypeCountOwnKeysArgs
 }
 
 /**
@@ -800,6 +923,13 @@ export type ProviderCountOutputTypeCountTestsArgs<ExtArgs extends runtime.Types.
   where?: Prisma.CredentialTestWhereInput | runtime.Types.Skip
 }
 
+/**
+ * ProviderCountOutputType without action
+ */
+export type ProviderCountOutputTypeCountOwnKeysArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.OwnKeyWhereInput | runtime.Types.Skip
+}
+
 
 export type ProviderSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean | runtime.Types.Skip
@@ -817,6 +947,7 @@ export type ProviderSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   offers?: boolean | Prisma.Provider$offersArgs<ExtArgs> | runtime.Types.Skip
   credentials?: boolean | Prisma.Provider$credentialsArgs<ExtArgs> | runtime.Types.Skip
   tests?: boolean | Prisma.Provider$testsArgs<ExtArgs> | runtime.Types.Skip
+  ownKeys?: boolean | Prisma.Provider$ownKeysArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.ProviderCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["provider"]>
 
@@ -870,6 +1001,7 @@ export type ProviderInclude<ExtArgs extends runtime.Types.Extensions.InternalArg
   offers?: boolean | Prisma.Provider$offersArgs<ExtArgs> | runtime.Types.Skip
   credentials?: boolean | Prisma.Provider$credentialsArgs<ExtArgs> | runtime.Types.Skip
   tests?: boolean | Prisma.Provider$testsArgs<ExtArgs> | runtime.Types.Skip
+  ownKeys?: boolean | Prisma.Provider$ownKeysArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.ProviderCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
 export type ProviderIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -881,6 +1013,7 @@ export type $ProviderPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     offers: Prisma.$OfferPayload<ExtArgs>[]
     credentials: Prisma.$CredentialPayload<ExtArgs>[]
     tests: Prisma.$CredentialTestPayload<ExtArgs>[]
+    ownKeys: Prisma.$OwnKeyPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -1310,6 +1443,7 @@ export interface Prisma__ProviderClient<T, Null = never, ExtArgs extends runtime
   offers<T extends Prisma.Provider$offersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Provider$offersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$OfferPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   credentials<T extends Prisma.Provider$credentialsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Provider$credentialsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CredentialPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   tests<T extends Prisma.Provider$testsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Provider$testsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CredentialTestPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  ownKeys<T extends Prisma.Provider$ownKeysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Provider$ownKeysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$OwnKeyPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1813,6 +1947,30 @@ export type Provider$testsArgs<ExtArgs extends runtime.Types.Extensions.Internal
   take?: number | runtime.Types.Skip
   skip?: number | runtime.Types.Skip
   distinct?: Prisma.CredentialTestScalarFieldEnum | Prisma.CredentialTestScalarFieldEnum[] | runtime.Types.Skip
+}
+
+/**
+ * Provider.ownKeys
+ */
+export type Provider$ownKeysArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the OwnKey
+   */
+  select?: Prisma.OwnKeySelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the OwnKey
+   */
+  omit?: Prisma.OwnKeyOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.OwnKeyInclude<ExtArgs> | null
+  where?: Prisma.OwnKeyWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.OwnKeyOrderByWithRelationInput | Prisma.OwnKeyOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.OwnKeyWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.OwnKeyScalarFieldEnum | Prisma.OwnKeyScalarFieldEnum[] | runtime.Types.Skip
 }
 
 /**

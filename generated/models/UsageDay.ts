@@ -54,6 +54,7 @@ export type UsageDayAvgAggregateOutputType = {
   characters: number | null
   audioMs: number | null
   costNano: number | null
+  ownListNano: number | null
   latency: runtime.Decimal | null
   firstByte: runtime.Decimal | null
 }
@@ -86,6 +87,7 @@ export type UsageDaySumAggregateOutputType = {
   characters: bigint | null
   audioMs: bigint | null
   costNano: bigint | null
+  ownListNano: bigint | null
   latency: runtime.Decimal | null
   firstByte: runtime.Decimal | null
 }
@@ -124,6 +126,7 @@ export type UsageDayMinAggregateOutputType = {
   characters: bigint | null
   audioMs: bigint | null
   costNano: bigint | null
+  ownListNano: bigint | null
   latency: runtime.Decimal | null
   firstByte: runtime.Decimal | null
 }
@@ -162,6 +165,7 @@ export type UsageDayMaxAggregateOutputType = {
   characters: bigint | null
   audioMs: bigint | null
   costNano: bigint | null
+  ownListNano: bigint | null
   latency: runtime.Decimal | null
   firstByte: runtime.Decimal | null
 }
@@ -200,6 +204,7 @@ export type UsageDayCountAggregateOutputType = {
   characters: number
   audioMs: number
   costNano: number
+  ownListNano: number
   latency: number
   firstByte: number
   _all: number
@@ -234,6 +239,7 @@ export type UsageDayAvgAggregateInputType = {
   characters?: true | runtime.Types.Skip
   audioMs?: true | runtime.Types.Skip
   costNano?: true | runtime.Types.Skip
+  ownListNano?: true | runtime.Types.Skip
   latency?: true | runtime.Types.Skip
   firstByte?: true | runtime.Types.Skip
 }
@@ -266,6 +272,7 @@ export type UsageDaySumAggregateInputType = {
   characters?: true | runtime.Types.Skip
   audioMs?: true | runtime.Types.Skip
   costNano?: true | runtime.Types.Skip
+  ownListNano?: true | runtime.Types.Skip
   latency?: true | runtime.Types.Skip
   firstByte?: true | runtime.Types.Skip
 }
@@ -304,6 +311,7 @@ export type UsageDayMinAggregateInputType = {
   characters?: true | runtime.Types.Skip
   audioMs?: true | runtime.Types.Skip
   costNano?: true | runtime.Types.Skip
+  ownListNano?: true | runtime.Types.Skip
   latency?: true | runtime.Types.Skip
   firstByte?: true | runtime.Types.Skip
 }
@@ -342,6 +350,7 @@ export type UsageDayMaxAggregateInputType = {
   characters?: true | runtime.Types.Skip
   audioMs?: true | runtime.Types.Skip
   costNano?: true | runtime.Types.Skip
+  ownListNano?: true | runtime.Types.Skip
   latency?: true | runtime.Types.Skip
   firstByte?: true | runtime.Types.Skip
 }
@@ -380,6 +389,7 @@ export type UsageDayCountAggregateInputType = {
   characters?: true | runtime.Types.Skip
   audioMs?: true | runtime.Types.Skip
   costNano?: true | runtime.Types.Skip
+  ownListNano?: true | runtime.Types.Skip
   latency?: true | runtime.Types.Skip
   firstByte?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
@@ -505,6 +515,7 @@ export type UsageDayGroupByOutputType = {
   characters: bigint
   audioMs: bigint
   costNano: bigint
+  ownListNano: bigint
   latency: runtime.Decimal
   firstByte: runtime.Decimal
   _count: UsageDayCountAggregateOutputType | null
@@ -566,6 +577,7 @@ export type UsageDayWhereInput = {
   characters?: Prisma.BigIntFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
   audioMs?: Prisma.BigIntFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
+  ownListNano?: Prisma.BigIntFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalFilter<"UsageDay"> | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalFilter<"UsageDay"> | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
 }
@@ -604,6 +616,7 @@ export type UsageDayOrderByWithRelationInput = {
   characters?: Prisma.SortOrder | runtime.Types.Skip
   audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
+  ownListNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -646,6 +659,7 @@ export type UsageDayWhereUniqueInput = Prisma.AtLeast<{
   characters?: Prisma.BigIntFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
   audioMs?: Prisma.BigIntFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
+  ownListNano?: Prisma.BigIntFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalFilter<"UsageDay"> | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalFilter<"UsageDay"> | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
 }, "workspaceId_day_keyId_model_provider">
@@ -684,6 +698,7 @@ export type UsageDayOrderByWithAggregationInput = {
   characters?: Prisma.SortOrder | runtime.Types.Skip
   audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
+  ownListNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.UsageDayCountOrderByAggregateInput | runtime.Types.Skip
@@ -730,6 +745,7 @@ export type UsageDayScalarWhereWithAggregatesInput = {
   characters?: Prisma.BigIntWithAggregatesFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
   audioMs?: Prisma.BigIntWithAggregatesFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntWithAggregatesFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
+  ownListNano?: Prisma.BigIntWithAggregatesFilter<"UsageDay"> | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalWithAggregatesFilter<"UsageDay"> | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalWithAggregatesFilter<"UsageDay"> | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
 }
@@ -768,6 +784,7 @@ export type UsageDayCreateInput = {
   characters?: bigint | number | runtime.Types.Skip
   audioMs?: bigint | number | runtime.Types.Skip
   costNano?: bigint | number | runtime.Types.Skip
+  ownListNano?: bigint | number | runtime.Types.Skip
   latency?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
 }
@@ -806,6 +823,7 @@ export type UsageDayUncheckedCreateInput = {
   characters?: bigint | number | runtime.Types.Skip
   audioMs?: bigint | number | runtime.Types.Skip
   costNano?: bigint | number | runtime.Types.Skip
+  ownListNano?: bigint | number | runtime.Types.Skip
   latency?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
 }
@@ -844,6 +862,7 @@ export type UsageDayUpdateInput = {
   characters?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   audioMs?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  ownListNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
 }
@@ -882,6 +901,7 @@ export type UsageDayUncheckedUpdateInput = {
   characters?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   audioMs?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  ownListNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
 }
@@ -920,6 +940,7 @@ export type UsageDayCreateManyInput = {
   characters?: bigint | number | runtime.Types.Skip
   audioMs?: bigint | number | runtime.Types.Skip
   costNano?: bigint | number | runtime.Types.Skip
+  ownListNano?: bigint | number | runtime.Types.Skip
   latency?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
 }
@@ -958,6 +979,7 @@ export type UsageDayUpdateManyMutationInput = {
   characters?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   audioMs?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  ownListNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
 }
@@ -996,6 +1018,7 @@ export type UsageDayUncheckedUpdateManyInput = {
   characters?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   audioMs?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  ownListNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
 }
@@ -1042,6 +1065,7 @@ export type UsageDayCountOrderByAggregateInput = {
   characters?: Prisma.SortOrder | runtime.Types.Skip
   audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
+  ownListNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -1074,6 +1098,7 @@ export type UsageDayAvgOrderByAggregateInput = {
   characters?: Prisma.SortOrder | runtime.Types.Skip
   audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
+  ownListNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -1112,6 +1137,7 @@ export type UsageDayMaxOrderByAggregateInput = {
   characters?: Prisma.SortOrder | runtime.Types.Skip
   audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
+  ownListNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -1150,6 +1176,7 @@ export type UsageDayMinOrderByAggregateInput = {
   characters?: Prisma.SortOrder | runtime.Types.Skip
   audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
+  ownListNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -1182,6 +1209,7 @@ export type UsageDaySumOrderByAggregateInput = {
   characters?: Prisma.SortOrder | runtime.Types.Skip
   audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
+  ownListNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -1222,6 +1250,7 @@ export type UsageDaySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   characters?: boolean | runtime.Types.Skip
   audioMs?: boolean | runtime.Types.Skip
   costNano?: boolean | runtime.Types.Skip
+  ownListNano?: boolean | runtime.Types.Skip
   latency?: boolean | runtime.Types.Skip
   firstByte?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["usageDay"]>
@@ -1260,6 +1289,7 @@ export type UsageDaySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   characters?: boolean | runtime.Types.Skip
   audioMs?: boolean | runtime.Types.Skip
   costNano?: boolean | runtime.Types.Skip
+  ownListNano?: boolean | runtime.Types.Skip
   latency?: boolean | runtime.Types.Skip
   firstByte?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["usageDay"]>
@@ -1298,6 +1328,7 @@ export type UsageDaySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   characters?: boolean | runtime.Types.Skip
   audioMs?: boolean | runtime.Types.Skip
   costNano?: boolean | runtime.Types.Skip
+  ownListNano?: boolean | runtime.Types.Skip
   latency?: boolean | runtime.Types.Skip
   firstByte?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["usageDay"]>
@@ -1336,11 +1367,12 @@ export type UsageDaySelectScalar = {
   characters?: boolean | runtime.Types.Skip
   audioMs?: boolean | runtime.Types.Skip
   costNano?: boolean | runtime.Types.Skip
+  ownListNano?: boolean | runtime.Types.Skip
   latency?: boolean | runtime.Types.Skip
   firstByte?: boolean | runtime.Types.Skip
 }
 
-export type UsageDayOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "day" | "until" | "keyId" | "model" | "provider" | "calls" | "refused" | "clientErrors" | "limitErrors" | "providerErrors" | "timeoutErrors" | "brokenErrors" | "gatewayErrors" | "otherErrors" | "attempts" | "fallbacks" | "inputTokens" | "cachedTokens" | "cacheWrite5mTokens" | "cacheWrite1hTokens" | "outputTokens" | "reasoningTokens" | "audioInputTokens" | "audioOutputTokens" | "imageInputTokens" | "imageOutputTokens" | "images" | "videoSeconds" | "webSearches" | "characters" | "audioMs" | "costNano" | "latency" | "firstByte", ExtArgs["result"]["usageDay"], runtime.Types.Skip>
+export type UsageDayOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "day" | "until" | "keyId" | "model" | "provider" | "calls" | "refused" | "clientErrors" | "limitErrors" | "providerErrors" | "timeoutErrors" | "brokenErrors" | "gatewayErrors" | "otherErrors" | "attempts" | "fallbacks" | "inputTokens" | "cachedTokens" | "cacheWrite5mTokens" | "cacheWrite1hTokens" | "outputTokens" | "reasoningTokens" | "audioInputTokens" | "audioOutputTokens" | "imageInputTokens" | "imageOutputTokens" | "images" | "videoSeconds" | "webSearches" | "characters" | "audioMs" | "costNano" | "ownListNano" | "latency" | "firstByte", ExtArgs["result"]["usageDay"], runtime.Types.Skip>
 
 export type $UsageDayPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "UsageDay"
@@ -1379,6 +1411,10 @@ export type $UsageDayPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     characters: bigint
     audioMs: bigint
     costNano: bigint
+    /**
+     * List price of the calls by own keys, of which `costNano` has only the fee.
+     */
+    ownListNano: bigint
     latency: runtime.Decimal
     firstByte: runtime.Decimal
   }, ExtArgs["result"]["usageDay"]>
@@ -1837,6 +1873,7 @@ export interface UsageDayFieldRefs {
   readonly characters: Prisma.FieldRef<"UsageDay", 'BigInt'>
   readonly audioMs: Prisma.FieldRef<"UsageDay", 'BigInt'>
   readonly costNano: Prisma.FieldRef<"UsageDay", 'BigInt'>
+  readonly ownListNano: Prisma.FieldRef<"UsageDay", 'BigInt'>
   readonly latency: Prisma.FieldRef<"UsageDay", 'Decimal'>
   readonly firstByte: Prisma.FieldRef<"UsageDay", 'Decimal'>
 }

@@ -55,6 +55,7 @@ export type UsageQuarterAvgAggregateOutputType = {
   characters: number | null
   audioMs: number | null
   costNano: number | null
+  ownListNano: number | null
   latency: runtime.Decimal | null
   firstByte: runtime.Decimal | null
 }
@@ -87,6 +88,7 @@ export type UsageQuarterSumAggregateOutputType = {
   characters: bigint | null
   audioMs: bigint | null
   costNano: bigint | null
+  ownListNano: bigint | null
   latency: runtime.Decimal | null
   firstByte: runtime.Decimal | null
 }
@@ -124,6 +126,7 @@ export type UsageQuarterMinAggregateOutputType = {
   characters: bigint | null
   audioMs: bigint | null
   costNano: bigint | null
+  ownListNano: bigint | null
   latency: runtime.Decimal | null
   firstByte: runtime.Decimal | null
 }
@@ -161,6 +164,7 @@ export type UsageQuarterMaxAggregateOutputType = {
   characters: bigint | null
   audioMs: bigint | null
   costNano: bigint | null
+  ownListNano: bigint | null
   latency: runtime.Decimal | null
   firstByte: runtime.Decimal | null
 }
@@ -198,6 +202,7 @@ export type UsageQuarterCountAggregateOutputType = {
   characters: number
   audioMs: number
   costNano: number
+  ownListNano: number
   latency: number
   firstByte: number
   _all: number
@@ -232,6 +237,7 @@ export type UsageQuarterAvgAggregateInputType = {
   characters?: true | runtime.Types.Skip
   audioMs?: true | runtime.Types.Skip
   costNano?: true | runtime.Types.Skip
+  ownListNano?: true | runtime.Types.Skip
   latency?: true | runtime.Types.Skip
   firstByte?: true | runtime.Types.Skip
 }
@@ -264,6 +270,7 @@ export type UsageQuarterSumAggregateInputType = {
   characters?: true | runtime.Types.Skip
   audioMs?: true | runtime.Types.Skip
   costNano?: true | runtime.Types.Skip
+  ownListNano?: true | runtime.Types.Skip
   latency?: true | runtime.Types.Skip
   firstByte?: true | runtime.Types.Skip
 }
@@ -301,6 +308,7 @@ export type UsageQuarterMinAggregateInputType = {
   characters?: true | runtime.Types.Skip
   audioMs?: true | runtime.Types.Skip
   costNano?: true | runtime.Types.Skip
+  ownListNano?: true | runtime.Types.Skip
   latency?: true | runtime.Types.Skip
   firstByte?: true | runtime.Types.Skip
 }
@@ -338,6 +346,7 @@ export type UsageQuarterMaxAggregateInputType = {
   characters?: true | runtime.Types.Skip
   audioMs?: true | runtime.Types.Skip
   costNano?: true | runtime.Types.Skip
+  ownListNano?: true | runtime.Types.Skip
   latency?: true | runtime.Types.Skip
   firstByte?: true | runtime.Types.Skip
 }
@@ -375,6 +384,7 @@ export type UsageQuarterCountAggregateInputType = {
   characters?: true | runtime.Types.Skip
   audioMs?: true | runtime.Types.Skip
   costNano?: true | runtime.Types.Skip
+  ownListNano?: true | runtime.Types.Skip
   latency?: true | runtime.Types.Skip
   firstByte?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
@@ -499,6 +509,7 @@ export type UsageQuarterGroupByOutputType = {
   characters: bigint
   audioMs: bigint
   costNano: bigint
+  ownListNano: bigint
   latency: runtime.Decimal
   firstByte: runtime.Decimal
   _count: UsageQuarterCountAggregateOutputType | null
@@ -559,6 +570,7 @@ export type UsageQuarterWhereInput = {
   characters?: Prisma.BigIntFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
   audioMs?: Prisma.BigIntFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
+  ownListNano?: Prisma.BigIntFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalFilter<"UsageQuarter"> | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalFilter<"UsageQuarter"> | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
 }
@@ -596,6 +608,7 @@ export type UsageQuarterOrderByWithRelationInput = {
   characters?: Prisma.SortOrder | runtime.Types.Skip
   audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
+  ownListNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -637,6 +650,7 @@ export type UsageQuarterWhereUniqueInput = Prisma.AtLeast<{
   characters?: Prisma.BigIntFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
   audioMs?: Prisma.BigIntFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
+  ownListNano?: Prisma.BigIntFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalFilter<"UsageQuarter"> | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalFilter<"UsageQuarter"> | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
 }, "workspaceId_quarter_keyId_model_provider">
@@ -674,6 +688,7 @@ export type UsageQuarterOrderByWithAggregationInput = {
   characters?: Prisma.SortOrder | runtime.Types.Skip
   audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
+  ownListNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.UsageQuarterCountOrderByAggregateInput | runtime.Types.Skip
@@ -719,6 +734,7 @@ export type UsageQuarterScalarWhereWithAggregatesInput = {
   characters?: Prisma.BigIntWithAggregatesFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
   audioMs?: Prisma.BigIntWithAggregatesFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntWithAggregatesFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
+  ownListNano?: Prisma.BigIntWithAggregatesFilter<"UsageQuarter"> | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalWithAggregatesFilter<"UsageQuarter"> | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalWithAggregatesFilter<"UsageQuarter"> | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
 }
@@ -756,6 +772,7 @@ export type UsageQuarterCreateInput = {
   characters?: bigint | number | runtime.Types.Skip
   audioMs?: bigint | number | runtime.Types.Skip
   costNano?: bigint | number | runtime.Types.Skip
+  ownListNano?: bigint | number | runtime.Types.Skip
   latency?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
 }
@@ -793,6 +810,7 @@ export type UsageQuarterUncheckedCreateInput = {
   characters?: bigint | number | runtime.Types.Skip
   audioMs?: bigint | number | runtime.Types.Skip
   costNano?: bigint | number | runtime.Types.Skip
+  ownListNano?: bigint | number | runtime.Types.Skip
   latency?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
 }
@@ -830,6 +848,7 @@ export type UsageQuarterUpdateInput = {
   characters?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   audioMs?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  ownListNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
 }
@@ -867,6 +886,7 @@ export type UsageQuarterUncheckedUpdateInput = {
   characters?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   audioMs?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  ownListNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
 }
@@ -904,6 +924,7 @@ export type UsageQuarterCreateManyInput = {
   characters?: bigint | number | runtime.Types.Skip
   audioMs?: bigint | number | runtime.Types.Skip
   costNano?: bigint | number | runtime.Types.Skip
+  ownListNano?: bigint | number | runtime.Types.Skip
   latency?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
 }
@@ -941,6 +962,7 @@ export type UsageQuarterUpdateManyMutationInput = {
   characters?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   audioMs?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  ownListNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
 }
@@ -978,6 +1000,7 @@ export type UsageQuarterUncheckedUpdateManyInput = {
   characters?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   audioMs?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  ownListNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
 }
@@ -1023,6 +1046,7 @@ export type UsageQuarterCountOrderByAggregateInput = {
   characters?: Prisma.SortOrder | runtime.Types.Skip
   audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
+  ownListNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -1055,6 +1079,7 @@ export type UsageQuarterAvgOrderByAggregateInput = {
   characters?: Prisma.SortOrder | runtime.Types.Skip
   audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
+  ownListNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -1092,6 +1117,7 @@ export type UsageQuarterMaxOrderByAggregateInput = {
   characters?: Prisma.SortOrder | runtime.Types.Skip
   audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
+  ownListNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -1129,6 +1155,7 @@ export type UsageQuarterMinOrderByAggregateInput = {
   characters?: Prisma.SortOrder | runtime.Types.Skip
   audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
+  ownListNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -1161,6 +1188,7 @@ export type UsageQuarterSumOrderByAggregateInput = {
   characters?: Prisma.SortOrder | runtime.Types.Skip
   audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
+  ownListNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -1208,6 +1236,7 @@ export type UsageQuarterSelect<ExtArgs extends runtime.Types.Extensions.Internal
   characters?: boolean | runtime.Types.Skip
   audioMs?: boolean | runtime.Types.Skip
   costNano?: boolean | runtime.Types.Skip
+  ownListNano?: boolean | runtime.Types.Skip
   latency?: boolean | runtime.Types.Skip
   firstByte?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["usageQuarter"]>
@@ -1245,6 +1274,7 @@ export type UsageQuarterSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   characters?: boolean | runtime.Types.Skip
   audioMs?: boolean | runtime.Types.Skip
   costNano?: boolean | runtime.Types.Skip
+  ownListNano?: boolean | runtime.Types.Skip
   latency?: boolean | runtime.Types.Skip
   firstByte?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["usageQuarter"]>
@@ -1282,6 +1312,7 @@ export type UsageQuarterSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   characters?: boolean | runtime.Types.Skip
   audioMs?: boolean | runtime.Types.Skip
   costNano?: boolean | runtime.Types.Skip
+  ownListNano?: boolean | runtime.Types.Skip
   latency?: boolean | runtime.Types.Skip
   firstByte?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["usageQuarter"]>
@@ -1319,11 +1350,12 @@ export type UsageQuarterSelectScalar = {
   characters?: boolean | runtime.Types.Skip
   audioMs?: boolean | runtime.Types.Skip
   costNano?: boolean | runtime.Types.Skip
+  ownListNano?: boolean | runtime.Types.Skip
   latency?: boolean | runtime.Types.Skip
   firstByte?: boolean | runtime.Types.Skip
 }
 
-export type UsageQuarterOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "quarter" | "keyId" | "model" | "provider" | "calls" | "refused" | "clientErrors" | "limitErrors" | "providerErrors" | "timeoutErrors" | "brokenErrors" | "gatewayErrors" | "otherErrors" | "attempts" | "fallbacks" | "inputTokens" | "cachedTokens" | "cacheWrite5mTokens" | "cacheWrite1hTokens" | "outputTokens" | "reasoningTokens" | "audioInputTokens" | "audioOutputTokens" | "imageInputTokens" | "imageOutputTokens" | "images" | "videoSeconds" | "webSearches" | "characters" | "audioMs" | "costNano" | "latency" | "firstByte", ExtArgs["result"]["usageQuarter"], runtime.Types.Skip>
+export type UsageQuarterOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "quarter" | "keyId" | "model" | "provider" | "calls" | "refused" | "clientErrors" | "limitErrors" | "providerErrors" | "timeoutErrors" | "brokenErrors" | "gatewayErrors" | "otherErrors" | "attempts" | "fallbacks" | "inputTokens" | "cachedTokens" | "cacheWrite5mTokens" | "cacheWrite1hTokens" | "outputTokens" | "reasoningTokens" | "audioInputTokens" | "audioOutputTokens" | "imageInputTokens" | "imageOutputTokens" | "images" | "videoSeconds" | "webSearches" | "characters" | "audioMs" | "costNano" | "ownListNano" | "latency" | "firstByte", ExtArgs["result"]["usageQuarter"], runtime.Types.Skip>
 
 export type $UsageQuarterPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "UsageQuarter"
@@ -1361,6 +1393,10 @@ export type $UsageQuarterPayload<ExtArgs extends runtime.Types.Extensions.Intern
     characters: bigint
     audioMs: bigint
     costNano: bigint
+    /**
+     * List price of the calls by own keys, of which `costNano` has only the fee.
+     */
+    ownListNano: bigint
     latency: runtime.Decimal
     firstByte: runtime.Decimal
   }, ExtArgs["result"]["usageQuarter"]>
@@ -1818,6 +1854,7 @@ export interface UsageQuarterFieldRefs {
   readonly characters: Prisma.FieldRef<"UsageQuarter", 'BigInt'>
   readonly audioMs: Prisma.FieldRef<"UsageQuarter", 'BigInt'>
   readonly costNano: Prisma.FieldRef<"UsageQuarter", 'BigInt'>
+  readonly ownListNano: Prisma.FieldRef<"UsageQuarter", 'BigInt'>
   readonly latency: Prisma.FieldRef<"UsageQuarter", 'Decimal'>
   readonly firstByte: Prisma.FieldRef<"UsageQuarter", 'Decimal'>
 }

@@ -54,6 +54,7 @@ export type UsageQuarterCountedAvgAggregateOutputType = {
   characters: number | null
   audioMs: number | null
   costNano: number | null
+  ownListNano: number | null
   latency: runtime.Decimal | null
   firstByte: runtime.Decimal | null
 }
@@ -86,6 +87,7 @@ export type UsageQuarterCountedSumAggregateOutputType = {
   characters: bigint | null
   audioMs: bigint | null
   costNano: bigint | null
+  ownListNano: bigint | null
   latency: runtime.Decimal | null
   firstByte: runtime.Decimal | null
 }
@@ -123,6 +125,7 @@ export type UsageQuarterCountedMinAggregateOutputType = {
   characters: bigint | null
   audioMs: bigint | null
   costNano: bigint | null
+  ownListNano: bigint | null
   latency: runtime.Decimal | null
   firstByte: runtime.Decimal | null
 }
@@ -160,6 +163,7 @@ export type UsageQuarterCountedMaxAggregateOutputType = {
   characters: bigint | null
   audioMs: bigint | null
   costNano: bigint | null
+  ownListNano: bigint | null
   latency: runtime.Decimal | null
   firstByte: runtime.Decimal | null
 }
@@ -197,6 +201,7 @@ export type UsageQuarterCountedCountAggregateOutputType = {
   characters: number
   audioMs: number
   costNano: number
+  ownListNano: number
   latency: number
   firstByte: number
   _all: number
@@ -231,6 +236,7 @@ export type UsageQuarterCountedAvgAggregateInputType = {
   characters?: true | runtime.Types.Skip
   audioMs?: true | runtime.Types.Skip
   costNano?: true | runtime.Types.Skip
+  ownListNano?: true | runtime.Types.Skip
   latency?: true | runtime.Types.Skip
   firstByte?: true | runtime.Types.Skip
 }
@@ -263,6 +269,7 @@ export type UsageQuarterCountedSumAggregateInputType = {
   characters?: true | runtime.Types.Skip
   audioMs?: true | runtime.Types.Skip
   costNano?: true | runtime.Types.Skip
+  ownListNano?: true | runtime.Types.Skip
   latency?: true | runtime.Types.Skip
   firstByte?: true | runtime.Types.Skip
 }
@@ -300,6 +307,7 @@ export type UsageQuarterCountedMinAggregateInputType = {
   characters?: true | runtime.Types.Skip
   audioMs?: true | runtime.Types.Skip
   costNano?: true | runtime.Types.Skip
+  ownListNano?: true | runtime.Types.Skip
   latency?: true | runtime.Types.Skip
   firstByte?: true | runtime.Types.Skip
 }
@@ -337,6 +345,7 @@ export type UsageQuarterCountedMaxAggregateInputType = {
   characters?: true | runtime.Types.Skip
   audioMs?: true | runtime.Types.Skip
   costNano?: true | runtime.Types.Skip
+  ownListNano?: true | runtime.Types.Skip
   latency?: true | runtime.Types.Skip
   firstByte?: true | runtime.Types.Skip
 }
@@ -374,6 +383,7 @@ export type UsageQuarterCountedCountAggregateInputType = {
   characters?: true | runtime.Types.Skip
   audioMs?: true | runtime.Types.Skip
   costNano?: true | runtime.Types.Skip
+  ownListNano?: true | runtime.Types.Skip
   latency?: true | runtime.Types.Skip
   firstByte?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
@@ -498,6 +508,7 @@ export type UsageQuarterCountedGroupByOutputType = {
   characters: bigint
   audioMs: bigint
   costNano: bigint
+  ownListNano: bigint
   latency: runtime.Decimal
   firstByte: runtime.Decimal
   _count: UsageQuarterCountedCountAggregateOutputType | null
@@ -558,6 +569,7 @@ export type UsageQuarterCountedWhereInput = {
   characters?: Prisma.BigIntFilter<"UsageQuarterCounted"> | bigint | number | runtime.Types.Skip
   audioMs?: Prisma.BigIntFilter<"UsageQuarterCounted"> | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntFilter<"UsageQuarterCounted"> | bigint | number | runtime.Types.Skip
+  ownListNano?: Prisma.BigIntFilter<"UsageQuarterCounted"> | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalFilter<"UsageQuarterCounted"> | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalFilter<"UsageQuarterCounted"> | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
 }
@@ -595,6 +607,7 @@ export type UsageQuarterCountedOrderByWithRelationInput = {
   characters?: Prisma.SortOrder | runtime.Types.Skip
   audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
+  ownListNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -636,6 +649,7 @@ export type UsageQuarterCountedWhereUniqueInput = Prisma.AtLeast<{
   characters?: Prisma.BigIntFilter<"UsageQuarterCounted"> | bigint | number | runtime.Types.Skip
   audioMs?: Prisma.BigIntFilter<"UsageQuarterCounted"> | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntFilter<"UsageQuarterCounted"> | bigint | number | runtime.Types.Skip
+  ownListNano?: Prisma.BigIntFilter<"UsageQuarterCounted"> | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalFilter<"UsageQuarterCounted"> | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalFilter<"UsageQuarterCounted"> | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
 }, "workspaceId_quarter_keyId_model_provider">
@@ -673,6 +687,7 @@ export type UsageQuarterCountedOrderByWithAggregationInput = {
   characters?: Prisma.SortOrder | runtime.Types.Skip
   audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
+  ownListNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.UsageQuarterCountedCountOrderByAggregateInput | runtime.Types.Skip
@@ -718,6 +733,7 @@ export type UsageQuarterCountedScalarWhereWithAggregatesInput = {
   characters?: Prisma.BigIntWithAggregatesFilter<"UsageQuarterCounted"> | bigint | number | runtime.Types.Skip
   audioMs?: Prisma.BigIntWithAggregatesFilter<"UsageQuarterCounted"> | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntWithAggregatesFilter<"UsageQuarterCounted"> | bigint | number | runtime.Types.Skip
+  ownListNano?: Prisma.BigIntWithAggregatesFilter<"UsageQuarterCounted"> | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalWithAggregatesFilter<"UsageQuarterCounted"> | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalWithAggregatesFilter<"UsageQuarterCounted"> | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
 }
@@ -755,6 +771,7 @@ export type UsageQuarterCountedCreateInput = {
   characters?: bigint | number | runtime.Types.Skip
   audioMs?: bigint | number | runtime.Types.Skip
   costNano?: bigint | number | runtime.Types.Skip
+  ownListNano?: bigint | number | runtime.Types.Skip
   latency?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
 }
@@ -792,6 +809,7 @@ export type UsageQuarterCountedUncheckedCreateInput = {
   characters?: bigint | number | runtime.Types.Skip
   audioMs?: bigint | number | runtime.Types.Skip
   costNano?: bigint | number | runtime.Types.Skip
+  ownListNano?: bigint | number | runtime.Types.Skip
   latency?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
 }
@@ -829,6 +847,7 @@ export type UsageQuarterCountedUpdateInput = {
   characters?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   audioMs?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  ownListNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
 }
@@ -866,6 +885,7 @@ export type UsageQuarterCountedUncheckedUpdateInput = {
   characters?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   audioMs?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  ownListNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
 }
@@ -903,6 +923,7 @@ export type UsageQuarterCountedCreateManyInput = {
   characters?: bigint | number | runtime.Types.Skip
   audioMs?: bigint | number | runtime.Types.Skip
   costNano?: bigint | number | runtime.Types.Skip
+  ownListNano?: bigint | number | runtime.Types.Skip
   latency?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
 }
@@ -940,6 +961,7 @@ export type UsageQuarterCountedUpdateManyMutationInput = {
   characters?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   audioMs?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  ownListNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
 }
@@ -977,6 +999,7 @@ export type UsageQuarterCountedUncheckedUpdateManyInput = {
   characters?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   audioMs?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   costNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  ownListNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   latency?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   firstByte?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
 }
@@ -1022,6 +1045,7 @@ export type UsageQuarterCountedCountOrderByAggregateInput = {
   characters?: Prisma.SortOrder | runtime.Types.Skip
   audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
+  ownListNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -1054,6 +1078,7 @@ export type UsageQuarterCountedAvgOrderByAggregateInput = {
   characters?: Prisma.SortOrder | runtime.Types.Skip
   audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
+  ownListNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -1091,6 +1116,7 @@ export type UsageQuarterCountedMaxOrderByAggregateInput = {
   characters?: Prisma.SortOrder | runtime.Types.Skip
   audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
+  ownListNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -1128,6 +1154,7 @@ export type UsageQuarterCountedMinOrderByAggregateInput = {
   characters?: Prisma.SortOrder | runtime.Types.Skip
   audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
+  ownListNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -1160,6 +1187,7 @@ export type UsageQuarterCountedSumOrderByAggregateInput = {
   characters?: Prisma.SortOrder | runtime.Types.Skip
   audioMs?: Prisma.SortOrder | runtime.Types.Skip
   costNano?: Prisma.SortOrder | runtime.Types.Skip
+  ownListNano?: Prisma.SortOrder | runtime.Types.Skip
   latency?: Prisma.SortOrder | runtime.Types.Skip
   firstByte?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -1199,6 +1227,7 @@ export type UsageQuarterCountedSelect<ExtArgs extends runtime.Types.Extensions.I
   characters?: boolean | runtime.Types.Skip
   audioMs?: boolean | runtime.Types.Skip
   costNano?: boolean | runtime.Types.Skip
+  ownListNano?: boolean | runtime.Types.Skip
   latency?: boolean | runtime.Types.Skip
   firstByte?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["usageQuarterCounted"]>
@@ -1236,6 +1265,7 @@ export type UsageQuarterCountedSelectCreateManyAndReturn<ExtArgs extends runtime
   characters?: boolean | runtime.Types.Skip
   audioMs?: boolean | runtime.Types.Skip
   costNano?: boolean | runtime.Types.Skip
+  ownListNano?: boolean | runtime.Types.Skip
   latency?: boolean | runtime.Types.Skip
   firstByte?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["usageQuarterCounted"]>
@@ -1273,6 +1303,7 @@ export type UsageQuarterCountedSelectUpdateManyAndReturn<ExtArgs extends runtime
   characters?: boolean | runtime.Types.Skip
   audioMs?: boolean | runtime.Types.Skip
   costNano?: boolean | runtime.Types.Skip
+  ownListNano?: boolean | runtime.Types.Skip
   latency?: boolean | runtime.Types.Skip
   firstByte?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["usageQuarterCounted"]>
@@ -1310,11 +1341,12 @@ export type UsageQuarterCountedSelectScalar = {
   characters?: boolean | runtime.Types.Skip
   audioMs?: boolean | runtime.Types.Skip
   costNano?: boolean | runtime.Types.Skip
+  ownListNano?: boolean | runtime.Types.Skip
   latency?: boolean | runtime.Types.Skip
   firstByte?: boolean | runtime.Types.Skip
 }
 
-export type UsageQuarterCountedOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "quarter" | "keyId" | "model" | "provider" | "calls" | "refused" | "clientErrors" | "limitErrors" | "providerErrors" | "timeoutErrors" | "brokenErrors" | "gatewayErrors" | "otherErrors" | "attempts" | "fallbacks" | "inputTokens" | "cachedTokens" | "cacheWrite5mTokens" | "cacheWrite1hTokens" | "outputTokens" | "reasoningTokens" | "audioInputTokens" | "audioOutputTokens" | "imageInputTokens" | "imageOutputTokens" | "images" | "videoSeconds" | "webSearches" | "characters" | "audioMs" | "costNano" | "latency" | "firstByte", ExtArgs["result"]["usageQuarterCounted"], runtime.Types.Skip>
+export type UsageQuarterCountedOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "quarter" | "keyId" | "model" | "provider" | "calls" | "refused" | "clientErrors" | "limitErrors" | "providerErrors" | "timeoutErrors" | "brokenErrors" | "gatewayErrors" | "otherErrors" | "attempts" | "fallbacks" | "inputTokens" | "cachedTokens" | "cacheWrite5mTokens" | "cacheWrite1hTokens" | "outputTokens" | "reasoningTokens" | "audioInputTokens" | "audioOutputTokens" | "imageInputTokens" | "imageOutputTokens" | "images" | "videoSeconds" | "webSearches" | "characters" | "audioMs" | "costNano" | "ownListNano" | "latency" | "firstByte", ExtArgs["result"]["usageQuarterCounted"], runtime.Types.Skip>
 
 export type $UsageQuarterCountedPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "UsageQuarterCounted"
@@ -1352,6 +1384,10 @@ export type $UsageQuarterCountedPayload<ExtArgs extends runtime.Types.Extensions
     characters: bigint
     audioMs: bigint
     costNano: bigint
+    /**
+     * List price of the calls by own keys, of which `costNano` has only the fee.
+     */
+    ownListNano: bigint
     latency: runtime.Decimal
     firstByte: runtime.Decimal
   }, ExtArgs["result"]["usageQuarterCounted"]>
@@ -1809,6 +1845,7 @@ export interface UsageQuarterCountedFieldRefs {
   readonly characters: Prisma.FieldRef<"UsageQuarterCounted", 'BigInt'>
   readonly audioMs: Prisma.FieldRef<"UsageQuarterCounted", 'BigInt'>
   readonly costNano: Prisma.FieldRef<"UsageQuarterCounted", 'BigInt'>
+  readonly ownListNano: Prisma.FieldRef<"UsageQuarterCounted", 'BigInt'>
   readonly latency: Prisma.FieldRef<"UsageQuarterCounted", 'Decimal'>
   readonly firstByte: Prisma.FieldRef<"UsageQuarterCounted", 'Decimal'>
 }

@@ -462,6 +462,7 @@ export type WorkspaceWhereInput = {
   managementKeys?: Prisma.ManagementKeyListRelationFilter | runtime.Types.Skip
   signedUp?: Prisma.UserListRelationFilter | runtime.Types.Skip
   savedViews?: Prisma.SavedViewListRelationFilter | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyListRelationFilter | runtime.Types.Skip
 }
 
 export type WorkspaceOrderByWithRelationInput = {
@@ -512,6 +513,7 @@ export type WorkspaceOrderByWithRelationInput = {
   managementKeys?: Prisma.ManagementKeyOrderByRelationAggregateInput | runtime.Types.Skip
   signedUp?: Prisma.UserOrderByRelationAggregateInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewOrderByRelationAggregateInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyOrderByRelationAggregateInput | runtime.Types.Skip
 }
 
 export type WorkspaceWhereUniqueInput = Prisma.AtLeast<{
@@ -565,6 +567,7 @@ export type WorkspaceWhereUniqueInput = Prisma.AtLeast<{
   managementKeys?: Prisma.ManagementKeyListRelationFilter | runtime.Types.Skip
   signedUp?: Prisma.UserListRelationFilter | runtime.Types.Skip
   savedViews?: Prisma.SavedViewListRelationFilter | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyListRelationFilter | runtime.Types.Skip
 }, "id" | "slug">
 
 export type WorkspaceOrderByWithAggregationInput = {
@@ -687,6 +690,7 @@ export type WorkspaceCreateInput = {
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateInput = {
@@ -737,6 +741,7 @@ export type WorkspaceUncheckedCreateInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUpdateInput = {
@@ -787,6 +792,7 @@ export type WorkspaceUpdateInput = {
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateInput = {
@@ -837,6 +843,7 @@ export type WorkspaceUncheckedUpdateInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateManyInput = {
@@ -1238,6 +1245,20 @@ export type WorkspaceUpdateOneWithoutManagementKeysNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.WorkspaceUpdateToOneWithWhereWithoutManagementKeysInput, Prisma.WorkspaceUpdateWithoutManagementKeysInput>, Prisma.WorkspaceUncheckedUpdateWithoutManagementKeysInput> | runtime.Types.Skip
 }
 
+export type WorkspaceCreateNestedOneWithoutOwnKeysInput = {
+  create?: Prisma.XOR<Prisma.WorkspaceCreateWithoutOwnKeysInput, Prisma.WorkspaceUncheckedCreateWithoutOwnKeysInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.WorkspaceCreateOrConnectWithoutOwnKeysInput | runtime.Types.Skip
+  connect?: Prisma.WorkspaceWhereUniqueInput | runtime.Types.Skip
+}
+
+export type WorkspaceUpdateOneRequiredWithoutOwnKeysNestedInput = {
+  create?: Prisma.XOR<Prisma.WorkspaceCreateWithoutOwnKeysInput, Prisma.WorkspaceUncheckedCreateWithoutOwnKeysInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.WorkspaceCreateOrConnectWithoutOwnKeysInput | runtime.Types.Skip
+  upsert?: Prisma.WorkspaceUpsertWithoutOwnKeysInput | runtime.Types.Skip
+  connect?: Prisma.WorkspaceWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.WorkspaceUpdateToOneWithWhereWithoutOwnKeysInput, Prisma.WorkspaceUpdateWithoutOwnKeysInput>, Prisma.WorkspaceUncheckedUpdateWithoutOwnKeysInput> | runtime.Types.Skip
+}
+
 export type WorkspaceCreateNestedOneWithoutPoliciesInput = {
   create?: Prisma.XOR<Prisma.WorkspaceCreateWithoutPoliciesInput, Prisma.WorkspaceUncheckedCreateWithoutPoliciesInput> | runtime.Types.Skip
   connectOrCreate?: Prisma.WorkspaceCreateOrConnectWithoutPoliciesInput | runtime.Types.Skip
@@ -1411,6 +1432,7 @@ export type WorkspaceCreateWithoutSignedUpInput = {
   formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutSignedUpInput = {
@@ -1460,6 +1482,7 @@ export type WorkspaceUncheckedCreateWithoutSignedUpInput = {
   formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutSignedUpInput = {
@@ -1525,6 +1548,7 @@ export type WorkspaceUpdateWithoutSignedUpInput = {
   formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutSignedUpInput = {
@@ -1574,6 +1598,7 @@ export type WorkspaceUncheckedUpdateWithoutSignedUpInput = {
   formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutFormerSlugsInput = {
@@ -1623,6 +1648,7 @@ export type WorkspaceCreateWithoutFormerSlugsInput = {
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutFormerSlugsInput = {
@@ -1672,6 +1698,7 @@ export type WorkspaceUncheckedCreateWithoutFormerSlugsInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutFormerSlugsInput = {
@@ -1737,6 +1764,7 @@ export type WorkspaceUpdateWithoutFormerSlugsInput = {
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutFormerSlugsInput = {
@@ -1786,6 +1814,7 @@ export type WorkspaceUncheckedUpdateWithoutFormerSlugsInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutMembersInput = {
@@ -1835,6 +1864,7 @@ export type WorkspaceCreateWithoutMembersInput = {
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutMembersInput = {
@@ -1884,6 +1914,7 @@ export type WorkspaceUncheckedCreateWithoutMembersInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutMembersInput = {
@@ -1949,6 +1980,7 @@ export type WorkspaceUpdateWithoutMembersInput = {
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutMembersInput = {
@@ -1998,6 +2030,7 @@ export type WorkspaceUncheckedUpdateWithoutMembersInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutSavedViewsInput = {
@@ -2047,6 +2080,7 @@ export type WorkspaceCreateWithoutSavedViewsInput = {
   formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutSavedViewsInput = {
@@ -2096,6 +2130,7 @@ export type WorkspaceUncheckedCreateWithoutSavedViewsInput = {
   formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutSavedViewsInput = {
@@ -2161,6 +2196,7 @@ export type WorkspaceUpdateWithoutSavedViewsInput = {
   formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutSavedViewsInput = {
@@ -2210,6 +2246,7 @@ export type WorkspaceUncheckedUpdateWithoutSavedViewsInput = {
   formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutAlertsInput = {
@@ -2259,6 +2296,7 @@ export type WorkspaceCreateWithoutAlertsInput = {
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutAlertsInput = {
@@ -2308,6 +2346,7 @@ export type WorkspaceUncheckedCreateWithoutAlertsInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutAlertsInput = {
@@ -2373,6 +2412,7 @@ export type WorkspaceUpdateWithoutAlertsInput = {
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutAlertsInput = {
@@ -2422,6 +2462,7 @@ export type WorkspaceUncheckedUpdateWithoutAlertsInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutWebhooksInput = {
@@ -2471,6 +2512,7 @@ export type WorkspaceCreateWithoutWebhooksInput = {
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutWebhooksInput = {
@@ -2520,6 +2562,7 @@ export type WorkspaceUncheckedCreateWithoutWebhooksInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutWebhooksInput = {
@@ -2585,6 +2628,7 @@ export type WorkspaceUpdateWithoutWebhooksInput = {
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutWebhooksInput = {
@@ -2634,6 +2678,7 @@ export type WorkspaceUncheckedUpdateWithoutWebhooksInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutInvitationsInput = {
@@ -2683,6 +2728,7 @@ export type WorkspaceCreateWithoutInvitationsInput = {
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutInvitationsInput = {
@@ -2732,6 +2778,7 @@ export type WorkspaceUncheckedCreateWithoutInvitationsInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutInvitationsInput = {
@@ -2797,6 +2844,7 @@ export type WorkspaceUpdateWithoutInvitationsInput = {
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutInvitationsInput = {
@@ -2846,6 +2894,7 @@ export type WorkspaceUncheckedUpdateWithoutInvitationsInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutKeysInput = {
@@ -2895,6 +2944,7 @@ export type WorkspaceCreateWithoutKeysInput = {
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutKeysInput = {
@@ -2944,6 +2994,7 @@ export type WorkspaceUncheckedCreateWithoutKeysInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutKeysInput = {
@@ -3009,6 +3060,7 @@ export type WorkspaceUpdateWithoutKeysInput = {
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutKeysInput = {
@@ -3058,6 +3110,7 @@ export type WorkspaceUncheckedUpdateWithoutKeysInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutManagementKeysInput = {
@@ -3107,6 +3160,7 @@ export type WorkspaceCreateWithoutManagementKeysInput = {
   formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutManagementKeysInput = {
@@ -3156,6 +3210,7 @@ export type WorkspaceUncheckedCreateWithoutManagementKeysInput = {
   formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutManagementKeysInput = {
@@ -3221,6 +3276,7 @@ export type WorkspaceUpdateWithoutManagementKeysInput = {
   formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutManagementKeysInput = {
@@ -3268,6 +3324,223 @@ export type WorkspaceUncheckedUpdateWithoutManagementKeysInput = {
   resources?: Prisma.ResourceUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   jobs?: Prisma.JobUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+}
+
+export type WorkspaceCreateWithoutOwnKeysInput = {
+  id: string
+  slug: string
+  name: string
+  timeZone?: string | runtime.Types.Skip
+  balanceNano?: bigint | number | runtime.Types.Skip
+  creditNano?: bigint | number | runtime.Types.Skip
+  simulatedNano?: bigint | number | runtime.Types.Skip
+  strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
+  rpm?: number | null | runtime.Types.Skip
+  tpm?: number | null | runtime.Types.Skip
+  concurrency?: number | null | runtime.Types.Skip
+  retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  callsKeptFrom?: string | null | runtime.Types.Skip
+  suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
+  promoEndsAt?: Date | string | null | runtime.Types.Skip
+  lowBalanceNano?: bigint | number | null | runtime.Types.Skip
+  lowBalanceSince?: Date | string | null | runtime.Types.Skip
+  demo?: boolean | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  deletedAt?: Date | string | null | runtime.Types.Skip
+  mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  members?: Prisma.MemberCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  alerts?: Prisma.AlertCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  webhooks?: Prisma.WebhookCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  keys?: Prisma.ApiKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  policies?: Prisma.PolicyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  policyDrafts?: Prisma.PolicyDraftCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  topUps?: Prisma.TopUpCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  payers?: Prisma.PayerCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  autoTopUp?: Prisma.AutoTopUpCreateNestedOneWithoutWorkspaceInput | runtime.Types.Skip
+  promos?: Prisma.PromoCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  lostUsage?: Prisma.LostUsageCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  resources?: Prisma.ResourceCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  jobs?: Prisma.JobCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+}
+
+export type WorkspaceUncheckedCreateWithoutOwnKeysInput = {
+  id: string
+  slug: string
+  name: string
+  timeZone?: string | runtime.Types.Skip
+  balanceNano?: bigint | number | runtime.Types.Skip
+  creditNano?: bigint | number | runtime.Types.Skip
+  simulatedNano?: bigint | number | runtime.Types.Skip
+  strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
+  rpm?: number | null | runtime.Types.Skip
+  tpm?: number | null | runtime.Types.Skip
+  concurrency?: number | null | runtime.Types.Skip
+  retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  callsKeptFrom?: string | null | runtime.Types.Skip
+  suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
+  promoEndsAt?: Date | string | null | runtime.Types.Skip
+  lowBalanceNano?: bigint | number | null | runtime.Types.Skip
+  lowBalanceSince?: Date | string | null | runtime.Types.Skip
+  demo?: boolean | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  deletedAt?: Date | string | null | runtime.Types.Skip
+  mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  members?: Prisma.MemberUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  keys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  policies?: Prisma.PolicyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  policyDrafts?: Prisma.PolicyDraftUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  topUps?: Prisma.TopUpUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  payers?: Prisma.PayerUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  autoTopUp?: Prisma.AutoTopUpUncheckedCreateNestedOneWithoutWorkspaceInput | runtime.Types.Skip
+  promos?: Prisma.PromoUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  lostUsage?: Prisma.LostUsageUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  resources?: Prisma.ResourceUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  jobs?: Prisma.JobUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+}
+
+export type WorkspaceCreateOrConnectWithoutOwnKeysInput = {
+  where: Prisma.WorkspaceWhereUniqueInput
+  create: Prisma.XOR<Prisma.WorkspaceCreateWithoutOwnKeysInput, Prisma.WorkspaceUncheckedCreateWithoutOwnKeysInput>
+}
+
+export type WorkspaceUpsertWithoutOwnKeysInput = {
+  update: Prisma.XOR<Prisma.WorkspaceUpdateWithoutOwnKeysInput, Prisma.WorkspaceUncheckedUpdateWithoutOwnKeysInput>
+  create: Prisma.XOR<Prisma.WorkspaceCreateWithoutOwnKeysInput, Prisma.WorkspaceUncheckedCreateWithoutOwnKeysInput>
+  where?: Prisma.WorkspaceWhereInput | runtime.Types.Skip
+}
+
+export type WorkspaceUpdateToOneWithWhereWithoutOwnKeysInput = {
+  where?: Prisma.WorkspaceWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.WorkspaceUpdateWithoutOwnKeysInput, Prisma.WorkspaceUncheckedUpdateWithoutOwnKeysInput>
+}
+
+export type WorkspaceUpdateWithoutOwnKeysInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  slug?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  balanceNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  demo?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  members?: Prisma.MemberUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  alerts?: Prisma.AlertUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  webhooks?: Prisma.WebhookUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  keys?: Prisma.ApiKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  policies?: Prisma.PolicyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  policyDrafts?: Prisma.PolicyDraftUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  topUps?: Prisma.TopUpUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  payers?: Prisma.PayerUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  autoTopUp?: Prisma.AutoTopUpUpdateOneWithoutWorkspaceNestedInput | runtime.Types.Skip
+  promos?: Prisma.PromoUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  lostUsage?: Prisma.LostUsageUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  resources?: Prisma.ResourceUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  jobs?: Prisma.JobUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+}
+
+export type WorkspaceUncheckedUpdateWithoutOwnKeysInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  slug?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  balanceNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  demo?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  members?: Prisma.MemberUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  alerts?: Prisma.AlertUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  keys?: Prisma.ApiKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  policies?: Prisma.PolicyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  policyDrafts?: Prisma.PolicyDraftUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  topUps?: Prisma.TopUpUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  payers?: Prisma.PayerUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  autoTopUp?: Prisma.AutoTopUpUncheckedUpdateOneWithoutWorkspaceNestedInput | runtime.Types.Skip
+  promos?: Prisma.PromoUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  lostUsage?: Prisma.LostUsageUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  resources?: Prisma.ResourceUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  jobs?: Prisma.JobUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
@@ -3319,6 +3592,7 @@ export type WorkspaceCreateWithoutPoliciesInput = {
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutPoliciesInput = {
@@ -3368,6 +3642,7 @@ export type WorkspaceUncheckedCreateWithoutPoliciesInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutPoliciesInput = {
@@ -3433,6 +3708,7 @@ export type WorkspaceUpdateWithoutPoliciesInput = {
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutPoliciesInput = {
@@ -3482,6 +3758,7 @@ export type WorkspaceUncheckedUpdateWithoutPoliciesInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutPolicyDraftsInput = {
@@ -3531,6 +3808,7 @@ export type WorkspaceCreateWithoutPolicyDraftsInput = {
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutPolicyDraftsInput = {
@@ -3580,6 +3858,7 @@ export type WorkspaceUncheckedCreateWithoutPolicyDraftsInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutPolicyDraftsInput = {
@@ -3645,6 +3924,7 @@ export type WorkspaceUpdateWithoutPolicyDraftsInput = {
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutPolicyDraftsInput = {
@@ -3694,6 +3974,7 @@ export type WorkspaceUncheckedUpdateWithoutPolicyDraftsInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutPromosInput = {
@@ -3743,6 +4024,7 @@ export type WorkspaceCreateWithoutPromosInput = {
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutPromosInput = {
@@ -3792,6 +4074,7 @@ export type WorkspaceUncheckedCreateWithoutPromosInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutPromosInput = {
@@ -3857,6 +4140,7 @@ export type WorkspaceUpdateWithoutPromosInput = {
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutPromosInput = {
@@ -3906,6 +4190,7 @@ export type WorkspaceUncheckedUpdateWithoutPromosInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutResourcesInput = {
@@ -3955,6 +4240,7 @@ export type WorkspaceCreateWithoutResourcesInput = {
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutResourcesInput = {
@@ -4004,6 +4290,7 @@ export type WorkspaceUncheckedCreateWithoutResourcesInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutResourcesInput = {
@@ -4069,6 +4356,7 @@ export type WorkspaceUpdateWithoutResourcesInput = {
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutResourcesInput = {
@@ -4118,6 +4406,7 @@ export type WorkspaceUncheckedUpdateWithoutResourcesInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutJobsInput = {
@@ -4167,6 +4456,7 @@ export type WorkspaceCreateWithoutJobsInput = {
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutJobsInput = {
@@ -4216,6 +4506,7 @@ export type WorkspaceUncheckedCreateWithoutJobsInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutJobsInput = {
@@ -4281,6 +4572,7 @@ export type WorkspaceUpdateWithoutJobsInput = {
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutJobsInput = {
@@ -4330,6 +4622,7 @@ export type WorkspaceUncheckedUpdateWithoutJobsInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutTopUpsInput = {
@@ -4379,6 +4672,7 @@ export type WorkspaceCreateWithoutTopUpsInput = {
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutTopUpsInput = {
@@ -4428,6 +4722,7 @@ export type WorkspaceUncheckedCreateWithoutTopUpsInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutTopUpsInput = {
@@ -4493,6 +4788,7 @@ export type WorkspaceUpdateWithoutTopUpsInput = {
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutTopUpsInput = {
@@ -4542,6 +4838,7 @@ export type WorkspaceUncheckedUpdateWithoutTopUpsInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutPayersInput = {
@@ -4591,6 +4888,7 @@ export type WorkspaceCreateWithoutPayersInput = {
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutPayersInput = {
@@ -4640,6 +4938,7 @@ export type WorkspaceUncheckedCreateWithoutPayersInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutPayersInput = {
@@ -4705,6 +5004,7 @@ export type WorkspaceUpdateWithoutPayersInput = {
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutPayersInput = {
@@ -4754,6 +5054,7 @@ export type WorkspaceUncheckedUpdateWithoutPayersInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutLostUsageInput = {
@@ -4803,6 +5104,7 @@ export type WorkspaceCreateWithoutLostUsageInput = {
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutLostUsageInput = {
@@ -4852,6 +5154,7 @@ export type WorkspaceUncheckedCreateWithoutLostUsageInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutLostUsageInput = {
@@ -4917,6 +5220,7 @@ export type WorkspaceUpdateWithoutLostUsageInput = {
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutLostUsageInput = {
@@ -4966,6 +5270,7 @@ export type WorkspaceUncheckedUpdateWithoutLostUsageInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutAutoTopUpInput = {
@@ -5015,6 +5320,7 @@ export type WorkspaceCreateWithoutAutoTopUpInput = {
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutAutoTopUpInput = {
@@ -5064,6 +5370,7 @@ export type WorkspaceUncheckedCreateWithoutAutoTopUpInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutAutoTopUpInput = {
@@ -5129,6 +5436,7 @@ export type WorkspaceUpdateWithoutAutoTopUpInput = {
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutAutoTopUpInput = {
@@ -5178,6 +5486,7 @@ export type WorkspaceUncheckedUpdateWithoutAutoTopUpInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 
@@ -5203,6 +5512,7 @@ export type WorkspaceCountOutputType = {
   managementKeys: number
   signedUp: number
   savedViews: number
+  ownKeys: number
 }
 
 export type WorkspaceCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -5223,6 +5533,7 @@ export type WorkspaceCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensi
   managementKeys?: boolean | WorkspaceCountOutputTypeCountManagementKeysArgs
   signedUp?: boolean | WorkspaceCountOutputTypeCountSignedUpArgs
   savedViews?: boolean | WorkspaceCountOutputTypeCountSavedViewsArgs
+  ownKeys?: boolean | WorkspaceCountOutputTypeCountOwnKeysArgs
 }
 
 /**
@@ -5354,6 +5665,13 @@ export type WorkspaceCountOutputTypeCountSavedViewsArgs<ExtArgs extends runtime.
   where?: Prisma.SavedViewWhereInput | runtime.Types.Skip
 }
 
+/**
+ * WorkspaceCountOutputType without action
+ */
+export type WorkspaceCountOutputTypeCountOwnKeysArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.OwnKeyWhereInput | runtime.Types.Skip
+}
+
 
 export type WorkspaceSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean | runtime.Types.Skip
@@ -5403,6 +5721,7 @@ export type WorkspaceSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   managementKeys?: boolean | Prisma.Workspace$managementKeysArgs<ExtArgs> | runtime.Types.Skip
   signedUp?: boolean | Prisma.Workspace$signedUpArgs<ExtArgs> | runtime.Types.Skip
   savedViews?: boolean | Prisma.Workspace$savedViewsArgs<ExtArgs> | runtime.Types.Skip
+  ownKeys?: boolean | Prisma.Workspace$ownKeysArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.WorkspaceCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["workspace"]>
 
@@ -5522,6 +5841,7 @@ export type WorkspaceInclude<ExtArgs extends runtime.Types.Extensions.InternalAr
   managementKeys?: boolean | Prisma.Workspace$managementKeysArgs<ExtArgs> | runtime.Types.Skip
   signedUp?: boolean | Prisma.Workspace$signedUpArgs<ExtArgs> | runtime.Types.Skip
   savedViews?: boolean | Prisma.Workspace$savedViewsArgs<ExtArgs> | runtime.Types.Skip
+  ownKeys?: boolean | Prisma.Workspace$ownKeysArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.WorkspaceCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
 export type WorkspaceIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -5548,6 +5868,7 @@ export type $WorkspacePayload<ExtArgs extends runtime.Types.Extensions.InternalA
     managementKeys: Prisma.$ManagementKeyPayload<ExtArgs>[]
     signedUp: Prisma.$UserPayload<ExtArgs>[]
     savedViews: Prisma.$SavedViewPayload<ExtArgs>[]
+    ownKeys: Prisma.$OwnKeyPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -6039,6 +6360,7 @@ export interface Prisma__WorkspaceClient<T, Null = never, ExtArgs extends runtim
   managementKeys<T extends Prisma.Workspace$managementKeysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Workspace$managementKeysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ManagementKeyPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   signedUp<T extends Prisma.Workspace$signedUpArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Workspace$signedUpArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$UserPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   savedViews<T extends Prisma.Workspace$savedViewsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Workspace$savedViewsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SavedViewPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  ownKeys<T extends Prisma.Workspace$ownKeysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Workspace$ownKeysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$OwnKeyPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -6914,6 +7236,30 @@ export type Workspace$savedViewsArgs<ExtArgs extends runtime.Types.Extensions.In
   take?: number | runtime.Types.Skip
   skip?: number | runtime.Types.Skip
   distinct?: Prisma.SavedViewScalarFieldEnum | Prisma.SavedViewScalarFieldEnum[] | runtime.Types.Skip
+}
+
+/**
+ * Workspace.ownKeys
+ */
+export type Workspace$ownKeysArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the OwnKey
+   */
+  select?: Prisma.OwnKeySelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the OwnKey
+   */
+  omit?: Prisma.OwnKeyOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.OwnKeyInclude<ExtArgs> | null
+  where?: Prisma.OwnKeyWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.OwnKeyOrderByWithRelationInput | Prisma.OwnKeyOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.OwnKeyWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.OwnKeyScalarFieldEnum | Prisma.OwnKeyScalarFieldEnum[] | runtime.Types.Skip
 }
 
 /**

@@ -2,6 +2,7 @@ import { type ConsoleHost, consoleEnvOf, findConsoleHost, setConsoleHost } from 
 import { openPayments } from '#lib/control/billing/payments/client';
 import { openOutboxOf } from '#lib/control/mail/open-outbox';
 import { accountsOf } from '#lib/control/operations/user/account-rules';
+import { ownKeyRulesOf } from '#lib/core/facts/own-key-rules';
 import { loadCatalogue } from '#lib/gateway/snapshot/catalogue';
 import { openDb } from '#lib/platform/data/db';
 import { envSecret, findHostEnv, publicUrl } from '#lib/platform/env/env';
@@ -25,6 +26,7 @@ export function getConsoleHost(): ConsoleHost {
   const made: ConsoleHost = {
     control: {
       accounts: accountsOf(env),
+      ownKeys: ownKeyRulesOf(env),
       db,
       keyPepper: env.keyPepper,
       sealingKey,

@@ -5,6 +5,8 @@ export type Permission =
   | 'workspace:delete'
   | 'keys:read'
   | 'keys:write'
+  | 'own-keys:read'
+  | 'own-keys:write'
   | 'playground:use'
   | 'policies:read'
   | 'policies:write'
@@ -27,7 +29,14 @@ export type Role = (typeof roles)[number];
 /** The people who run the gateway: everything, in every workspace (contract: control-plane/roles). */
 export type ActingRole = Role | 'operator';
 
-const readers = ['workspace:read', 'keys:read', 'policies:read', 'logs:read', 'members:read'] as const;
+const readers = [
+  'workspace:read',
+  'keys:read',
+  'own-keys:read',
+  'policies:read',
+  'logs:read',
+  'members:read',
+] as const;
 const developers = [
   ...readers,
   'content:read',
@@ -41,6 +50,7 @@ const admins = [
   'billing:read',
   'billing:write',
   'workspace:write',
+  'own-keys:write',
   'members:write',
   'management-keys:read',
   'management-keys:write',

@@ -24,6 +24,11 @@ export function credentialContext(providerId: string, name = 'default'): string 
   return `provider-credential:${providerId}${name === 'default' ? '' : `/${name}`}`;
 }
 
+/** What a workspace's own key is bound to: its workspace and its row. */
+export function ownKeyContext(workspaceId: string, id: string): string {
+  return `own-key:${workspaceId}/${id}`;
+}
+
 /** The keys of the process: ENCRYPTION_KEY, then those that only open what was sealed before. */
 export function sealingKeysOf(env: {
   readonly encryptionKey: string;

@@ -93,6 +93,10 @@ const sentences: Readonly<Record<string, Sentence>> = {
   'content.show': () => 'read what a call was asked and answered',
   'content.delete': ({ is }) =>
     `deleted the content of ${is.of === 'call' ? 'a call' : `all calls of this ${text(is.of)}`}`,
+  'own-key.create': (row) => `stored the own key ${named(row)} for ${text(row.is.provider)}`,
+  'own-key.set': (row) => `changed the own key ${named(row)}${changesIn(row)}`,
+  'own-key.test': (row) => `tested the own key ${named(row)}`,
+  'own-key.delete': (row) => `deleted the own key ${named(row)}`,
   'webhook.create': (row) => `added the webhook ${named(row)}`,
   'webhook.set': (row) => `switched the webhook ${named(row)} ${row.is.enabled === true ? 'on' : 'off'}`,
   'webhook.delete': (row) => `deleted the webhook ${named(row)}`,

@@ -9,6 +9,8 @@ const deeds: Readonly<Record<Permission, string>> = {
   'views:write': 'Save views of logs and usage',
   'keys:read': 'View API keys',
   'keys:write': 'Create, change and revoke API keys',
+  'own-keys:read': 'View own keys for providers, without the keys themselves',
+  'own-keys:write': 'Store, change and delete own keys for providers',
   'playground:use': 'Use the playground, paid from the workspace’s funds',
   'policies:read': 'View routing',
   'policies:write': 'Change routing',

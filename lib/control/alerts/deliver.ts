@@ -3,7 +3,7 @@ import { Agent, type Dispatcher, request } from 'undici';
 import { refuseAddress } from '#lib/control/alerts/address';
 import { signatureOf, webhookContext } from '#lib/control/alerts/sign';
 import { messageOf } from '#lib/core/errors';
-import { publicLookup } from '#lib/gateway/upstream/address-guard';
+import { redirectLookup } from '#lib/gateway/upstream/address-guard';
 import { open, type SealingKey } from '#lib/platform/sealing';
 
 /** What sends events. */
@@ -65,7 +65,7 @@ const failed = `
 
 /** Connections of webhooks: names are resolved and checked in one step, redirects are not followed. */
 function publicDispatcher(): Agent {
-  return new Agent({ connect: { lookup: publicLookup, timeout: 5_000 }, keepAliveTimeout: 1_000 });
+  return new Agent({ connect: { lookup: redirectLookup, timeout: 5_000 }, keepAliveTimeout: 1_000 });
 }
 
 /** Sends one event that is due. @returns whether there was one. */

@@ -1,5 +1,5 @@
 import { adjustmentChecks } from '#lib/control/billing/adjustment-checks';
-import { type Check, jobChecks, priced } from '#lib/control/billing/job-checks';
+import { type Check, jobChecks, ownKeyChecks, priced } from '#lib/control/billing/job-checks';
 import { kept, timeOf } from '#lib/control/billing/kept';
 import { paymentChecks } from '#lib/control/billing/payment-checks';
 import { promoChecks } from '#lib/control/billing/promo-checks';
@@ -11,6 +11,7 @@ import { usageChecks } from '#lib/control/billing/usage-checks';
 export const checks: readonly Check[] = [
   ...usageChecks,
   ...jobChecks,
+  ...ownKeyChecks,
   ...adjustmentChecks,
   ...quarterChecks,
   ...paymentChecks,

@@ -1,3 +1,4 @@
+import { ownFeeClass } from '#lib/core/metering/own-fee';
 import { lineSql } from '#lib/gateway/settlement/record/stored-lines';
 
 /** One invariant of money or logs: a query that must return no row. */
@@ -9,10 +10,39 @@ export interface Check {
   readonly sliced?: true;
 }
 
-/** The sum of the lines of a charge, rounded up once. */
+const isFee = `${lineSql.class('l')} = '${ownFeeClass}'`;
+const roundedUp = (sum: string) => `div(coalesce(${sum}, 0) + 999999, 1000000)`;
+const ofLines = (lines: string) => `json_array_elements(coalesce(${lines}, '[]')) AS l`;
+const listPrice = roundedUp(`sum(${lineSql.share('l')}) FILTER (WHERE NOT ${isFee})`);
+
+/** The sum of the lines of a charge, rounded up once; of a charge by an own key, its fee. */
 export const priced = (lines: string) => `
-  SELECT div(coalesce(sum(${lineSql.share('l')}), 0) + 999999, 1000000) AS cost
-  FROM json_array_elements(coalesce(${lines}, '[]')) AS l`;
+  SELECT CASE WHEN bool_or(${isFee}) THEN ${roundedUp(`sum(${lineSql.share('l')}) FILTER (WHERE ${isFee})`)}
+    ELSE ${listPrice} END AS cost
+  FROM ${ofLines(lines)}`;
+
+/** The fees of own keys whose list price is not the sum of the other lines. @param table with `lines` and `flags`. */
+const wrongFees = (table: 'call' | 'job' | 'adjustment', id: string) => `
+  SELECT '${table}' AS what, t.${id} AS subject, fee.list::text AS list, fee.sum::text AS lines
+  FROM ${table} AS t CROSS JOIN LATERAL (
+    SELECT sum(${lineSql.quantity('l')}) FILTER (WHERE ${isFee}) AS list, ${listPrice} AS sum FROM ${ofLines('t.lines')}
+  ) AS fee
+  WHERE 'own_key' = ANY (t.flags) AND fee.list IS DISTINCT FROM fee.sum AND (fee.list IS NOT NULL OR fee.sum <> 0)`;
+
+/** What own keys cost (contract: own-keys/fee). */
+export const ownKeyChecks: readonly Check[] = [
+  {
+    name: 'the fee of each charge by an own key is of its list price, which its other lines add up to',
+    sql: [wrongFees('call', 'id'), wrongFees('job', 'call_id'), wrongFees('adjustment', 'call_id')].join(
+      ' UNION ALL ',
+    ),
+  },
+];
+
+/** The list price of a charge by an own key, nano-dollars, as an expression of SQL; 0 of any other. */
+export const ownListSql = (lines: string, flags: string) => `
+  CASE WHEN 'own_key' = ANY (${flags}) THEN coalesce((
+    SELECT sum(${lineSql.quantity('l')}) FILTER (WHERE ${isFee}) FROM ${ofLines(lines)}), 0) ELSE 0 END`;
 
 /** The money of jobs (contract: jobs/charged-once). */
 export const jobChecks: readonly Check[] = [

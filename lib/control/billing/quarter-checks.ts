@@ -1,4 +1,4 @@
-import type { Check } from '#lib/control/billing/job-checks';
+import { type Check, ownListSql } from '#lib/control/billing/job-checks';
 import { kept, timeOf } from '#lib/control/billing/kept';
 import { callsInSlice } from '#lib/control/billing/slices';
 import { usageClasses } from '#lib/core/metering/usage';
@@ -41,16 +41,17 @@ const withoutOwn = (model: string) => `coalesce(nullif(${model}, '${ownModel}'),
 const parts = `
   ${callsInSlice(`workspace_id, at, key_id, ${withoutOwn(countedModelSql())} AS model, coalesce(provider, '') AS provider, 1 AS calls,
     status, end_reason, json_array_length(attempts) AS tried, usage, NULL::json AS more, lines,
-    coalesce('usage_anomaly' = ANY (flags), false) AS bounded, cost_nano,
+    coalesce('usage_anomaly' = ANY (flags), false) AS bounded, cost_nano, ${ownListSql('lines', 'flags')} AS own_list_nano,
     CASE WHEN end_reason NOT IN ('refused', 'interrupted') THEN latency_ms END AS latency_ms,
     CASE WHEN end_reason NOT IN ('refused', 'interrupted') THEN first_byte_ms END AS first_byte_ms`)}
   UNION ALL
   SELECT workspace_id, created_at, key_id, model_id, provider_id, 0, 0, '', 0, coalesce(usage, '{}'), NULL, lines,
-    coalesce('usage_anomaly' = ANY (flags), false), cost_nano, NULL, NULL
+    coalesce('usage_anomaly' = ANY (flags), false), cost_nano, ${ownListSql('lines', 'flags')}, NULL, NULL
   FROM job WHERE settled_at IS NOT NULL AND ${inSlice('created_at')}
   UNION ALL
   SELECT c.workspace_id, coalesce(j.created_at, c.at), c.key_id, coalesce(j.model_id, c.answering_model, ''),
-    coalesce(j.provider_id, c.provider, ''), 0, 0, '', 0, '{}', a.more::json, '[]', false, a.amount_nano, NULL, NULL
+    coalesce(j.provider_id, c.provider, ''), 0, 0, '', 0, '{}', a.more::json, '[]', false, a.amount_nano,
+    ${ownListSql('a.lines', 'a.flags')} - ${ownListSql('coalesce(j.lines, c.lines)', 'coalesce(j.flags, c.flags)')}, NULL, NULL
   FROM adjustment a JOIN call c ON c.id = a.call_id LEFT JOIN job j ON j.call_id = a.call_id
   WHERE a.settled_at IS NOT NULL AND ${inSlice('coalesce(j.created_at, c.at)')}`;
 
@@ -73,6 +74,7 @@ const counts = [
   ['attempts', 'sum(tried)'],
   ['fallbacks', 'count(*) FILTER (WHERE tried > 1)'],
   ['cost_nano', 'sum(cost_nano)'],
+  ['own_list_nano', 'sum(own_list_nano)'],
   ['latency', histogram('latency_ms')],
   ['first_byte', histogram('first_byte_ms')],
 ] as const;

@@ -7,6 +7,7 @@ import type { EveryWorkspace, Scope, WorkspaceScope } from '#lib/control/operati
 import type { HeldSecret } from '#lib/control/operations/secret/prints';
 import type { ReadStore, Store } from '#lib/control/operations/store';
 import type { AccountRules } from '#lib/control/operations/user/account-rules';
+import type { OwnKeyRules } from '#lib/core/facts/own-key-rules';
 import type { Catalogue } from '#lib/core/facts/snapshot';
 import type { ActingRole, Permission } from '#lib/core/role';
 import type { Access } from '#lib/gateway/clouds/access';
@@ -52,6 +53,8 @@ export interface Context<R extends Reach = Reach> {
   readonly journalDir: string | null;
   readonly nowMs: number;
   readonly accounts: AccountRules;
+  /** What the operator allows workspaces to store. */
+  readonly ownKeys: OwnKeyRules;
   /** The models and offers in force, with what this process may route to. */
   catalogue(): Catalogue | Promise<Catalogue>;
   /** What the gateway processes know about their offers. */

@@ -16,6 +16,7 @@ import { lowBalanceOperations } from '#lib/control/operations/low-balance/operat
 import { managementKeyOperations } from '#lib/control/operations/management-key/operations';
 import { memberOperations } from '#lib/control/operations/member/operations';
 import { overviewOperations } from '#lib/control/operations/overview/operations';
+import { ownKeyOperations } from '#lib/control/operations/own-key/operations';
 import { playgroundOperations } from '#lib/control/operations/playground/operations';
 import { policyOperations } from '#lib/control/operations/policy/operations';
 import { priceOperations } from '#lib/control/operations/price/operations';
@@ -41,6 +42,7 @@ import { workspaceOperations } from '#lib/control/operations/workspace/operation
 export const operations: readonly Operation[] = [
   ...keyOperations,
   ...managementKeyOperations,
+  ...ownKeyOperations,
   ...playgroundOperations,
   ...policyOperations,
   ...catalogueOperations,

@@ -17,6 +17,7 @@ import type { HeldSecret } from '#lib/control/operations/secret/prints';
 import { etagOf, matches } from '#lib/control/operations/state';
 import { lockTable, type Store, storeOf, transact } from '#lib/control/operations/store';
 import { type AccountRules, noSignUp } from '#lib/control/operations/user/account-rules';
+import { noOwnKeysAllowed, type OwnKeyRules } from '#lib/core/facts/own-key-rules';
 import type { Catalogue } from '#lib/core/facts/snapshot';
 import type { Access } from '#lib/gateway/clouds/access';
 import type { LimitUse } from '#lib/gateway/limits/pure/limit-book';
@@ -54,6 +55,8 @@ export interface ControlHost {
   readonly journalDir?: string;
   /** What users may do by themselves; if absent, nobody can sign up. */
   readonly accounts?: AccountRules;
+  /** What workspaces may store; if absent, no own keys. */
+  readonly ownKeys?: OwnKeyRules;
   /**
    * Makes the gateway processes of this machine read what was just committed
    * (contract: authentication/change-in-force); they read it within a second anyway.
@@ -190,6 +193,7 @@ function contextOf<R extends Reach>(
     nowMs: Date.now(),
     accounts: host.accounts ?? noSignUp,
     also: (operation, input) => ask(host, operation, { actor, input }),
+    ownKeys: host.ownKeys ?? noOwnKeysAllowed,
     expect: (state: State) => {
       compared = true;
       if (ifMatch !== undefined && !matches(ifMatch, state)) {

@@ -6,7 +6,39 @@ export const defaultCredential = 'default';
 /** Sent in place of a credential to providers that ask for none (contract: operations/catalogue-credential). */
 export const noCredential = 'no-credential-needed';
 
-/** One of the operator's credentials at a provider, with its secret (contract: routing/pool). */
+/** How an own key is used beside the operator's credentials (contract: own-keys/use). */
+export const ownUses = ['first', 'only', 'last'] as const;
+export type OwnUse = (typeof ownUses)[number];
+
+/** What a credential has that belongs to a workspace. */
+export interface OwnTerms {
+  readonly use: OwnUse;
+  /** Its fee in hundredths of a percent of the list price (contract: own-keys/fee). */
+  readonly feePoints: number;
+  /** Where it is sent instead of the provider's main address; null: to the provider's addresses. */
+  readonly address: URL | null;
+}
+
+/** A credential that a workspace has stored for a provider (contract: own-keys/an-own-key). */
+export interface OwnKey {
+  readonly providerId: string;
+  readonly use: OwnUse;
+  /** Models that it may serve, by slug; null: all. */
+  readonly models: ReadonlySet<string> | null;
+  /** null: it cannot be used here: it cannot be opened, or the operator does not allow it. */
+  readonly credential: CredentialFacts | null;
+}
+
+/** The name of an own key among credentials: no credential of an operator has a colon in its name. */
+export function ownKeyName(id: string): string {
+  return `own:${id}`;
+}
+
+export function isOwnKeyName(name: string): boolean {
+  return name.startsWith('own:');
+}
+
+/** One of the operator's credentials at a provider, or a workspace's own key, with its secret (contract: routing/pool). */
 export interface CredentialFacts {
   /** Unique at its provider, and never changed: jobs, stored objects and rows of the call log name it. */
   readonly name: string;
@@ -21,6 +53,8 @@ export interface CredentialFacts {
   readonly priority: number;
   /** Models that it may serve, by slug; null: all. */
   readonly models: ReadonlySet<string> | null;
+  /** It belongs to a workspace; absent: to the operator. */
+  readonly own?: OwnTerms;
 }
 
 /** A credential whose provider keeps something: what continues it is bound to both (contract: jobs/pinning). */

@@ -1,4 +1,4 @@
-import type { Keeper } from '#lib/core/facts/credential';
+import type { CredentialFacts, Keeper } from '#lib/core/facts/credential';
 import type { ResourceKind } from '#lib/core/facts/resource';
 import type { FamilyId } from '#lib/core/families/ids';
 import type { UsageReport } from '#lib/core/metering/usage';
@@ -15,6 +15,16 @@ export function askedFacts(ask: {
     ...(ask.serviceTier === null ? {} : { serviceTier: ask.serviceTier }),
     ...(ask.serverTools ? { serverTools: 1 } : {}),
   };
+}
+
+/** The fee of a job that an own key made, as its charge needs it; none for other credentials. */
+export function feeFacts({ own }: Pick<CredentialFacts, 'own'>): JobFacts {
+  return own ? { ownKeyFee: own.feePoints } : {};
+}
+
+/** In hundredths of a percent; undefined: it is charged at list price. */
+export function feePointsOf({ ownKeyFee }: JobFacts): number | undefined {
+  return typeof ownKeyFee === 'number' ? ownKeyFee : undefined;
 }
 
 /** What a provider says of a job. `queued` has not run yet; the last three are ends. */

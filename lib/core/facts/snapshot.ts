@@ -1,5 +1,5 @@
 import type { Abilities, Ability } from '#lib/core/facts/abilities';
-import type { CredentialFacts } from '#lib/core/facts/credential';
+import type { CredentialFacts, OwnKey } from '#lib/core/facts/credential';
 import type { StoreName } from '#lib/core/facts/stores';
 import type { FamilyId } from '#lib/core/families/ids';
 import type { Price } from '#lib/core/metering/price-list';
@@ -70,6 +70,8 @@ export interface KeySnapshot {
   readonly workspace: WorkspaceFacts;
   /** Stored policies by model id; "" is the workspace's default. Checked when written. */
   readonly policies: ReadonlyMap<string, Policy>;
+  /** The workspace's own keys; absent: it has none. */
+  readonly ownKeys?: readonly OwnKey[];
   /** null: no content is kept. */
   readonly content: ContentRule | null;
   /** The rotated-out secret stops here: ms since the epoch, null when this is the current secret. */

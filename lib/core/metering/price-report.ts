@@ -1,6 +1,7 @@
 import { boundUsage, type UsageBounds } from '#lib/core/metering/anomaly';
 import { paidOnce } from '#lib/core/metering/image-usage';
 import { type NamedPrice, nestedPrices } from '#lib/core/metering/nested-prices';
+import { feeOf, withFee } from '#lib/core/metering/own-fee';
 import { atTierAsked, type Cost, price } from '#lib/core/metering/price';
 import type { Price } from '#lib/core/metering/price-list';
 import { totalUsage, type Usage, type UsageReport } from '#lib/core/metering/usage';
@@ -22,6 +23,8 @@ export interface PriceTerms {
   /** A strict workspace pays at most `holdNano`. */
   readonly strict: boolean;
   readonly holdNano: bigint;
+  /** It was answered by an own key, for this fee in hundredths of a percent; absent: at list price. */
+  readonly feePoints?: number | undefined;
 }
 
 export interface PricedReport {
@@ -46,7 +49,9 @@ export function priceReport(report: UsageReport, terms: PriceTerms): PricedRepor
   const bounded = boundUsage(report, bounds, terms.choices, terms.serverTools);
   const nested = nestedPrices(report, report.nested.length === 0 ? [] : terms.named());
   const charged = atTierAsked(paidOnce(bounded.report, terms.price, nested), terms.serviceTier);
-  const { lines, costNano, flags } = price(charged, terms.price, nested);
+  const list = price(charged, terms.price, nested);
+  const { flags } = list;
+  const { lines, costNano } = terms.feePoints === undefined ? list : byFee(list, terms.feePoints);
   const capped = terms.strict && costNano > terms.holdNano;
   return {
     usage: totalUsage(report),
@@ -56,6 +61,11 @@ export function priceReport(report: UsageReport, terms: PriceTerms): PricedRepor
     serviceTier: charged.serviceTier,
     flags: together(report.flags, bounded.flags, flags, capped ? strictCapped : noFlags),
   };
+}
+
+/** The charge of a call by an own key (contract: own-keys/fee). */
+function byFee({ lines, costNano }: Cost, points: number): Pick<Cost, 'lines' | 'costNano'> {
+  return { lines: withFee(lines, costNano, points), costNano: feeOf(costNano, points) };
 }
 
 const noFlags: readonly string[] = [];

@@ -46,6 +46,16 @@ const percent = z
   .transform((value) => Math.round(Number(value) * 100))
   .default(0);
 
+/** The same up to the whole price. */
+const feePercent = z
+  .string()
+  .regex(
+    /^(100(\.0{1,2})?|\d{1,2}(\.\d{1,2})?)$/,
+    'not a percentage. Set a number from 0 to 100, such as 2.5.',
+  )
+  .transform((value) => Math.round(Number(value) * 100))
+  .default(0);
+
 const url = (schemes: readonly string[]) =>
   z
     .string()
@@ -142,6 +152,8 @@ export const settingsSchema = z.object({
   TOP_UP_FEE_PERCENT: percent,
   SANDBOX: toggle.optional(),
   CONTENT: toggle.optional(),
+  OWN_KEYS: oneOf(['off', 'on', 'addresses']).default('off'),
+  OWN_KEY_FEE_PERCENT: feePercent,
   HTTPS_PROXY: proxy,
   HTTP_PROXY: proxy,
   NO_PROXY: text,

@@ -1,6 +1,7 @@
 import { meteredUsage } from '#lib/core/metering/anomaly';
 import { type AnsweredCall, conversationOf } from '#lib/gateway/flow/call/call';
 import type { Runtime } from '#lib/gateway/flow/runtime';
+import { healthIdOf } from '#lib/gateway/routing/pure/pool';
 import type { Exchange } from '#lib/gateway/upstream/exchange';
 
 /** Above this share of time spent waiting for a slow client, an answer does not count for its offer's speed. */
@@ -21,7 +22,7 @@ export function observeAnswer(runtime: Runtime, call: AnsweredCall, exchange: Ex
   const usage = meteredUsage(call.outcome.charge);
   const cached = usage.cachedInput;
   runtime.health.measured(
-    target.offer.id,
+    healthIdOf(target.offer, target.credential),
     {
       outputTokens: pausedMs > workedMs * MOST_PAUSED ? 0 : usage.output,
       tookMs: workedMs,

@@ -43,6 +43,8 @@ export interface JobTerms {
   readonly serverTools: boolean;
   /** The workspace never pays more than a hold. */
   readonly strict: boolean;
+  /** Of a job that an own key made: its fee, hundredths of a percent. */
+  readonly feePoints?: number | undefined;
 }
 
 /** What a settled job is. Money in nano-dollars. */
@@ -66,7 +68,9 @@ const anyModel = { contextTokens: 10_000_000, maxOutputTokens: 1_000_000 };
  * failed, nothing; removed, what it reports if it ran, else its hold. Pure.
  */
 export function endOf(ending: Ending, terms: JobTerms): JobEnd {
-  const { state, owed, flags } = judge(ending, terms);
+  const judged = judge(ending, terms);
+  const { state, owed } = judged;
+  const flags = terms.feePoints === undefined ? judged.flags : together(judged.flags, ['own_key']);
   if (owed === null) return { ...free, state, flags };
   if (owed === 'hold') return byHold(state, terms, flags);
   return byReport(state, owed, terms, flags);
@@ -137,7 +141,7 @@ function byReport(state: JobState, report: UsageReport, terms: JobTerms, flags: 
     const held = byHold(state, terms, flags);
     return { ...held, usage: totalUsage(report), flags: [...held.flags, 'job_unpriced'] };
   }
-  const { price, model, choices, serverTools, serviceTier } = terms;
+  const { price, model, choices, serverTools, serviceTier, feePoints } = terms;
   const priced = priceReport(report, {
     model: model ?? anyModel,
     price,
@@ -147,6 +151,7 @@ function byReport(state: JobState, report: UsageReport, terms: JobTerms, flags: 
     serviceTier,
     strict,
     holdNano,
+    feePoints,
   });
   const { costNano, usage, lines } = priced;
   return {

@@ -11,8 +11,7 @@ import { type Query, queryWithin } from '#lib/platform/data/query-within';
 import { repeatable } from '#lib/platform/data/transaction/repeatable';
 
 /** A job as its row says. */
-export interface StoredJob
-  extends Omit<NewJob, 'sight' | 'workspaceId' | 'keyId' | 'priceVersionId' | 'offerId'> {
+export interface StoredJob extends Omit<NewJob, 'sight' | 'keyId' | 'priceVersionId' | 'offerId'> {
   readonly state: JobState;
   readonly view: JobSight['view'];
   /** Polls so far, the one that this row was taken for included. */
@@ -25,7 +24,7 @@ export interface StoredJob
 }
 
 /** `StoredJob` as the database answers it. */
-const storedColumns = `call_id AS "callId", family, kind, upstream_id AS id, provider_id AS "providerId",
+const storedColumns = `call_id AS "callId", workspace_id AS "workspaceId", family, kind, upstream_id AS id, provider_id AS "providerId",
   coalesce(credential, '${defaultCredential}') AS credential,
   model_id AS "modelId", upstream_model AS "upstreamModel", hold_nano::text AS "holdNano", facts, state, view,
   created_at AS "createdAt", polls, misses, lost_at IS NOT NULL AS lost, settled_at IS NOT NULL AS settled`;
@@ -269,8 +268,9 @@ export class JobStore {
 /** The call's hold becomes the job's; its spend will count where the hold did, at the admission. */
 async function takeHold(client: PoolClient, job: NewJob): Promise<{ amountNano: string; admittedAt: Date }> {
   const { rows } = await client.query<{ amount: string; admitted_at: Date }>(
-    'UPDATE hold SET owner_id = NULL WHERE call_id = $1 RETURNING amount_nano::text AS amount, admitted_at',
-    [job.callId],
+    `UPDATE hold SET owner_id = NULL, amount_nano = least(amount_nano, $2::bigint) WHERE call_id = $1
+     RETURNING amount_nano::text AS amount, admitted_at`,
+    [job.callId, `${job.holdNano}`],
   );
   const [row] = rows;
   if (row) return { amountNano: row.amount, admittedAt: row.admitted_at };

@@ -19,6 +19,8 @@ export interface LateCharge {
   readonly atMs: number;
   /** Nano-dollars; below zero gives back. */
   readonly spentNano: bigint;
+  /** What it adds to the list price of calls by own keys. */
+  readonly ownListNano: bigint;
 }
 
 /** The lock under which a workspace's money moves. */
@@ -52,12 +54,12 @@ export async function chargeKey(
 
 /** What a late charge adds to the sums by minute and by quarter. @param used what it adds to the call's usage. */
 export function sumsOf(charge: LateCharge, used: Usage): Parameters<typeof addSums>[1] {
-  const { workspaceId, keyId, model, provider, atMs, spentNano } = charge;
+  const { workspaceId, keyId, model, provider, atMs, spentNano, ownListNano } = charge;
   const place = { workspaceId, keyId, model, provider, quarterMs: startOf(atMs, quarterMs) };
-  const counts = spentNano !== 0n || Object.values(used).some((figure) => figure !== 0);
+  const counts = spentNano !== 0n || ownListNano !== 0n || Object.values(used).some((figure) => figure !== 0);
   return {
     minutes: spentNano === 0n ? [] : [{ keyId, minuteMs: startOf(atMs, minuteMs), spentNano }],
-    quarters: counts ? [laterQuarter(place, used, spentNano)] : [],
+    quarters: counts ? [laterQuarter(place, used, { costNano: spentNano, ownListNano })] : [],
   };
 }
 

@@ -1,10 +1,11 @@
+import { isOwnKeyName, type OwnKey } from '#lib/core/facts/credential';
 import type { JobSight } from '#lib/core/facts/job';
 import type { Catalogue } from '#lib/core/facts/snapshot';
 import { credentialHeaderOf } from '#lib/core/families/credential-header';
 import { familyOf } from '#lib/core/families/index';
 import type { Access } from '#lib/gateway/clouds/access';
 import type { StoredJob } from '#lib/gateway/jobs/job-store';
-import { keepersOf } from '#lib/gateway/routing/pure/pool';
+import { addressOf, keepersOf } from '#lib/gateway/routing/pure/pool';
 import type { Pools } from '#lib/gateway/upstream/pools';
 
 /** What a provider answered. */
@@ -30,23 +31,33 @@ export function createPoll(parts: {
   readonly pools: Pools;
   readonly access: Access;
   catalogue(): Catalogue;
+  /** The own key of that name, if the workspace still has it. @throws when the database cannot be asked. */
+  ownKey(workspaceId: string, name: string): Promise<OwnKey | null>;
 }): Poll {
   return async (job, signal) => {
     const provider = parts.catalogue().providers.get(job.providerId);
     const family = familyOf(job.family);
-    const address = provider?.families.get(job.family);
-    const [credential] = provider ? keepersOf(provider, job.credential) : [];
-    if (!family?.jobs || !provider || address?.state !== 'ready' || !credential) {
-      return { kind: 'later', why: `provider ${job.providerId} has no address or credential for its jobs` };
-    }
     try {
+      const isOwn = isOwnKeyName(job.credential);
+      const own = isOwn ? await parts.ownKey(job.workspaceId, job.credential) : null;
+      const [credential] = provider ? keepersOf(provider, job.credential, own ? [own] : []) : [];
+      const url = provider && credential && addressOf(provider, job.family, credential);
+      if (!family?.jobs || !provider || !url || !credential) {
+        const why = `provider ${job.providerId} has no address or credential for its jobs`;
+        // An own key that was deleted is nothing that the operator could fix.
+        return { kind: 'later', why: isOwn ? null : why };
+      }
       const path = family.jobs.pollPath({ id: job.id, upstreamModel: job.upstreamModel });
-      const { credential: sent, sign } = await parts.access.open(provider, credential, address.url);
+      const { credential: sent, sign } = await parts.access.open(provider, credential, url);
       const header = credentialHeaderOf(family, provider, sent);
-      const full = `${address.url.pathname.replace(/\/+$/, '')}${path}`;
+      const full = `${url.pathname.replace(/\/+$/, '')}${path}`;
       const unsigned = { method: 'GET', path: full, contentType: null, body: null };
       const headers = header ?? (await sign?.(unsigned)) ?? [];
-      const answer = await parts.pools.for(address.url.origin, CONNECT_MS).request({
+      const { pools } = parts;
+      const pool = credential.own?.address
+        ? pools.guarded(url.origin, CONNECT_MS)
+        : pools.for(url.origin, CONNECT_MS);
+      const answer = await pool.request({
         method: 'GET',
         path: full,
         headers: ['accept', 'application/json', 'accept-encoding', 'identity', ...headers],
@@ -55,7 +66,8 @@ export function createPoll(parts: {
       const { statusCode: status, body } = answer;
       if (status < 200 || status >= 300) {
         body.on('error', () => {}).destroy();
-        return refused(status, job.providerId);
+        const { kind, why = null } = { why: null, ...refused(status, job.providerId) };
+        return kind === 'later' ? { kind, why: isOwn ? null : why } : { kind: 'missing' };
       }
       const sight = family.jobs.read(job.facts, JSON.parse(await textOf(body)));
       return sight ? { kind: 'seen', sight } : { kind: 'later', why: null };

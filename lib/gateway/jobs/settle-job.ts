@@ -1,6 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
-import type { JobFacts, JobState } from '#lib/core/facts/job';
+import { feePointsOf, type JobFacts, type JobState } from '#lib/core/facts/job';
 import { meteredUsage } from '#lib/core/metering/anomaly';
+import { ownListNano } from '#lib/core/metering/own-fee';
 import { simulatedProvider } from '#lib/core/simulated';
 import { type Ending, endOf, type JobEnd, type JobTerms } from '#lib/gateway/jobs/end';
 import {
@@ -108,7 +109,7 @@ interface Ended {
 }
 
 /** Spend counts where the hold did, at the admission; the create call itself was counted with its row. */
-function lateChargeOf(job: LockedJob, { costNano }: JobEnd): LateCharge {
+function lateChargeOf(job: LockedJob, { costNano, lines }: JobEnd): LateCharge {
   return {
     workspaceId: job.workspace_id,
     keyId: job.key_id,
@@ -116,6 +117,7 @@ function lateChargeOf(job: LockedJob, { costNano }: JobEnd): LateCharge {
     provider: job.provider_id,
     atMs: job.created_at.getTime(),
     spentNano: costNano,
+    ownListNano: ownListNano(lines),
   };
 }
 
@@ -170,6 +172,7 @@ function termsOf(job: LockedJob, strict: boolean): Omit<JobTerms, 'nestedPrices'
     serviceTier: typeof job.facts.serviceTier === 'string' ? job.facts.serviceTier : null,
     serverTools: job.facts.serverTools !== undefined,
     strict,
+    feePoints: feePointsOf(job.facts),
   };
 }
 

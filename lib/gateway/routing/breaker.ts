@@ -12,7 +12,7 @@ import {
   unseen,
   untried,
 } from '#lib/gateway/routing/health';
-import { poolOf } from '#lib/gateway/routing/pure/pool';
+import { healthIdOf, isOwnHealthId, poolOf } from '#lib/gateway/routing/pure/pool';
 
 /** Failures in a row that set an offer aside, and for how long (contract: routing/breaker). */
 const FAILURES = 5;
@@ -25,25 +25,41 @@ const FURTHER_SHARE = 0.2;
 const FURTHER_FLOOR = 10;
 /** Time-outs before an answer has begun: in a pool, one is enough to try the others first. */
 const hangs = new Set(['first_byte_timeout', 'first_word_timeout']);
+/** Own keys at offers whose health is known; the one that was not tried for longest is forgotten first. */
+const MOST_OWN_KEYS = 20_000;
 /** Weight of the newest figure in the smoothed ones. */
 const NEWEST = 0.2;
 
 /** Health in memory: figures and a retry budget for each offer, and a breaker for each of its credentials. */
 export function createHealth(): Health {
   const offers = new Map<string, Offer>();
-  const get = (offerId: string): Offer => {
-    const known = offers.get(offerId);
+  // Of own keys, in the order of their last attempt: those of other workspaces and of the operator are not touched.
+  const ofOwnKeys = new Map<string, Offer>();
+  const find = (id: string): Offer | undefined => offers.get(id) ?? ofOwnKeys.get(id);
+  const get = (id: string): Offer => {
+    const known = find(id);
     if (known) return known;
     const fresh = new Offer();
-    offers.set(offerId, fresh);
+    offers.set(id, fresh);
     return fresh;
   };
+  const ofAim = ({ offer, credential }: Aimed): Offer => {
+    if (!credential.own) return get(offer.id);
+    const id = healthIdOf(offer, credential);
+    const made = ofOwnKeys.get(id) ?? new Offer();
+    ofOwnKeys.delete(id);
+    ofOwnKeys.set(id, made);
+    const [oldest] = ofOwnKeys.size > MOST_OWN_KEYS ? ofOwnKeys.keys() : [];
+    if (oldest !== undefined) ofOwnKeys.delete(oldest);
+    return made;
+  };
   return {
-    of: (offerId) => offers.get(offerId) ?? untried,
+    of: (id) => find(id) ?? untried,
     isAside: ({ offer, credential }, nowMs) =>
-      (offers.get(offer.id)?.credentials[credential.name]?.openUntilMs ?? 0) > nowMs,
-    begin: (aimed, nowMs, further) => get(aimed.offer.id).begin(aimed, nowMs, further),
-    measured: (offerId, measure, nowMs) => get(offerId).measure(measure, nowMs),
+      (find(healthIdOf(offer, credential))?.credentials[credential.name]?.openUntilMs ?? 0) > nowMs,
+    begin: (aimed, nowMs, further) => ofAim(aimed).begin(aimed, nowMs, further),
+    measured: (id, measure, nowMs) =>
+      (isOwnHealthId(id) ? ofOwnKeys.get(id) : get(id))?.measure(measure, nowMs),
     list: () => [...offers].map(([offerId, offer]) => ({ offerId, ...offer.shown() })),
   };
 }
@@ -90,11 +106,12 @@ class Offer implements OfferHealth {
     return best;
   }
 
-  begin({ offer, credential }: Aimed, nowMs: number, further: boolean): AttemptReport | null {
+  begin({ offer, credential, pool }: Aimed, nowMs: number, further: boolean): AttemptReport | null {
     if (further && this.further >= Math.max(FURTHER_FLOOR, Math.floor(this.running * FURTHER_SHARE))) {
       return null;
     }
-    this.#pool = poolOf(offer);
+    this.#pool = credential.own ? [credential] : poolOf(offer);
+    const serving = credential.own ? (pool ?? this.#pool) : this.#pool;
     let breaker = this.credentials[credential.name];
     if (breaker === undefined) {
       breaker = new Breaker();
@@ -103,7 +120,7 @@ class Offer implements OfferHealth {
     const probe = breaker.begin(nowMs);
     this.running += 1;
     if (further) this.further += 1;
-    return new AttemptUnderWay(this, breaker, { probe, further, others: this.#pool.length > 1 });
+    return new AttemptUnderWay(this, breaker, { probe, further, others: serving.length > 1 });
   }
 
   succeeded(firstByteMs: number | null, stream: boolean, nowMs: number): void {

@@ -3,6 +3,7 @@ import type { Unreadable } from '#lib/core/translation/conversation';
 import { describeOffer } from '#lib/gateway/routing/pure/exclude';
 import { describeModel } from '#lib/gateway/routing/pure/fit';
 import {
+  asideUntil,
   attemptsOf,
   candidates,
   misfitOf,
@@ -63,7 +64,7 @@ export function explain(input: PlanInput): Explanation {
       });
       continue;
     }
-    const { openUntilMs } = input.healthOf(offer.id);
+    const openUntilMs = asideUntil(input, offer);
     const open = openUntilMs > input.nowMs;
     if (found.length < most) found.push({ target, openUntilMs: open ? openUntilMs : null });
     else

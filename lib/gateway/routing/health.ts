@@ -133,11 +133,12 @@ export interface Measure {
 }
 
 /** An offer with the credential by which it is called. */
-export type Aimed = Pick<Target, 'offer' | 'credential'>;
+export type Aimed = Pick<Target, 'offer' | 'credential'> & Partial<Pick<Target, 'pool'>>;
 
 /** What attempts report and the plan reads, in this process: of offers, and of credentials at each of them. */
 export interface Health {
-  of(offerId: string): OfferHealth;
+  /** By the id of an offer, or of an own key at one (`healthIdOf`). */
+  of(id: string): OfferHealth;
   /** Whether the breaker wants this credential tried after all others: set aside, or its probe is under way. */
   isAside(aimed: Aimed, nowMs: number): boolean;
   /**
@@ -146,7 +147,8 @@ export interface Health {
    * @returns null when the offer's retry budget is used up.
    */
   begin(aimed: Aimed, nowMs: number, further: boolean): AttemptReport | null;
-  measured(offerId: string, measure: Measure, nowMs: number): void;
-  /** Every offer that was tried, for metrics and the console. */
+  /** @param id as above. */
+  measured(id: string, measure: Measure, nowMs: number): void;
+  /** Every offer that was tried, for metrics and the console; own keys are not among them. */
   list(): readonly (OfferHealth & { readonly offerId: string })[];
 }

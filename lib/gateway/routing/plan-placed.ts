@@ -1,12 +1,12 @@
 import { type Refusal, refusal } from '#lib/core/errors';
 import type { Keeper } from '#lib/core/facts/credential';
-import type { Catalogue, OfferFacts, Policy, ProviderFacts } from '#lib/core/facts/snapshot';
+import type { Catalogue, KeySnapshot, OfferFacts, ProviderFacts } from '#lib/core/facts/snapshot';
 import type { StoreName } from '#lib/core/facts/stores';
 import type { Ask } from '#lib/core/families/family';
 import type { FamilyId } from '#lib/core/families/ids';
 import type { OfferHealth } from '#lib/gateway/routing/health';
 import { lentOffer } from '#lib/gateway/routing/plan-stored';
-import { keepersOf, orderPool } from '#lib/gateway/routing/pure/pool';
+import { addressOf, keepersOf, orderPool, poolOf, reachable } from '#lib/gateway/routing/pure/pool';
 import { type Rules, rulesFor } from '#lib/gateway/routing/pure/rules';
 import type { Plan, Target } from '#lib/gateway/routing/pure/target';
 import { timeLimitsOf } from '#lib/gateway/routing/pure/time-limits';
@@ -20,15 +20,15 @@ export interface PlacedPlanInput {
   /** Who keeps what the body refers to; null: nothing. */
   readonly pinned: Keeper | null;
   readonly catalogue: Catalogue;
-  readonly policies: ReadonlyMap<string, Policy>;
-  readonly healthOf: (offerId: string) => OfferHealth;
+  readonly snapshot: Pick<KeySnapshot, 'policies' | 'ownKeys'>;
+  readonly healthOf: (id: string) => OfferHealth;
   readonly callId: string;
   readonly nowMs: number;
 }
 
 /** Where a request goes that names no model (contract: routing/no-model). Pure. */
 export function planPlaced(input: PlacedPlanInput): Plan {
-  const rules = rulesFor(input.policies, '');
+  const rules = rulesFor(input.snapshot.policies, '');
   const timeLimits = timeLimitsOf(rules.policy, input.ask);
   const found = chosen(input, rules);
   return 'code' in found
@@ -57,21 +57,26 @@ function chosen(input: PlacedPlanInput, rules: Rules): Target | Refusal {
 }
 
 function targetAt(provider: ProviderFacts, input: PlacedPlanInput): Target | null {
-  const { family, catalogue, pinned, callId, healthOf, nowMs } = input;
-  const address = provider.families.get(family);
+  const { family, catalogue, pinned, callId, healthOf, nowMs, snapshot } = input;
   const lent = lentOffer({ providerId: provider.id, family, modelId: '' }, catalogue);
   const model = lent && catalogue.models.get(lent.modelId);
-  if (address?.state !== 'ready' || !lent?.price || !model) return null;
+  if (!lent?.price || !model) return null;
   const offer: OfferFacts = { ...lent, modelId: '', upstreamModel: '' };
-  const order = { callId, health: healthOf(offer.id), nowMs, holder: null };
-  const pool = pinned ? keepersOf(provider, pinned.credential) : orderPool(offer, order);
+  const order = { callId, healthOf, nowMs, holder: null };
+  // Without a model, an own key must be one for all models.
+  const keys = (snapshot.ownKeys ?? []).filter(({ models }) => models === null);
+  const own = { keys, only: keys.some((key) => key.providerId === provider.id && key.use === 'only') };
+  const pool = pinned
+    ? keepersOf(provider, pinned.credential, snapshot.ownKeys)
+    : orderPool(offer, reachable(poolOf(offer, own), provider, family), order);
   const [credential] = pool;
-  if (!credential) return null;
+  const address = credential && addressOf(provider, family, credential);
+  if (!credential || !address) return null;
   return {
     model: { ...model, id: '' },
     offer,
     family,
-    address: address.url,
+    address,
     credential,
     pool,
     price: lent.price,

@@ -1,8 +1,10 @@
 import { type Refusal, refusal } from '#lib/core/errors';
+import { isOwnKeyName } from '#lib/core/facts/credential';
 import type { Resource } from '#lib/core/facts/resource';
-import type { Catalogue, OfferFacts, Policy } from '#lib/core/facts/snapshot';
+import type { Catalogue, KeySnapshot, OfferFacts } from '#lib/core/facts/snapshot';
 import type { Ask } from '#lib/core/families/family';
-import { keepersOf } from '#lib/gateway/routing/pure/pool';
+import { withoutOwnKey } from '#lib/gateway/routing/pure/plan';
+import { addressOf, keepersOf } from '#lib/gateway/routing/pure/pool';
 import { rulesFor } from '#lib/gateway/routing/pure/rules';
 import type { Plan, Target } from '#lib/gateway/routing/pure/target';
 import { timeLimitsOf } from '#lib/gateway/routing/pure/time-limits';
@@ -11,7 +13,7 @@ export interface StoredPlanInput {
   readonly ask: Ask;
   readonly resource: Resource;
   readonly catalogue: Catalogue;
-  readonly policies: ReadonlyMap<string, Policy>;
+  readonly snapshot: Pick<KeySnapshot, 'policies' | 'ownKeys'>;
 }
 
 /**
@@ -19,8 +21,8 @@ export interface StoredPlanInput {
  * credential that made it, whatever the policy says, also when the offer or the credential was withdrawn. Pure.
  */
 export function planStored(input: StoredPlanInput): Plan {
-  const { ask, policies } = input;
-  const limits = timeLimitsOf(rulesFor(policies, ask.model).policy, ask);
+  const { ask, snapshot } = input;
+  const limits = timeLimitsOf(rulesFor(snapshot.policies, ask.model).policy, ask);
   // A download may take as long as its bytes keep coming.
   const timeLimits = ask.operation.download ? { ...limits, totalMs: Number.POSITIVE_INFINITY } : limits;
   const target = targetAt(input);
@@ -29,22 +31,24 @@ export function planStored(input: StoredPlanInput): Plan {
     : { targets: [target], attempts: 1, timeLimits, failure: null, unable: false };
 }
 
-function targetAt({ resource, catalogue }: StoredPlanInput): Target | Refusal {
+function targetAt({ resource, catalogue, snapshot }: StoredPlanInput): Target | Refusal {
   const { providerId, family } = resource;
   const lent = lentOffer(resource, catalogue);
   const provider = catalogue.providers.get(providerId) ?? lent?.provider;
-  const address = provider?.families.get(family);
-  if (address?.state === 'invalid') {
+  const pool = provider ? keepersOf(provider, resource.credential, snapshot.ownKeys) : [];
+  const [credential] = pool;
+  if (!credential && isOwnKeyName(resource.credential)) return withoutOwnKey(providerId);
+  const given = provider?.families.get(family);
+  const address = provider && credential && addressOf(provider, family, credential);
+  if (!address && given?.state === 'invalid') {
     return refusal(
       'invalid_upstream_base_url',
-      `Provider ${providerId}, which stores this, has no usable address (${address.why}); the gateway's operator must correct it.`,
+      `Provider ${providerId}, which stores this, has no usable address (${given.why}); the gateway's operator must correct it.`,
     );
   }
   const model = lent && catalogue.models.get(lent.modelId);
-  const pool = provider ? keepersOf(provider, resource.credential) : [];
-  const [credential] = pool;
-  if (!provider || !lent?.price || !model || address?.state !== 'ready' || !credential) {
-    const lacks = !address || !lent ? `the ${family} family` : address.state === 'missing' ? address.why : '';
+  if (!provider || !lent?.price || !model || !address || !credential) {
+    const lacks = !given || !lent ? `the ${family} family` : given.state === 'missing' ? given.why : '';
     return refusal(
       'missing_upstream_base_url',
       `Provider ${providerId}, which stores this, cannot be reached at the moment (it lacks ${lacks || 'a credential'}); the gateway's operator must configure it again.`,
@@ -54,7 +58,7 @@ function targetAt({ resource, catalogue }: StoredPlanInput): Target | Refusal {
     model: catalogue.models.get(resource.modelId) ?? { ...model, id: resource.modelId },
     offer: { ...lent, modelId: resource.modelId, upstreamModel: resource.upstreamModel },
     family,
-    address: address.url,
+    address,
     credential,
     pool,
     price: lent.price,

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { noOwnKeysAllowed } from '#lib/core/facts/own-key-rules';
 import type {
   Caps,
   ContentRule,
@@ -9,6 +10,7 @@ import type {
 } from '#lib/core/facts/snapshot';
 import { may, roles } from '#lib/core/role';
 import { parsePolicy, withTranslate } from '#lib/core/schemas/policy';
+import { type OwnKeyRow, type OwnKeySources, ownKeyJson, ownKeyOf } from '#lib/gateway/snapshot/own-keys';
 import { queryWithin } from '#lib/platform/data/query-within';
 
 const limitsOf = (table: string) =>
@@ -35,9 +37,14 @@ const statement = `
     (SELECT coalesce(jsonb_object_agg(p.model_id, jsonb_build_array(p.policy, p.translate)), '{}') FROM (
       SELECT DISTINCT ON (model_id) model_id, policy, translate FROM policy
       WHERE workspace_id = k.workspace_id ORDER BY model_id, version DESC
-    ) p) AS policies
+    ) p) AS policies,
+    (SELECT jsonb_agg(${ownKeyJson} ORDER BY o.created_at, o.id) FROM own_key o
+      WHERE o.workspace_id = k.workspace_id AND o.secret IS NOT NULL) AS "ownKeys"
   FROM api_key k JOIN workspace w ON w.id = k.workspace_id
   WHERE k.hash = $1 OR k.old_hash = $1`;
+
+/** How long the database may take. */
+const timeoutMs = 2_000;
 
 /** The roles that have a playground. */
 const playing = roles.filter((role) => may(role, 'playground:use'));
@@ -54,21 +61,26 @@ type Row = Omit<KeyFacts, 'status' | 'models' | 'caps' | 'expiresAtMs'> &
     readonly content: Omit<ContentRule, 'mode'> & { readonly mode: string };
     /** By model: the policy without `translate`, and that. */
     readonly policies: Readonly<Record<string, readonly [policy: unknown, translate: string | null]>>;
+    /** null: there are none. */
+    readonly ownKeys: readonly OwnKeyRow[] | null;
   };
 
 /**
  * The snapshot of a key by the hash of a secret (HMAC, 32 bytes); null when no key has or had it.
  * A rotated-out secret comes with its end time, also when that has passed.
- * @param timeoutMs how long the database may take.
  * @throws when the database cannot answer.
  */
-export async function loadKey(pool: Pool, hash: Uint8Array, timeoutMs = 2_000): Promise<KeySnapshot | null> {
+export async function loadKey(
+  pool: Pool,
+  hash: Uint8Array,
+  sources: OwnKeySources = { rules: noOwnKeysAllowed, sealingKey: null },
+): Promise<KeySnapshot | null> {
   const { rows } = await queryWithin(pool, timeoutMs)<Row>(statement, [hash, playing]);
   const row = rows.find((found) => found.current) ?? rows[0];
-  return row === undefined ? null : snapshotOf(row);
+  return row === undefined ? null : snapshotOf(row, sources);
 }
 
-function snapshotOf(row: Row): KeySnapshot {
+function snapshotOf(row: Row, sources: OwnKeySources): KeySnapshot {
   const { id, name, status, quotaExhausted, maxOutputTokens, limits, ownerRemoved, sessionEnded } = row;
   return {
     key: {
@@ -93,6 +105,7 @@ function snapshotOf(row: Row): KeySnapshot {
     policies: new Map<string, Policy>(
       Object.entries(row.policies).map(([model, stored]) => [model, policyOf(withTranslate(...stored))]),
     ),
+    ...(row.ownKeys && { ownKeys: row.ownKeys.map((one) => ownKeyOf(one, sources)) }),
     content: contentRuleOf(row.content),
     secretUntilMs: row.current ? null : (row.oldHashUntil?.getTime() ?? 0),
   };

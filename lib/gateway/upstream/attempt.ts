@@ -348,12 +348,18 @@ function open(
   }
   const { origin, root } = placeOf(request.target.address);
   const { pools } = deps;
-  const pool = request.fresh ? pools.fresh(origin, limits.connectMs) : pools.for(origin, limits.connectMs);
-  pool.dispatch(
+  poolFor(pools, request, origin).dispatch(
     { method: out.method, path: `${root}${out.path}`, headers: out.headers, body: out.body },
     exchange,
   );
   return exchange;
+}
+
+/** An own address is connected to only if it is public (contract: own-keys/address). */
+function poolFor(pools: Pools, { target, fresh, timeLimits }: AttemptRequest, origin: string) {
+  const { connectMs } = timeLimits;
+  if (target.credential.own?.address) return pools.guarded(origin, connectMs);
+  return fresh ? pools.fresh(origin, connectMs) : pools.for(origin, connectMs);
 }
 
 /** The path that is sent for one after the versioned root. */

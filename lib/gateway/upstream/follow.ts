@@ -14,6 +14,8 @@ export interface Followed {
   /** Of the first request, undici's flat list; the credential among them. */
   readonly headers: readonly string[];
   readonly timeLimits: AttemptLimits;
+  /** The address is a workspace's own: its redirects are not followed (contract: own-keys/address). */
+  readonly own?: boolean;
   /** The exchange under way now, so that a client that leaves can end it. */
   underway(exchange: Exchange): void;
 }
@@ -38,7 +40,8 @@ export async function follow(pools: Pools, first: Exchange, run: Followed): Prom
   for (let count = 0; redirects.has(exchange.status); count += 1) {
     const location = exchange.headers.location;
     exchange.abort(new Error('its redirect is followed'));
-    if (typeof location !== 'string' || count === MOST) throw new RedirectRefused('too many redirects');
+    if (typeof location !== 'string' || run.own || count === MOST)
+      throw new RedirectRefused('too many redirects');
     const to = URL.canParse(location, at) ? new URL(location, at) : null;
     if (!to || !/^https?:$/.test(to.protocol)) throw new RedirectRefused('not an address');
     if (to.origin !== run.address.origin && inside) {

@@ -1,6 +1,6 @@
 import type { LookupFunction } from 'node:net';
 import { type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
-import { publicLookup } from '#lib/gateway/upstream/address-guard';
+import { ownAddressLookup, redirectLookup, refusePrivate } from '#lib/gateway/upstream/address-guard';
 import { TelltaleClient } from '#lib/gateway/upstream/kept-connection';
 import type { Proxies } from '#lib/platform/env/part-settings';
 
@@ -12,6 +12,8 @@ export interface Pools {
   fresh(origin: string, connectMs: number): Dispatcher;
   /** For one request to an origin that is not configured: a private address is refused when it is connected to. */
   untrusted(origin: string, connectMs: number): Dispatcher;
+  /** The same for an address that a workspace gave, without any proxy, which would resolve the name itself. */
+  guarded(origin: string, connectMs: number): Dispatcher;
   close(): Promise<void>;
 }
 
@@ -37,8 +39,8 @@ export function createPools(proxies: Proxies | null = null): Pools {
   const passing = new Set<Dispatcher>();
   const open = (origin: string, wish: Wish) =>
     proxies === null ? direct(origin, wish) : proxied(origin, wish, proxies);
-  const once = (origin: string, wish: Wish) => {
-    const pool = open(origin, { ...wish, connections: 1 });
+  const once = (origin: string, wish: Wish, make = open) => {
+    const pool = make(origin, { ...wish, connections: 1 });
     passing.add(pool);
     const forget = () => passing.delete(pool);
     return pool.compose((dispatch) => (options, handler) => {
@@ -57,7 +59,11 @@ export function createPools(proxies: Proxies | null = null): Pools {
       return made;
     },
     fresh: (origin, connectMs) => once(origin, { connectMs }),
-    untrusted: (origin, connectMs) => once(origin, { connectMs, lookup: publicLookup }),
+    untrusted: (origin, connectMs) => once(origin, { connectMs, lookup: redirectLookup }),
+    guarded: (origin, connectMs) => {
+      refusePrivate(origin);
+      return once(origin, { connectMs, lookup: ownAddressLookup }, direct);
+    },
     close: async () => {
       const all = [...passing, ...[...pools.values()].flatMap((here) => [...here.values()])];
       await Promise.all(all.map((pool) => pool.destroy()));

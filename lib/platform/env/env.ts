@@ -104,6 +104,10 @@ export function readEnv(source: Source) {
     sandbox: settings.SANDBOX ?? embedded,
     /** Whether workspaces may have the content of their calls kept. */
     content: settings.CONTENT ?? true,
+    /** Whether workspaces may store own keys, and own addresses with them (contract: own-keys/allowed). */
+    ownKeys: settings.OWN_KEYS,
+    /** What a call on an own key costs: hundredths of a percent of its list price. */
+    ownKeyFeePoints: settings.OWN_KEY_FEE_PERCENT,
     /** null: providers are reached directly. */
     proxies: proxiesOf(settings),
     /** Whether a stand-in for Stripe may take payments if Stripe is not set up. */

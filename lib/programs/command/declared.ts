@@ -14,6 +14,7 @@ import { storeOf } from '#lib/control/operations/store';
 import { fieldLines, tableLines } from '#lib/control/operations/text';
 import { mostTableBytes } from '#lib/control/price-tables/pure/read-table';
 import { messageOf } from '#lib/core/errors';
+import { ownKeyRulesOf } from '#lib/core/facts/own-key-rules';
 import { readDocument } from '#lib/core/schemas/document';
 import { createAccess } from '#lib/gateway/clouds/access';
 import { readLimitUse } from '#lib/gateway/snapshot/announce';
@@ -77,6 +78,7 @@ export async function hostOf(context: Context): Promise<ControlHost> {
   return {
     db,
     keyPepper,
+    ownKeys: ownKeyRulesOf(env),
     payments: await findPayments(env.stripe ?? findStandIn(env), publicUrl(env, env.port)),
     pools,
     access: createAccess({

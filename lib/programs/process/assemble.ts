@@ -120,6 +120,7 @@ export async function assemble(
     access,
     clock,
     catalogue,
+    ownKey: memory.ownKey,
     report,
   });
   const { jobs } = openedJobs;

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import type { OwnKey } from '#lib/core/facts/credential';
 import type { Catalogue } from '#lib/core/facts/snapshot';
 import type { Access } from '#lib/gateway/clouds/access';
 import { AdjustmentStore } from '#lib/gateway/jobs/adjustments/adjustment-store';
@@ -19,6 +20,8 @@ export function openJobs(parts: {
   readonly access: Access;
   readonly clock: Clock;
   catalogue(): Catalogue;
+  /** As `createPoll` takes it. */
+  ownKey(workspaceId: string, name: string): Promise<OwnKey | null>;
   /** Called with each settled job and adjustment that has flags. */
   charged(charge: FlaggedCharge): void;
   report(error: unknown, callId: string | null): void;

@@ -101,7 +101,12 @@ export async function startStage(): Promise<Stage> {
     const own = createPools();
     pools.push(own);
     const store = new JobStore(db.pool);
-    const poll = createPoll({ pools: own, access: noClouds, catalogue: () => catalogue });
+    const poll = createPoll({
+      pools: own,
+      access: noClouds,
+      catalogue: () => catalogue,
+      ownKey: () => Promise.resolve(null),
+    });
     const jobs = createJobs({ clock, store, poll, report });
     return {
       jobs,

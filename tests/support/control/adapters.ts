@@ -145,6 +145,8 @@ export async function verdictOfLine(
       ...secretSettings,
       keyPepper: control.keyPepper,
       dataDir: folder,
+      ownKeys: 'on',
+      ownKeyFeePoints: 500,
       stripe: control.paymentSettings ?? null,
       host: '127.0.0.1',
       port: 0,

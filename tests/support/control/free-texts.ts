@@ -37,6 +37,7 @@ export const closedTexts = [
   ],
   ...['policy.set.model', 'policy.publish.model', 'policy.save.model', 'policy.rollback.model'],
   ...['policy.discard.model', 'session.start.method', 'webhook.redeliver.delivery'],
+  ...['own-key.create.address', 'own-key.create.name', 'own-key.create.provider'],
   // Parameters of a page, encoded.
   'view.create.query',
   'incident.create.affects',

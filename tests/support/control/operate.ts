@@ -35,7 +35,8 @@ export const secretSettings = {
 export function controlHost(db: Db, keyPepper = 'pepper'): ControlHost {
   const catalogue = () => loadCatalogue(db.pool, { envSecret: () => undefined, sealingKey });
   const heldSecrets = heldSecretsOf({ ...secretSettings, keyPepper });
-  return { db, keyPepper, catalogue, sealingKey, heldSecrets, changed: () => {} };
+  const ownKeys = { allowed: true, addresses: true, feePoints: 500 };
+  return { db, keyPepper, catalogue, sealingKey, heldSecrets, ownKeys, changed: () => {} };
 }
 
 const operator: Actor = { kind: 'operator', name: 'test', address: null };

@@ -47,6 +47,13 @@ export async function sampleOf(
     Object.assign(input, { preset: 'ollama', id: `added-${randomUUID().slice(0, 8)}` });
   // One of its own: samples of other operations use the offers of the first.
   if (operation.name === 'provider.withdraw') input.provider = await makeProvider(host);
+  if (operation.name.startsWith('own-key.') && 'provider' in input)
+    Object.assign(input, {
+      provider: 'one',
+      name: `own-${randomUUID().slice(0, 8)}`,
+      value: `sk-${randomUUID()}`,
+    });
+  if (operation.name === 'own-key.set') input.use = 'last';
   if (operation.name.startsWith('price.') && 'provider' in input) input.provider = 'one';
   if (operation.name === 'provider.set-credential') input.value = `sk-${randomUUID()}`;
   if (operation.name === 'content.show') input.id = await makeContent(host, workspace);

@@ -40,6 +40,7 @@ function targetOf(
       maxOutputTokens: model.most ?? 50_000,
       output: model.output ?? ['text'],
     },
+    pool: [],
     price: { id: 'p', effectiveAtMs: 0, price: { base: {}, tiers: [], serviceTiers: {}, ...price } },
   });
 }

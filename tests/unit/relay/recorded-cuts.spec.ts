@@ -219,6 +219,7 @@ async function play(scene: Scene, cut: Cut, providers: readonly string[]): Promi
       },
       fresh: () => bad,
       untrusted: () => bad,
+      guarded: () => bad,
       close: async () => {},
     },
     resources: {

@@ -44,7 +44,7 @@ function placed(
     named,
     pinned,
     catalogue,
-    policies: new Map([['', policy]]),
+    snapshot: { policies: new Map([['', policy]]) },
     healthOf,
     callId: 'call',
     nowMs: 0,

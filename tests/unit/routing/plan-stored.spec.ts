@@ -54,7 +54,7 @@ function plan(part: Partial<StoredPlanInput> & { readonly policy?: Policy } = {}
       modelOf('film', [other, offerOf('film', keeper(), { upstreamModel: 'film-2' })]),
       modelOf('other', [offerOf('other')]),
     ),
-    policies: new Map(policy ? [['', policy]] : []),
+    snapshot: { policies: new Map(policy ? [['', policy]] : []) },
     ...rest,
   });
 }

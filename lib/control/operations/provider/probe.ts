@@ -14,7 +14,7 @@ import { price } from '#lib/core/metering/price';
 import { formatUsd } from '#lib/core/money';
 import { maskCredential } from '#lib/core/relay/credential-mask';
 import type { Access } from '#lib/gateway/clouds/access';
-import { poolOf } from '#lib/gateway/routing/pure/pool';
+import { addressOf, poolOf } from '#lib/gateway/routing/pure/pool';
 import { providerRequestId } from '#lib/gateway/upstream/headers';
 import type { Pools } from '#lib/gateway/upstream/pools';
 
@@ -58,21 +58,44 @@ export function cheapestProbe(
   name: string | null,
   nowMs: number,
 ): Probe | null {
-  const offers = [...catalogue.models.values()]
+  const offers = cheapestOffers(catalogue, providerId, nowMs);
+  return firstProbe(offers, (offer) => credentialFor(offer, name));
+}
+
+/** The same by an own key, at the models that it may serve. Pure. */
+export function ownKeyProbe(
+  catalogue: Catalogue,
+  providerId: string,
+  credential: CredentialFacts,
+  nowMs: number,
+): Probe | null {
+  const offers = cheapestOffers(catalogue, providerId, nowMs);
+  return firstProbe(offers, ({ modelId }) =>
+    credential.models?.has(modelId) === false ? undefined : credential,
+  );
+}
+
+function firstProbe(
+  offers: readonly OfferFacts[],
+  credentialAt: (offer: OfferFacts) => CredentialFacts | undefined,
+): Probe | null {
+  for (const offer of offers) {
+    for (const id of textFamilies) {
+      const family = families.find((one) => one.id === id && offer.families.has(id));
+      const credential = credentialAt(offer);
+      const url = credential && addressOf(offer.provider, id, credential);
+      if (family && credential && url) return { family, offer, url, credential };
+    }
+  }
+  return null;
+}
+
+function cheapestOffers(catalogue: Catalogue, providerId: string, nowMs: number): readonly OfferFacts[] {
+  return [...catalogue.models.values()]
     .filter(({ output }) => output.includes('text'))
     .flatMap((model) => model.offers.filter(({ provider }) => provider.id === providerId))
     .filter((offer) => offer.price !== null && !isRetired(offer, nowMs))
     .sort((one, other) => Number(rateOf(one) - rateOf(other)) || (one.modelId < other.modelId ? -1 : 1));
-  for (const offer of offers) {
-    for (const id of textFamilies) {
-      const family = families.find((one) => one.id === id && offer.families.has(id));
-      const address = offer.provider.families.get(id);
-      const credential = credentialFor(offer, name);
-      if (!family || address?.state !== 'ready' || !credential) continue;
-      return { family, offer, url: address.url, credential };
-    }
-  }
-  return null;
 }
 
 function credentialFor(offer: OfferFacts, name: string | null): CredentialFacts | undefined {
@@ -125,7 +148,7 @@ export async function probe(
         ...(required ?? []),
         ...(credentialHeaderOf(family, offer.provider, sent) ?? (await signature) ?? []),
       ],
-      ...(pools && { dispatcher: pools.for(url.origin, limitMs) }),
+      ...(pools && { dispatcher: dispatcherOf(pools, given, url) }),
       body,
       signal: AbortSignal.timeout(limitMs),
     });
@@ -159,6 +182,11 @@ export async function probe(
     const message = maskCredential(whyUnreachable(error, url, limitMs), credential);
     return { ...none, ok: false, status: null, durationMs, message };
   }
+}
+
+/** An own address is connected to only if it is public (contract: own-keys/address). */
+function dispatcherOf(pools: Pools, { own }: CredentialFacts, { origin }: URL) {
+  return own?.address ? pools.guarded(origin, limitMs) : pools.for(origin, limitMs);
 }
 
 function budgetOf({ id }: Family, { outputBudgetField }: OfferFacts): object {

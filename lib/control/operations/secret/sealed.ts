@@ -1,16 +1,30 @@
 import { webhookContext } from '#lib/control/alerts/sign';
 import type { Store } from '#lib/control/operations/store';
-import { credentialContext, openWith, type SealingKey } from '#lib/platform/sealing';
+import { credentialContext, openWith, ownKeyContext, type SealingKey } from '#lib/platform/sealing';
 
 /** A column of secrets, each sealed for its row and this column. */
 interface SealedColumn {
-  readonly what: 'provider credential' | 'webhook secret';
+  readonly what: 'provider credential' | 'webhook secret' | 'own key';
   /** The next rows after $1 (an id as text; "" for the first), at most $2. */
   readonly rows: string;
   /** Replaces $2 with $3 in the row $1, unless another value was stored meanwhile. */
   readonly replace: string;
   /** What the secret of a row is bound to. */
   context(id: string): string;
+}
+
+function ownKeyColumn(column: 'secret' | 'pending'): SealedColumn {
+  const place = `workspace_id || '/' || id`;
+  return {
+    what: 'own key',
+    rows: `SELECT ${place} AS id, ${column} AS sealed FROM own_key
+      WHERE ${place} > $1 AND ${column} IS NOT NULL ORDER BY ${place} LIMIT $2::int`,
+    replace: `UPDATE own_key SET ${column} = $3 WHERE ${place} = $1 AND ${column} = $2`,
+    context: (id) => {
+      const [workspaceId = '', key = ''] = id.split('/');
+      return ownKeyContext(workspaceId, key);
+    },
+  };
 }
 
 /** Everything in the database that is sealed with ENCRYPTION_KEY (contract: operations/secret-rotation). */
@@ -38,6 +52,8 @@ const sealedColumns: readonly SealedColumn[] = [
     replace: 'UPDATE webhook SET secret = $3 WHERE id = $1::uuid AND secret = $2',
     context: webhookContext,
   },
+  ownKeyColumn('secret'),
+  ownKeyColumn('pending'),
 ];
 
 /** A stored secret; `plain` null: no key can open it. */

@@ -2,6 +2,7 @@ import type { ModelFacts } from '#lib/core/facts/snapshot';
 import type { Ask } from '#lib/core/families/family';
 import { contextOf } from '#lib/core/metering/anomaly';
 import { mediaTokens } from '#lib/core/metering/estimate-input';
+import { feeOf } from '#lib/core/metering/own-fee';
 import type { Price, Rates } from '#lib/core/metering/price-list';
 import { priceOfTier, tierOf } from '#lib/core/metering/service-tier';
 import { divideUp } from '#lib/core/money';
@@ -18,7 +19,7 @@ interface Estimate {
 }
 
 /** What the hold of a call depends on beside its request and its targets. */
-interface HoldTerms {
+export interface HoldTerms {
   /** The key's maximum of output tokens; null: none. */
   readonly keyMaximum: number | null;
   /** Text counts one token a byte, a request without a budget its model's maximum (contract: money/strict). */
@@ -35,10 +36,27 @@ const MOST_NANO = 1_000_000_000_000_000n;
 const MOST_TOKENS = 1_000_000_000_000;
 
 /**
- * The hold of a call: the estimated input at the highest input rate among the targets, plus the output
- * budget × choices at the highest output rate.
+ * The hold of a call: its list price, unless it can be answered by own keys only: then their fee, of the most expensive
+ * of them (contract: own-keys/hold).
  */
 export function estimate(ask: Ask, targets: readonly Target[], terms: HoldTerms): Estimate {
+  const list = listEstimate(ask, targets, terms);
+  const isOwn = ({ pool }: Target) => pool.length > 0 && pool.every(({ own }) => own);
+  const own = targets.filter(isOwn);
+  if (own.length === 0) return list;
+  const others = targets.filter((target) => !isOwn(target));
+  const paid = others.length > 0 ? listEstimate(ask, others, terms).holdNano : 0n;
+  let points = 0;
+  for (const { pool } of own) for (const one of pool) points = Math.max(points, one.own?.feePoints ?? 0);
+  const fee = feeOf(listEstimate(ask, own, terms).holdNano, points);
+  return { ...list, holdNano: larger(paid, fee) };
+}
+
+/**
+ * The hold of a call at list price: the estimated input at the highest input rate among the targets, plus the output
+ * budget × choices at the highest output rate.
+ */
+function listEstimate(ask: Ask, targets: readonly Target[], terms: HoldTerms): Estimate {
   const { strict, previousTokens } = terms;
   const context = mostContext(targets);
   const sent = strict ? Math.min(ask.weight.textBytes, context) : Math.ceil(ask.weight.textBytes / 3);

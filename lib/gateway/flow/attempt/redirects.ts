@@ -28,6 +28,7 @@ export async function followRedirects(
   try {
     const exchange = await follow(runtime.pools, answer.exchange, {
       address: target.address,
+      own: Boolean(target.credential.own?.address),
       headers: outgoing(call, target).headers,
       timeLimits: limitsOfModel(call.plan.timeLimits, target.model),
       underway: (next) => client.underway(next, 'abort'),

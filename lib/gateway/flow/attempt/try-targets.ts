@@ -9,6 +9,7 @@ import type { PlannedCall } from '#lib/gateway/flow/call/call';
 import type { GoneWatch } from '#lib/gateway/flow/steps/client-gone';
 import type { OfferFaults } from '#lib/gateway/metrics/offer-faults';
 import type { AttemptReport, CredentialFault } from '#lib/gateway/routing/health';
+import { aimAt } from '#lib/gateway/routing/pure/pool';
 import type { Target } from '#lib/gateway/routing/pure/target';
 import { limitsOfModel } from '#lib/gateway/routing/pure/time-limits';
 import type { AttemptRecord } from '#lib/gateway/settlement/pure/entry';
@@ -119,7 +120,8 @@ export async function tryTargets(
     call.outcome.attempts.push(
       translated === null ? record : { ...record, translatedTo: translated.to, lost: translated.lost },
     );
-    if (!unreported) informOperator(deps, call.id, record, fault);
+    // An own key is its workspace's: its faults are in the call log.
+    if (!unreported && !target.credential.own) informOperator(deps, call.id, record, fault);
     if (record.error === 'client_gone') {
       translated?.abandon();
       giveUp(answer, 'the client left');
@@ -231,7 +233,7 @@ function aimed(deps: AttemptDeps, target: Target, nowMs: number): Target {
     pool.find((one) => !deps.health.isAside({ offer, credential: one }, nowMs)) ??
     pool[0] ??
     target.credential;
-  return credential === target.credential && pool === target.pool ? target : { ...target, credential };
+  return aimAt(target, credential);
 }
 
 function giveUp(answer: GivenAnswer | null, why: string): void {

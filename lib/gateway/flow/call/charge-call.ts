@@ -9,6 +9,7 @@ import type { AnsweredCall, Call } from '#lib/gateway/flow/call/call';
 import { type Charge, noCharge } from '#lib/gateway/flow/call/charge';
 import type { Outcome } from '#lib/gateway/flow/call/outcome';
 import type { Runtime } from '#lib/gateway/flow/runtime';
+import { healthIdOf } from '#lib/gateway/routing/pure/pool';
 import type { Target } from '#lib/gateway/routing/pure/target';
 import { offeredPrices } from '#lib/gateway/snapshot/catalogue';
 import type { Exchange } from '#lib/gateway/upstream/exchange';
@@ -43,7 +44,7 @@ export function closedEarly(runtime: Runtime, call: AnsweredCall, exchange: Exch
   const most = maxOutputTokens > 0 ? Math.min(budget, maxOutputTokens) : budget;
   const workedTokens = estimateWorkedTokens({
     workedMs: exchange.workedMs,
-    tokensPerSecond: runtime.health.of(target.offer.id).tokensPerSecond.value,
+    tokensPerSecond: runtime.health.of(healthIdOf(target.offer, target.credential)).tokensPerSecond.value,
     mostTokens: most * ask.choices,
   });
   return { end: 'closed', sentWhole, workedTokens };
@@ -137,6 +138,7 @@ function chargeReport(
     serviceTier: ask.serviceTier,
     strict: snapshot.workspace.strict,
     holdNano,
+    feePoints: target.credential.own?.feePoints,
   });
   const { usage, lines, costNano, uncappedNano } = priced;
   return {

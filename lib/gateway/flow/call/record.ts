@@ -34,9 +34,7 @@ export function recordOf(call: Call, nowMono: number): CallRecord {
     overheadMs: Math.max(0, Math.round((latency - call.outcome.upstreamMs) * 1000) / 1000),
     endReason: call.outcome.endReason ?? 'completed',
     usageSource: charge.usageSource,
-    flags: call.outcome.refusal?.machineFault
-      ? [...charge.flags, call.outcome.refusal.machineFault]
-      : charge.flags,
+    flags: flagsOf(call),
     usage: charge.usage,
     lines: charge.lines,
     costNano: charge.costNano,
@@ -45,4 +43,13 @@ export function recordOf(call: Call, nowMono: number): CallRecord {
     userAgent: readUserAgent(call.arrival.headers['user-agent']),
     attempts: call.outcome.attempts,
   };
+}
+
+function flagsOf({ outcome, target, plan }: Call): readonly string[] {
+  const { charge, refusal } = outcome;
+  const added: string[] = refusal?.machineFault ? [refusal.machineFault] : [];
+  if (target?.credential.own) added.push('own_key');
+  else if (target && plan?.targets.some(({ pool }) => pool.some(({ own }) => own?.use === 'first')))
+    added.push('own_key_fallback');
+  return added.length === 0 ? charge.flags : [...charge.flags, ...added];
 }

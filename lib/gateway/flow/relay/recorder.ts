@@ -1,11 +1,13 @@
 import { Refused, unaccountable } from '#lib/core/errors';
-import { askedFacts } from '#lib/core/facts/job';
+import { askedFacts, feeFacts } from '#lib/core/facts/job';
 import type { Resource, ShownResource } from '#lib/core/facts/resource';
 import { meteredUsage } from '#lib/core/metering/anomaly';
 import { estimateInput } from '#lib/core/metering/estimate-input';
 import type { Meter } from '#lib/core/metering/meter';
 import { type Usage, usedTokens } from '#lib/core/metering/usage';
+import { estimate } from '#lib/gateway/admission/pure/estimate';
 import type { AnsweredCall } from '#lib/gateway/flow/call/call';
+import { holdTermsOf } from '#lib/gateway/flow/call/hold-terms';
 import type { Runtime } from '#lib/gateway/flow/runtime';
 import { nestedFacts } from '#lib/gateway/jobs/nested-facts';
 
@@ -173,8 +175,13 @@ export class Recorder {
         upstreamModel: offer.upstreamModel,
         offerId: offer.id,
         priceVersionId: price.id,
-        holdNano: this.#call.outcome.holdNano,
-        facts: { ...facts, ...askedFacts(ask), ...nestedFacts(target.nested) },
+        holdNano: this.#jobHoldNano(),
+        facts: {
+          ...facts,
+          ...askedFacts(ask),
+          ...nestedFacts(target.nested),
+          ...feeFacts(target.credential),
+        },
         sight,
         createdAtMs: this.#call.startMs,
       });
@@ -185,6 +192,15 @@ export class Recorder {
       this.#runtime.report(new Error(orphan), callId);
       throw new NotKept();
     }
+  }
+
+  /** A job of an own key costs a fee at most, also if its call could have been answered at list price. */
+  #jobHoldNano(): bigint {
+    const { outcome, target, ask } = this.#call;
+    if (!target.credential.own) return outcome.holdNano;
+    const one = { ...target, pool: [target.credential] };
+    const { holdNano } = estimate(ask, [one], holdTermsOf(this.#call));
+    return holdNano < outcome.holdNano ? holdNano : outcome.holdNano;
   }
 
   /** What a stored answer shows was made by the call that made its resource. */

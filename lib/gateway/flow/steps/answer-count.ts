@@ -18,8 +18,9 @@ export function isEstimated(runtime: Runtime, call: AskedCall): boolean {
   if (!model) return false;
   const nowMs = runtime.clock.now();
   const counting = model.offers.filter(({ unserved }) => !unserved.has(ask.operation.name));
-  if (callableFamilies({ ...model, offers: counting }, false, nowMs).has(family.id)) return false;
-  return callableFamilies(model, true, nowMs).has(family.id);
+  const { ownKeys } = call.snapshot;
+  const native = callableFamilies({ ...model, offers: counting }, false, nowMs, ownKeys);
+  return !native.has(family.id) && callableFamilies(model, true, nowMs, ownKeys).has(family.id);
 }
 
 /** Answers a count with an estimate, in the client's own form. */

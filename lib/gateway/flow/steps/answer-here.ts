@@ -1,5 +1,6 @@
 import { isRefusal, Refused, refusal, unaccountable } from '#lib/core/errors';
 import type { ResourcePage } from '#lib/core/facts/resource';
+import type { KeySnapshot, ModelFacts, OfferFacts } from '#lib/core/facts/snapshot';
 import type { Operation } from '#lib/core/families/family';
 import { listedFamilies, modelsAnswer } from '#lib/core/families/models';
 import { type AuthenticatedCall, allowsTranslation, type FamilyCall } from '#lib/gateway/flow/call/call';
@@ -8,6 +9,7 @@ import type { SendLastByte } from '#lib/gateway/flow/relay/parts';
 import type { Runtime } from '#lib/gateway/flow/runtime';
 import { aliasEntries, resolveName } from '#lib/gateway/routing/names/resolve';
 import { callableFamilies, isAvailable } from '#lib/gateway/routing/pure/exclude';
+import { ownChoice } from '#lib/gateway/routing/pure/pool';
 
 /** The models that the key may call, or one of them (contract: families/model-lists). */
 export function answerModels(runtime: Runtime, call: AuthenticatedCall): SendLastByte {
@@ -19,9 +21,9 @@ export function answerModels(runtime: Runtime, call: AuthenticatedCall): SendLas
   const shown = listedFamilies(operation, request);
   const callable = [...catalogue.models.values()].flatMap((model) => {
     if (scope !== null && !scope.has(model.id)) return [];
-    const families = callableFamilies(model, allowsTranslation(call, model.id), nowMs);
+    const families = callableFamilies(model, allowsTranslation(call, model.id), nowMs, snapshot.ownKeys);
     if (!shown.some((family) => families.has(family))) return [];
-    return [{ ...model, families, offers: model.offers.filter((one) => isAvailable(one, nowMs)) }];
+    return [{ ...model, families, offers: offersOf(model, snapshot, nowMs) }];
   });
   const models = [...callable, ...aliasEntries(callable, catalogue, snapshot.policies.get('')?.aliases)];
   const { model: asked = '' } = call.params;
@@ -37,6 +39,11 @@ export function answerModels(runtime: Runtime, call: AuthenticatedCall): SendLas
     );
   }
   return answerWith(call, answer);
+}
+
+function offersOf(model: ModelFacts, { ownKeys }: KeySnapshot, nowMs: number): readonly OfferFacts[] {
+  const own = ownChoice(ownKeys, model);
+  return model.offers.filter((one) => isAvailable(one, nowMs, own));
 }
 
 type Lists = NonNullable<Operation['lists']>;

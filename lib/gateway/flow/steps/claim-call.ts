@@ -9,10 +9,12 @@ import {
   extendCall,
   type PlannedCall,
 } from '#lib/gateway/flow/call/call';
+import { holdTermsOf } from '#lib/gateway/flow/call/hold-terms';
 import { recordOf } from '#lib/gateway/flow/call/record';
 import type { HeaderList } from '#lib/gateway/flow/lane';
 import type { Runtime } from '#lib/gateway/flow/runtime';
 import type { LimitNumbers } from '#lib/gateway/limits/pure/limits';
+import { aimAt } from '#lib/gateway/routing/pure/pool';
 import type { Target } from '#lib/gateway/routing/pure/target';
 import { bytesOf } from '#lib/gateway/settlement/record/read';
 
@@ -28,10 +30,31 @@ export function claimCall(runtime: Runtime, call: PlannedCall): ClaimedCall | Pr
   );
   // Without a promise the answer came from a lease, or is not about funds.
   if (!(claimed instanceof Promise)) return admit(call, claimed);
-  return claimed.then(async (late) => {
-    const narrowed = isRefusal(late) && late.code === 'insufficient_balance' && leaveReal(call);
-    return admit(call, narrowed ? await claim(runtime, fundsFor(call)) : late);
+  return claimed.then(async (first) => {
+    let late = first;
+    for (const narrow of [leaveOperators, leaveReal]) {
+      if (!isRefusal(late) || late.code !== 'insufficient_balance') break;
+      if (narrow(call)) late = await claim(runtime, fundsFor(call));
+    }
+    return admit(call, late);
   });
+}
+
+/**
+ * Takes the operator's credentials out of a plan that has own keys too: those may be paid for by the fee alone
+ * (contract: own-keys/hold). @returns whether there were both.
+ */
+function leaveOperators(call: PlannedCall): boolean {
+  const { plan } = call;
+  if (plan.targets.every(({ pool }) => pool.every(({ own }) => own))) return false;
+  const targets = plan.targets.flatMap((target) => {
+    const pool = target.pool.filter(({ own }) => own);
+    const [credential] = pool;
+    return credential ? [aimAt(target, credential, pool)] : [];
+  });
+  if (targets.length === 0) return false;
+  extendCall(call, { plan: { ...plan, targets } });
+  return true;
 }
 
 /**
@@ -84,10 +107,8 @@ function rateFor(
 }
 
 function fundsFor(call: PlannedCall): ClaimRequest {
-  const { id, startMs, snapshot, ask, plan, placed, previousTokens } = call;
-  const { key, workspace } = snapshot;
-  const terms = { keyMaximum: key.maxOutputTokens, strict: workspace.strict, previousTokens };
-  const { holdNano, tokens } = estimate(ask, plan.targets, terms);
+  const { id, startMs, snapshot, ask, plan, placed } = call;
+  const { holdNano, tokens } = estimate(ask, plan.targets, holdTermsOf(call));
   const durable = ask.job !== undefined;
   const simulated = plan.targets.every(isSimulated);
   const open = () =>

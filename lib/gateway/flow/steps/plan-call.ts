@@ -61,7 +61,7 @@ export function planPlacedCall(runtime: Runtime, call: AskedCall): PlannedCall {
     named: arrival.headers['x-provider']?.trim() || null,
     pinned: call.pinned,
     catalogue,
-    policies: snapshot.policies,
+    snapshot,
     healthOf: runtime.health.of,
     callId: call.id,
     nowMs: runtime.clock.now(),
@@ -76,6 +76,6 @@ export function planStoredCall<Stage extends AskedCall & StoredCall>(
 ): Stage & PlannedCall {
   const { ask, resource, snapshot } = call;
   const catalogue = runtime.catalogue();
-  const planned = planStored({ ask, resource, policies: snapshot.policies, catalogue });
+  const planned = planStored({ ask, resource, snapshot, catalogue });
   return extendCall(call, { plan: planned, catalogue });
 }

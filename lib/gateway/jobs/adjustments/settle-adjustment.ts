@@ -1,6 +1,7 @@
 import type { PoolClient } from 'pg';
 import { meteredUsage } from '#lib/core/metering/anomaly';
 import type { NamedPrice } from '#lib/core/metering/nested-prices';
+import { feePointsIn, ownListNano } from '#lib/core/metering/own-fee';
 import {
   type Usage,
   type UsageReport,
@@ -115,6 +116,7 @@ export async function settleAdjustment(
       serviceTier: null,
       serverTools: true,
       strict,
+      feePoints: feePointsBefore(charged),
     },
   );
   const late: LateCharge = {
@@ -124,6 +126,7 @@ export async function settleAdjustment(
     provider: charged.provider ?? '',
     atMs: charged.at.getTime(),
     spentNano: end.costNano - BigInt(charged.cost),
+    ownListNano: ownListNano(end.lines) - ownListNano(storedCostLines(charged.lines)),
   };
   const amountNano = late.spentNano;
   // Without a line of its own the money has moved before.
@@ -149,6 +152,12 @@ export async function settleAdjustment(
   const { flags, usage, serviceTier } = end;
   const { provider, model } = late;
   return { flagged: { callId, provider, model, flags, usage, serviceTier } };
+}
+
+/** The fee of what an own key answered; undefined: it was charged at list price. Without lines it cost nothing. */
+function feePointsBefore({ lines, flags }: Charged): number | undefined {
+  if (!flags?.includes('own_key')) return undefined;
+  return feePointsIn(storedCostLines(lines)) ?? 0;
 }
 
 const silent = { flagged: null };

@@ -1,12 +1,19 @@
 import { type Refusal, refusal } from '#lib/core/errors';
 import { abilityWords } from '#lib/core/facts/abilities';
-import type { Keeper } from '#lib/core/facts/credential';
+import { isOwnKeyName, type Keeper, type OwnKey } from '#lib/core/facts/credential';
 import { isRetired, retirementDay } from '#lib/core/facts/retired';
 import type { Catalogue, ModelFacts, OfferFacts } from '#lib/core/facts/snapshot';
 import { type FamilyId, familyIds } from '#lib/core/families/ids';
 import { formatUsd } from '#lib/core/money';
 import type { Asked } from '#lib/gateway/routing/pure/asked';
-import { keepersOf, poolOf } from '#lib/gateway/routing/pure/pool';
+import {
+  keepersOf,
+  noOwnKeys,
+  type OwnChoice,
+  ownChoice,
+  poolOf,
+  reachable,
+} from '#lib/gateway/routing/pure/pool';
 import { ratesAt } from '#lib/gateway/routing/pure/rates';
 import type { Rules } from '#lib/gateway/routing/pure/rules';
 import { spokenFamily } from '#lib/gateway/routing/pure/translate';
@@ -19,6 +26,7 @@ export type WhyOffer =
   | 'family'
   | 'unpriced'
   | 'credential'
+  | 'own_key'
   | 'no_address'
   | 'missing_address'
   | 'invalid_address'
@@ -42,6 +50,8 @@ export interface OfferNeeds {
   readonly tier: string | null;
   /** Who keeps what the call continues; null: it continues nothing. */
   readonly pinned: Keeper | null;
+  /** The workspace's own keys for the offer's model. */
+  readonly own: OwnChoice;
   /** ms since the epoch: offers that have retired by then are left out. */
   readonly nowMs: number;
   /** What the request asks of an offer. */
@@ -49,8 +59,8 @@ export interface OfferNeeds {
 }
 
 /** Whether an offer can be routed to in at least one of its families. */
-export function isAvailable(offer: OfferFacts, nowMs: number): boolean {
-  for (const family of offer.families) if (canServe(offer, family, nowMs)) return true;
+export function isAvailable(offer: OfferFacts, nowMs: number, own = noOwnKeys): boolean {
+  for (const family of offer.families) if (canServe(offer, family, nowMs, own)) return true;
   return false;
 }
 
@@ -59,15 +69,18 @@ export function isAvailable(offer: OfferFacts, nowMs: number): boolean {
  * if `translates`, those whose calls are translated for them.
  */
 export function callableFamilies(
-  { offers, output }: ModelFacts,
+  model: ModelFacts,
   translates: boolean,
   nowMs: number,
+  ownKeys?: readonly OwnKey[],
 ): ReadonlySet<FamilyId> {
+  const { offers, output } = model;
+  const choice = ownChoice(ownKeys, model);
   const spoken = (offer: OfferFacts, family: FamilyId) =>
     translates && output.includes('text') ? spokenFamily(offer, family) : family;
   const serves = (family: FamilyId) => (offer: OfferFacts) => {
     const own = spoken(offer, family);
-    return own !== null && canServe(offer, own, nowMs);
+    return own !== null && canServe(offer, own, nowMs, choice);
   };
   return new Set(familyIds.filter((family) => offers.some(serves(family))));
 }
@@ -96,23 +109,25 @@ export function exclude(offer: OfferFacts, wanted: OfferNeeds): WhyOffer | null 
   return unavailable(offer, family, wanted) ?? overPrice(offer, wanted);
 }
 
-function canServe(offer: OfferFacts, family: FamilyId, nowMs: number): boolean {
-  return !isRetired(offer, nowMs) && unavailable(offer, family, { family, pinned: null }) === null;
+function canServe(offer: OfferFacts, family: FamilyId, nowMs: number, own = noOwnKeys): boolean {
+  return !isRetired(offer, nowMs) && unavailable(offer, family, { family, pinned: null, own }) === null;
 }
 
 /** @param family spoken by the offer. @param wanted with the client's. */
 function unavailable(
   offer: OfferFacts,
   family: FamilyId | null,
-  { family: asked, pinned }: Pick<OfferNeeds, 'family' | 'pinned'>,
+  { family: asked, pinned, own }: Pick<OfferNeeds, 'family' | 'pinned' | 'own'>,
 ): WhyOffer | null {
   if (family === null || !offer.families.has(family)) return 'family';
   if (offer.price === null) return 'unpriced';
-  const pool = pinned ? keepersOf(offer.provider, pinned.credential) : poolOf(offer);
-  if (pool.length === 0) return 'credential';
+  const pool = pinned ? keepersOf(offer.provider, pinned.credential, own.keys) : poolOf(offer, own);
+  if (pool.length === 0)
+    return own.only || (pinned && isOwnKeyName(pinned.credential)) ? 'own_key' : 'credential';
+  if (reachable(pool, offer.provider, family).length > 0) return null;
   const address = offer.provider.families.get(family);
   if (!address) return family === asked ? 'no_address' : 'family';
-  if (address.state === 'ready') return null;
+  if (address.state === 'ready') return 'own_key';
   return address.state === 'missing' ? 'missing_address' : 'invalid_address';
 }
 
@@ -144,6 +159,10 @@ export function describeOffer(why: WhyOffer, offer: OfferFacts, wanted: OfferNee
     case 'credential':
       if (credentials.length > 0) return 'has no credential that may serve this model';
       return `has no credential${credentialEnv ? ` (${credentialEnv} is not set)` : ''}`;
+    case 'own_key':
+      return wanted.pinned
+        ? 'no longer has the credential that made this'
+        : 'has no own key of this workspace that can be used, and this model is called by own keys only';
     case 'no_address':
       return `has no address for the ${family} family`;
     case 'missing_address':

@@ -1,5 +1,5 @@
 import { type Refusal, refusal } from '#lib/core/errors';
-import type { Keeper } from '#lib/core/facts/credential';
+import { isOwnKeyName, type Keeper } from '#lib/core/facts/credential';
 import type { Catalogue, KeySnapshot, ModelFacts, OfferFacts } from '#lib/core/facts/snapshot';
 import { type Ask, budgetToInject } from '#lib/core/families/family';
 import type { FamilyId } from '#lib/core/families/ids';
@@ -18,7 +18,17 @@ import {
 } from '#lib/gateway/routing/pure/exclude';
 import { misfit, type WhyModel } from '#lib/gateway/routing/pure/fit';
 import { nestedAt, noProviderOfAll } from '#lib/gateway/routing/pure/nested';
-import { keepersOf, orderPool } from '#lib/gateway/routing/pure/pool';
+import {
+  addressOf,
+  healthIdOf,
+  keepersOf,
+  type OwnChoice,
+  openUntilOf,
+  orderPool,
+  ownChoice,
+  poolOf,
+  reachable,
+} from '#lib/gateway/routing/pure/pool';
 import { type Rules, rulesFor } from '#lib/gateway/routing/pure/rules';
 import type { Plan, Target } from '#lib/gateway/routing/pure/target';
 import { timeLimitsOf } from '#lib/gateway/routing/pure/time-limits';
@@ -32,7 +42,8 @@ export interface PlanInput {
   readonly family: FamilyId;
   readonly snapshot: KeySnapshot;
   readonly catalogue: Catalogue;
-  healthOf(offerId: string): OfferHealth;
+  /** By the id of an offer, or as `healthIdOf` says. */
+  healthOf(id: string): OfferHealth;
   /** Makes a weighted draw stable per call. */
   readonly callId: string;
   readonly nowMs: number;
@@ -141,18 +152,25 @@ export function wantedOf(input: PlanInput, rules: Rules): OfferNeeds {
     inputTokens: estimateInput(ask.weight),
     tier: tierOf(ask.serviceTier),
     pinned: input.pinned ?? null,
+    own: ownFor(input, input.catalogue.models.get(ask.model)),
     nowMs,
     asked: new Asked(ask, family),
   };
 }
 
+/** What is stored is reached by the own key that made it, whichever models that may serve by now. */
+function ownFor({ snapshot: { ownKeys }, pinned }: PlanInput, model: ModelFacts | undefined): OwnChoice {
+  return pinned || !model ? { keys: ownKeys ?? [], only: false } : ownChoice(ownKeys, model);
+}
+
 /** Steps 1 to 4 for one model. */
 function fromModel(
   input: PlanInput,
-  wanted: OfferNeeds,
+  asked: OfferNeeds,
   model: ModelFacts,
   left: Leftovers | null,
 ): readonly OfferFacts[] {
+  const wanted = model.id === input.ask.model ? asked : { ...asked, own: ownFor(input, model) };
   const kept: OfferFacts[] = [];
   for (const offer of model.offers) {
     const why = exclude(offer, wanted) ?? outOfReach(input, wanted, offer);
@@ -170,7 +188,27 @@ function fromModel(
     outputTokens: Math.min(input.ask.budget ?? USUAL_OUTPUT, USUAL_OUTPUT) * input.ask.choices,
     holder: input.holder?.providerId ?? null,
   });
-  return nativeFirst(input, arranged);
+  return nativeFirst(input, ownFirst(input, wanted, arranged));
+}
+
+/**
+ * Behind the offers that the policy's `order` names, those with an own key to be used first go before the others
+ * (contract: own-keys/use), unless it is set aside.
+ */
+function ownFirst(
+  { healthOf, nowMs }: PlanInput,
+  { rules, own }: OfferNeeds,
+  offers: readonly OfferFacts[],
+): readonly OfferFacts[] {
+  if (own.keys.length === 0 || own.only) return offers;
+  const isNamed = ({ provider }: OfferFacts) => rules.order.includes(provider.id);
+  const goesFirst = (offer: OfferFacts) =>
+    poolOf(offer, own).some(
+      (one) => one.own?.use === 'first' && healthOf(healthIdOf(offer, one)).openUntilMs <= nowMs,
+    );
+  const named = offers.filter(isNamed);
+  const rest = offers.filter((offer) => !isNamed(offer));
+  return [...named, ...rest.filter(goesFirst), ...rest.filter((offer) => !goesFirst(offer))];
 }
 
 /**
@@ -189,27 +227,36 @@ function outOfReach(
 
 function asideLast(input: PlanInput, offers: readonly OfferFacts[]): readonly OfferFacts[] {
   if (offers.length < 2) return offers;
-  const isOpen = (offer: OfferFacts) => input.healthOf(offer.id).openUntilMs > input.nowMs;
+  const isOpen = (offer: OfferFacts) => asideUntil(input, offer) > input.nowMs;
   if (!offers.some(isOpen)) return offers;
   return [...offers.filter((offer) => !isOpen(offer)), ...offers.filter(isOpen)];
+}
+
+/** Until when all credentials by which this call may use an offer are set aside, ms since the epoch. */
+export function asideUntil(input: PlanInput, offer: OfferFacts): number {
+  const { ownKeys } = input.snapshot;
+  if (!ownKeys || ownKeys.length === 0) return input.healthOf(offer.id).openUntilMs;
+  const own = ownFor(input, input.catalogue.models.get(offer.modelId));
+  return openUntilOf(offer, poolOf(offer, own), input.healthOf);
 }
 
 /** What `exclude` has let through has all that an attempt needs, so null is unreachable. */
 export function targetOf(input: PlanInput, offer: OfferFacts): Target | null {
   const model = input.catalogue.models.get(offer.modelId);
   const family = spokenFamily(offer, input.family);
-  const address = family && offer.provider.families.get(family);
+  if (!model || !family || offer.price === null) return null;
+  const own = ownFor(input, model);
   const pool = input.pinned
-    ? keepersOf(offer.provider, input.pinned.credential)
-    : orderPool(offer, {
+    ? keepersOf(offer.provider, input.pinned.credential, own.keys)
+    : orderPool(offer, reachable(poolOf(offer, own), offer.provider, family), {
         callId: input.callId,
-        health: input.healthOf(offer.id),
+        healthOf: input.healthOf,
         nowMs: input.nowMs,
         holder: input.holder?.providerId === offer.provider.id ? input.holder.credential : null,
       });
   const [credential] = pool;
-  if (!model || !family || address?.state !== 'ready' || offer.price === null || credential === undefined)
-    return null;
+  const address = credential && addressOf(offer.provider, family, credential);
+  if (!credential || !address) return null;
   const nested =
     input.ask.nested && nestedAt(input.ask.nested, offer.provider.id, input.catalogue, input.nowMs);
   return {
@@ -217,7 +264,7 @@ export function targetOf(input: PlanInput, offer: OfferFacts): Target | null {
     model,
     offer,
     family,
-    address: address.url,
+    address,
     credential,
     pool,
     price: offer.price,
@@ -277,6 +324,14 @@ function nowhere(input: PlanInput, wanted: OfferNeeds, unable: UnableOffer[]): R
       `No provider of ${slug} has a usable address (${told}); the gateway's operator must correct it.`,
     );
   }
+  if (input.pinned && isOwnKeyName(input.pinned.credential) && whys.has('own_key'))
+    return withoutOwnKey(input.pinned.providerId);
+  if (whys.has('own_key') && [...whys].every((why) => why === 'own_key' || why === 'family')) {
+    return refusal(
+      'model_not_allowed',
+      `Model ${slug} is called by own keys of the workspace only, and none can be used (${told}); store the key again, or have it used "first" or "last".`,
+    );
+  }
   if (input.pinned && !keeperOffers) {
     return refusal(
       'model_not_allowed',
@@ -303,6 +358,14 @@ function nowhere(input: PlanInput, wanted: OfferNeeds, unable: UnableOffer[]): R
   return refusal(
     'missing_upstream_base_url',
     `No provider of ${slug} is available (${told || 'it has no offers'}); choose another model, change the workspace's routing policy, or ask the gateway's operator.`,
+  );
+}
+
+/** 404: what an own key made is out of reach without it (contract: own-keys/stored). */
+export function withoutOwnKey(providerId: string): Refusal {
+  return refusal(
+    'not_found',
+    `This was stored at ${providerId} by an own key of the workspace that was deleted or can no longer be used; it can be reached at ${providerId} only with that key.`,
   );
 }
 

@@ -1,6 +1,7 @@
 import type { Resource } from '#lib/core/facts/resource';
 import { meteredUsage } from '#lib/core/metering/anomaly';
 import type { CostLine } from '#lib/core/metering/cost-line';
+import { ownListNano } from '#lib/core/metering/own-fee';
 import type { Usage, UsageSource } from '#lib/core/metering/usage';
 import type { Funding } from '#lib/gateway/admission/claim';
 
@@ -133,6 +134,8 @@ export type CountedCall = Pick<
 > & {
   /** As metered: a reported figure that was reduced counts as reduced. */
   readonly usage: Readonly<Usage>;
+  /** List price of a call by an own key, nano-dollars; 0n of any other. */
+  readonly ownListNano: bigint;
   /** How many attempts it made. */
   readonly tried: number;
 };
@@ -184,6 +187,7 @@ export function countedOf(call: CallRecord): CountedCall {
     latencyMs,
     firstByteMs,
     usage: meteredUsage(call),
+    ownListNano: ownListNano(call.lines),
     tried: call.attempts.length,
   };
 }

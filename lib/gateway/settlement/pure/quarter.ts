@@ -31,6 +31,8 @@ export interface UsageQuarter extends QuarterPlace {
   fallbacks: number;
   readonly used: Usage;
   costNano: bigint;
+  /** List price of the calls by own keys, of which `costNano` has only the fee. */
+  ownListNano: bigint;
   /** Of all that were neither refused nor interrupted. */
   readonly latency: Histogram;
   /** Of those of them whose answer began. */
@@ -52,6 +54,7 @@ export function newQuarter(place: QuarterPlace): UsageQuarter {
     fallbacks: 0,
     used: { ...noUsage },
     costNano: 0n,
+    ownListNano: 0n,
     latency: new Histogram(),
     firstByte: new Histogram(),
   };
@@ -68,6 +71,7 @@ export function addCall(quarter: UsageQuarter, call: CountedCall): void {
   if (tried > 1) quarter.fallbacks += 1;
   addUsed(quarter.used, call.usage);
   quarter.costNano += call.costNano;
+  quarter.ownListNano += call.ownListNano;
   if (call.endReason === 'refused' || call.endReason === 'interrupted') return;
   quarter.latency.add(call.latencyMs);
   if (call.firstByteMs !== null) quarter.firstByte.add(call.firstByteMs);
@@ -78,8 +82,12 @@ function addUsed(sum: Usage, usage: Readonly<Usage>): void {
 }
 
 /** What was used and charged after the call itself was counted: by its job, or as an adjustment. */
-export function laterQuarter(place: QuarterPlace, used: Readonly<Usage>, costNano: bigint): UsageQuarter {
-  return { ...newQuarter(place), used: { ...used }, costNano };
+export function laterQuarter(
+  place: QuarterPlace,
+  used: Readonly<Usage>,
+  { costNano, ownListNano }: Pick<UsageQuarter, 'costNano' | 'ownListNano'>,
+): UsageQuarter {
+  return { ...newQuarter(place), used: { ...used }, costNano, ownListNano };
 }
 
 /** A usage as the sums count it, figure by figure. */

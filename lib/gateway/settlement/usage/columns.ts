@@ -36,7 +36,7 @@ export const sumColumns: readonly (readonly [name: string, type: string])[] = [
   ...['calls', 'refused', ...Object.values(errorColumns), 'attempts', 'fallbacks'].map(
     (name) => [name, 'int'] as const,
   ),
-  ...[...Object.values(usageColumns), 'cost_nano'].map((name) => [name, 'bigint'] as const),
+  ...[...Object.values(usageColumns), 'cost_nano', 'own_list_nano'].map((name) => [name, 'bigint'] as const),
   ['latency', 'numeric'],
   ['first_byte', 'numeric'],
 ];

@@ -17,7 +17,8 @@ export const addQuarters = `
 
 /** A row of `addQuarters`; what is 0 is left out, which is most of it. */
 export function quarterRow(quarter: UsageQuarter): Readonly<Record<string, string | number>> {
-  const { calls, refused, errors, attempts, fallbacks, used, costNano, latency, firstByte } = quarter;
+  const { calls, refused, errors, attempts, fallbacks, used, costNano, ownListNano, latency, firstByte } =
+    quarter;
   const row: Record<string, string | number> = {
     workspace_id: quarter.workspaceId,
     quarter: new Date(quarter.quarterMs).toISOString(),
@@ -35,6 +36,7 @@ export function quarterRow(quarter: UsageQuarter): Readonly<Record<string, strin
   if (fallbacks !== 0) row.fallbacks = fallbacks;
   for (const name of usageClasses) if (used[name] !== 0) row[usageColumns[name]] = used[name];
   if (costNano !== 0n) row.cost_nano = `${costNano}`;
+  if (ownListNano !== 0n) row.own_list_nano = `${ownListNano}`;
   if (latency.total > 0) row.latency = latency.toNumber();
   if (firstByte.total > 0) row.first_byte = firstByte.toNumber();
   return row;

@@ -31,6 +31,7 @@ const unreachable = new Set([
   'connect_timeout',
   'address_not_found',
   'address_unreachable',
+  'address_refused',
   'certificate_refused',
   'proxy_refused',
 ]);
@@ -84,6 +85,7 @@ export function failureName(error: unknown): string {
     TOTAL_TIMEOUT: 'total_timeout',
     CLIENT_GONE: 'client_gone',
     REDIRECT_REFUSED: 'redirect_refused',
+    ADDRESS_REFUSED: 'address_refused',
     UNREADABLE_ANSWER: 'unreadable_answer',
     ERROR_IN_ANSWER: 'error_in_answer',
     EMPTY_ANSWER: 'empty_answer',

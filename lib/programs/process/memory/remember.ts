@@ -1,3 +1,4 @@
+import { ownKeyRulesOf } from '#lib/core/facts/own-key-rules';
 import {
   forgetResource,
   listResources,
@@ -10,6 +11,7 @@ import { createChangeFeed } from '#lib/gateway/snapshot/changes';
 import { listenForNotices } from '#lib/gateway/snapshot/database/notices';
 import { createHashLoader, createKnownHashes } from '#lib/gateway/snapshot/known-hashes';
 import { loadKey } from '#lib/gateway/snapshot/load';
+import { loadOwnKey } from '#lib/gateway/snapshot/own-keys';
 import { createKeyReader } from '#lib/gateway/snapshot/read';
 import type { Clock } from '#lib/platform/clock';
 import type { Change } from '#lib/platform/data/change';
@@ -23,7 +25,16 @@ import { followCatalogue } from '#lib/programs/process/memory/follow-catalogue';
 const FROZEN_TRUST_MS = 2_000;
 
 export interface MemoryParts {
-  readonly env: Pick<Env, 'encryptionKey' | 'oldEncryptionKeys' | 'keyPepper' | 'databaseUrl' | 'settlement'>;
+  readonly env: Pick<
+    Env,
+    | 'encryptionKey'
+    | 'oldEncryptionKeys'
+    | 'keyPepper'
+    | 'databaseUrl'
+    | 'settlement'
+    | 'ownKeys'
+    | 'ownKeyFeePoints'
+  >;
   readonly db: Db;
   readonly clock: Clock;
   readonly journal: Journal;
@@ -43,6 +54,7 @@ export async function remember(parts: MemoryParts) {
     sealingKey: sealingKeysOf(env),
     report,
   };
+  const ownKeys = { rules: ownKeyRulesOf(env), sealingKey: sources.sealingKey, report };
   const catalogue = await followCatalogue(db.pool, sources);
   const knownHashes = createKnownHashes(db.pool);
   const hashLoader = createHashLoader(knownHashes, report);
@@ -50,7 +62,7 @@ export async function remember(parts: MemoryParts) {
     clock,
     isKnown: (hash) => knownHashes.has(hash),
     hash: (secret) => hashKey(secret, env.keyPepper),
-    load: (hash) => loadKey(db.pool, hash),
+    load: (hash) => loadKey(db.pool, hash, ownKeys),
     report,
     ...(env.settlement === 'database' && { trustMs: FROZEN_TRUST_MS }),
   });
@@ -109,6 +121,7 @@ export async function remember(parts: MemoryParts) {
     keys,
     resources,
     catalogue: catalogue.inForce,
+    ownKey: (workspaceId: string, name: string) => loadOwnKey(db.pool, { workspaceId, name }, ownKeys),
     feed,
     close: async () => {
       catalogue.stop();

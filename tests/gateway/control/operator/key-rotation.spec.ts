@@ -7,7 +7,7 @@ import { rotateSecrets } from '#lib/control/operations/secret/operations';
 import { createWebhook } from '#lib/control/operations/webhook/operations';
 import { createMoneyStore } from '#lib/gateway/admission/database/money-in-database';
 import { loadCatalogue } from '#lib/gateway/snapshot/catalogue';
-import { keyPrints, open, type SealingKey, sealingKeysOf } from '#lib/platform/sealing';
+import { keyPrints, open, ownKeyContext, type SealingKey, seal, sealingKeysOf } from '#lib/platform/sealing';
 import { refusalOf } from '#tests/gateway/control/accounts/people';
 import { controlHost, createWorkspace } from '#tests/support/control/operate';
 import { openOwnDatabase } from '#tests/support/postgres/own-database';
@@ -86,6 +86,24 @@ describe('another encryption key where several processes run (contract: operatio
     two = await start([next], two.id);
     await expectShared(one, two);
     expect(await credential([old])).toBeUndefined();
+  });
+
+  it('seals own keys of workspaces again, in use and waiting for their test, each for its row', async () => {
+    const { id: workspaceId } = await createWorkspace(db, { name: 'Own keys' });
+    const id = randomUUID();
+    const context = ownKeyContext(workspaceId, id);
+    const data = { id, workspaceId, providerId: 'one', name: 'ours' };
+    await db.prisma.ownKey.create({
+      data: { ...data, secret: seal('sk-used', old, context), pending: seal('sk-waiting', old, context) },
+    });
+    await rotate(await start([next, old]));
+    const { secret, pending } = await db.prisma.ownKey.findUniqueOrThrow({ where: { id } });
+    expect([open(secret ?? '', next, context), open(pending ?? '', next, context)]).toEqual([
+      'sk-used',
+      'sk-waiting',
+    ]);
+    for (const elsewhere of [ownKeyContext(randomUUID(), id), ownKeyContext(workspaceId, randomUUID())])
+      expect(() => open(secret ?? '', next, elsewhere)).toThrow('cannot be decrypted');
   });
 
   it('is not waited for by a process that has gone, and is by one that does not say', async () => {
