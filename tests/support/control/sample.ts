@@ -1,4 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto';
+import { listProposals, updateCatalogue } from '#lib/control/operations/catalogue/update';
 import type { Operation } from '#lib/control/operations/declare';
 import type { Field } from '#lib/control/operations/field/field';
 import { operations } from '#lib/control/operations/operations';
@@ -48,6 +49,8 @@ export async function sampleOf(
   if (operation.name === 'provider.withdraw') input.provider = await makeProvider(host);
   if (operation.name.startsWith('price.') && 'provider' in input) input.provider = 'one';
   if (operation.name === 'provider.set-credential') input.value = `sk-${randomUUID()}`;
+  if (operation.name === 'catalogue.accept' || operation.name === 'catalogue.dismiss')
+    input.proposals = [await makeProposal(host)];
   if (operation.name === 'content.show') input.id = await makeContent(host, workspace);
   // An IP address, so that no name has to be resolved.
   if (operation.name === 'webhook.create') input.url = 'https://93.184.216.34/hook';
@@ -92,6 +95,18 @@ async function makeThing(host: ControlHost, { name }: Operation, workspace: stri
   const { output } = await runAny(host, list, { actor: operator, workspace, input: {} });
   const { data } = output as { data: unknown[] };
   return idIn(data[0]);
+}
+
+/** A new model of a provider of its own. @returns the id of its proposal. */
+async function makeProposal(host: ControlHost): Promise<string> {
+  const id = `listed-${randomUUID().slice(0, 8)}`;
+  const asked = (input: object) => ({ actor: operator, input });
+  await ask(host, addProvider, asked({ preset: 'openai', id, env: 'LISTED' }));
+  const model = { id, name: id, cost: { input: 1, output: 1 } };
+  const text = JSON.stringify({ openai: { id: 'openai', models: { [id]: model } } });
+  await ask(host, updateCatalogue, asked({ from: { name: 'table.json', text } }));
+  const { data } = await ask(host, listProposals, asked({ provider: id }));
+  return data.find(({ upstreamModel }) => upstreamModel === id)?.id ?? '';
 }
 
 /** A call whose content was kept; no operation makes one. @returns its id. */
