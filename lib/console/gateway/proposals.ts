@@ -63,11 +63,11 @@ function proposalRow(proposal: ShownProposal): ProposalRow {
       ...warnings.map((warning) => `${warning.slice(0, 1).toUpperCase()}${warning.slice(1)}.`),
     ],
     effect: used && priced ? effect : null,
-    use: useOf(kind, effect),
+    use: callsOf(kind, effect),
   };
 }
 
-function useOf(kind: ShownProposal['kind'], effect: ShownProposal['effect']): string | null {
+function callsOf(kind: ShownProposal['kind'], effect: ShownProposal['effect']): string | null {
   if (kind === 'new') return null;
   if (effect === null) return kind === 'price' ? 'The offer has no price yet, so it gets no calls.' : null;
   const calls = effect.calls + effect.apart;

@@ -14,7 +14,7 @@ export const dismissAction = operatorAction(dismissProposals);
 export const dailyAction = operatorAction(setDailyUpdate);
 
 /** Without the proposals, which the page reads again. */
-export async function updateAction(): Promise<ActionResult<{ accepted: number; failures: string[] }>> {
+export async function updatePricesAction(): Promise<ActionResult<{ accepted: number; failures: string[] }>> {
   const answer = await update({});
   if (!answer.ok) return answer;
   const { accepted, failures } = answer.value;

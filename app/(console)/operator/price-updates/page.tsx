@@ -1,14 +1,15 @@
 import type { Metadata } from 'next';
 import Link from 'next/link';
-import { CheckNow, DailyCheck } from '#components/operator/price-updates/check-now';
+import { CheckNow } from '#components/operator/price-updates/check-now';
 import { ProposalList } from '#components/operator/price-updates/proposal-list';
+import { SavedCheckbox } from '#components/operator/price-updates/saved-checkbox';
 import { PageHead } from '#components/page-head';
 import { Section } from '#components/section';
 import { Badge } from '#components/ui/badge';
 import { leftOutLines, proposalGroups, tableRow } from '#lib/console/gateway/proposals';
 import { readForOperator } from '#lib/console/operator';
 import { listProposals } from '#lib/control/operations/catalogue/update';
-import { acceptAction, dailyAction, dismissAction, updateAction } from './actions';
+import { acceptAction, dailyAction, dismissAction, updatePricesAction } from './actions';
 
 export const metadata: Metadata = { title: 'Price updates' };
 
@@ -29,7 +30,7 @@ export default async function PriceUpdatesPage({ searchParams }: PriceUpdatesPag
       <PageHead
         help="operator-price-updates"
         title="Price updates"
-        action={<CheckNow update={updateAction} />}
+        action={<CheckNow update={updatePricesAction} />}
       >
         Public price tables, compared with the catalogue. Nothing changes until you accept it; past calls keep
         their prices.
@@ -60,7 +61,7 @@ export default async function PriceUpdatesPage({ searchParams }: PriceUpdatesPag
             </li>
           ))}
           <li className="px-2 py-1.5">
-            <DailyCheck daily={daily} set={dailyAction} />
+            <SavedCheckbox label="Check every day" checked={daily} field="daily" send={dailyAction} />
           </li>
         </ul>
       </Section>
