@@ -97,16 +97,21 @@ async function makeThing(host: ControlHost, { name }: Operation, workspace: stri
   return idIn(data[0]);
 }
 
-/** A new model of a provider of its own. @returns the id of its proposal. */
+/** What a price table lists for one provider: a sample stays a proposal while others are made. */
+const listed: Record<string, object> = {};
+
+/** A new model at a provider of the price tables. @returns the id of its proposal. */
 async function makeProposal(host: ControlHost): Promise<string> {
-  const id = `listed-${randomUUID().slice(0, 8)}`;
   const asked = (input: object) => ({ actor: operator, input });
-  await ask(host, addProvider, asked({ preset: 'openai', id, env: 'LISTED' }));
-  const model = { id, name: id, cost: { input: 1, output: 1 } };
-  const text = JSON.stringify({ openai: { id: 'openai', models: { [id]: model } } });
+  const id = 'listed';
+  if ((await host.db.prisma.provider.count({ where: { id } })) === 0)
+    await ask(host, addProvider, asked({ preset: 'openai', id, env: 'LISTED' }));
+  const name = `listed-${randomUUID().slice(0, 8)}`;
+  listed[name] = { id: name, cost: { input: 1, output: 1 } };
+  const text = JSON.stringify({ openai: { id: 'openai', models: listed } });
   await ask(host, updateCatalogue, asked({ from: { name: 'table.json', text } }));
   const { data } = await ask(host, listProposals, asked({ provider: id }));
-  return data.find(({ upstreamModel }) => upstreamModel === id)?.id ?? '';
+  return data.find(({ upstreamModel }) => upstreamModel === name)?.id ?? '';
 }
 
 /** A call whose content was kept; no operation makes one. @returns its id. */
