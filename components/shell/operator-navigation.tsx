@@ -7,6 +7,7 @@ import {
   Flag,
   Megaphone,
   Plug,
+  RefreshCw,
   Scale,
   Server,
   Siren,
@@ -28,6 +29,7 @@ export const operatorDestinations: readonly DestinationGroup[] = [
     pages: [
       { path: 'providers', label: 'Providers', icon: <Plug /> },
       { path: 'models', label: 'Models and prices', icon: <Boxes /> },
+      { path: 'price-updates', label: 'Price updates', icon: <RefreshCw /> },
       { path: 'catalogue', label: 'Catalogue files', icon: <FileDiff /> },
     ],
   },

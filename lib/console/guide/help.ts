@@ -19,6 +19,7 @@ export const helpPlaces = {
   'operator-providers': 'self-hosting#providers',
   'operator-workspaces': 'self-hosting#people',
   'operator-models': 'billing#prices',
+  'operator-price-updates': 'self-hosting#prices-that-stay-current',
   'operator-catalogue': 'self-hosting#providers',
   'operator-health': 'routing#health',
   'operator-fleet': 'deployment#what-processes-share',

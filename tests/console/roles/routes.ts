@@ -67,6 +67,7 @@ export const admitted: Readonly<Record<string, Admits>> = {
   '/operator/models': 'operator',
   '/operator/models/[...slug]': 'operator',
   '/operator/payments': 'operator',
+  '/operator/price-updates': 'operator',
   '/operator/providers': 'operator',
   '/operator/providers/[provider]': 'operator',
   '/operator/providers/add': 'operator',

@@ -53,6 +53,7 @@ export const closedTexts = [
   ),
   // By operators alone: everybody's console shows it, other tests' too; files are checked by a schema.
   'announcement.create.text',
+  ...['catalogue.accept.proposals', 'catalogue.dismiss.proposals'],
   ...['catalogue.apply.files', 'catalogue.take-over.files', 'catalogue.take-over.changed'],
   ...['price.set.model', 'price.set.provider', 'price.set.price'],
 ] as const;

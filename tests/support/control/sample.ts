@@ -1,4 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto';
+import { listProposals, updateCatalogue } from '#lib/control/operations/catalogue/update';
 import type { Operation } from '#lib/control/operations/declare';
 import type { Field } from '#lib/control/operations/field/field';
 import { operations } from '#lib/control/operations/operations';
@@ -56,6 +57,8 @@ export async function sampleOf(
   if (operation.name === 'own-key.set') input.use = 'last';
   if (operation.name.startsWith('price.') && 'provider' in input) input.provider = 'one';
   if (operation.name === 'provider.set-credential') input.value = `sk-${randomUUID()}`;
+  if (operation.name === 'catalogue.accept' || operation.name === 'catalogue.dismiss')
+    input.proposals = [await makeProposal(host)];
   if (operation.name === 'content.show') input.id = await makeContent(host, workspace);
   // An IP address, so that no name has to be resolved.
   if (operation.name === 'webhook.create') input.url = 'https://93.184.216.34/hook';
@@ -100,6 +103,23 @@ async function makeThing(host: ControlHost, { name }: Operation, workspace: stri
   const { output } = await runAny(host, list, { actor: operator, workspace, input: {} });
   const { data } = output as { data: unknown[] };
   return idIn(data[0]);
+}
+
+/** What a price table lists for one provider: a sample stays a proposal while others are made. */
+const listed: Record<string, object> = {};
+
+/** A new model at a provider of the price tables. @returns the id of its proposal. */
+async function makeProposal(host: ControlHost): Promise<string> {
+  const asked = (input: object) => ({ actor: operator, input });
+  const id = 'listed';
+  if ((await host.db.prisma.provider.count({ where: { id } })) === 0)
+    await ask(host, addProvider, asked({ preset: 'openai', id, env: 'LISTED' }));
+  const name = `listed-${randomUUID().slice(0, 8)}`;
+  listed[name] = { id: name, cost: { input: 1, output: 1 } };
+  const text = JSON.stringify({ openai: { id: 'openai', models: listed } });
+  await ask(host, updateCatalogue, asked({ from: { name: 'table.json', text } }));
+  const { data } = await ask(host, listProposals, asked({ provider: id }));
+  return data.find(({ upstreamModel }) => upstreamModel === name)?.id ?? '';
 }
 
 /** A call whose content was kept; no operation makes one. @returns its id. */

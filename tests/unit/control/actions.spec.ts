@@ -12,6 +12,7 @@ const makers = ['operationAction', 'operatorAction', 'ownAction', 'anonymousActi
 const written: Readonly<Record<string, string>> = {
   readFirstRun: 'an operation',
   applyShippedAction: 'an operation',
+  updatePricesAction: 'an operation',
   showContentAction: 'an operation',
   changeKeysAction: 'other actions of its file',
   startConnectingAction: 'the session',

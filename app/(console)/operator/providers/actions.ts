@@ -26,4 +26,6 @@ export const offerOneAction = operationAction(offerModels);
 
 export const setProviderAction = operationAction(setProvider);
 
+export const setAcceptingAction = operatorAction(setProvider);
+
 export const withdrawAction = operationAction(withdrawProvider);

@@ -4,6 +4,7 @@ import Link from 'next/link';
 import { ProviderTable } from '#components/operator/provider-table';
 import { SecretsSection } from '#components/operator/secrets-section';
 import { PageHead } from '#components/page-head';
+import { Section } from '#components/section';
 import { buttonStyle } from '#components/ui/button';
 import { EmptyState } from '#components/ui/empty-state';
 import { credentialForms } from '#lib/console/gateway/credential-forms';
@@ -11,7 +12,7 @@ import { providerRowOf } from '#lib/console/gateway/provider';
 import { readModels } from '#lib/console/models/list';
 import { readForOperator } from '#lib/console/operator';
 import { readSort, sortRows } from '#lib/console/sort';
-import { listProviders } from '#lib/control/operations/provider/list';
+import { listProviders, type ShownProvider } from '#lib/control/operations/provider/list';
 import { showSecrets } from '#lib/control/operations/secret/operations';
 import { rotateSecretsAction, setCredentialAction, testProviderAction } from './actions';
 
@@ -29,6 +30,9 @@ export default async function ProvidersPage({ searchParams }: ProvidersPageProps
     readForOperator(showSecrets),
   ]);
   const nowMs = Date.now();
+  const isWithdrawn = ({ offers, withdrawn }: ShownProvider) => offers === 0 && withdrawn > 0;
+  const current = data.filter((provider) => !isWithdrawn(provider));
+  const withdrawn = data.filter(isWithdrawn);
   return (
     <>
       <PageHead
@@ -45,7 +49,7 @@ export default async function ProvidersPage({ searchParams }: ProvidersPageProps
         the gateway’s environment, or store a credential here. A stored credential is never shown again. Calls
         are spread over several credentials by priority and weight.
       </PageHead>
-      {data.length === 0 ? (
+      {current.length === 0 ? (
         <EmptyState icon={<Plug />} title="No providers yet">
           Add one, or apply the catalogue that comes with this version with{' '}
           <code>gateway catalogue apply catalogue</code>.
@@ -53,7 +57,7 @@ export default async function ProvidersPage({ searchParams }: ProvidersPageProps
       ) : (
         <ProviderTable
           providers={sortRows(
-            data.map((provider) => providerRowOf(provider, modelsAt(provider.id, catalogue), nowMs)),
+            current.map((provider) => providerRowOf(provider, modelsAt(provider.id, catalogue), nowMs)),
             sort,
             {
               name: ({ name }) => name,
@@ -66,6 +70,27 @@ export default async function ProvidersPage({ searchParams }: ProvidersPageProps
           test={testProviderAction}
         />
       )}
+      {withdrawn.length > 0 ? (
+        <Section title="Withdrawn providers" note="They get no new calls; their history stays">
+          <ul className="divide-y">
+            {withdrawn.map(({ id, name, withdrawn: models }) => (
+              <li key={id} className="flex flex-wrap items-baseline gap-x-3 gap-y-0.5 px-4 py-2.5">
+                <Link
+                  href={`/operator/providers/${id}`}
+                  prefetch={false}
+                  className="rounded-md font-medium [overflow-wrap:anywhere] hover:underline"
+                >
+                  {name}
+                </Link>
+                <code className="font-mono text-muted text-xs">{id}</code>
+                <span className="text-muted text-xs">
+                  {models === 1 ? '1 withdrawn model' : `${models} withdrawn models`}
+                </span>
+              </li>
+            ))}
+          </ul>
+        </Section>
+      ) : null}
       <SecretsSection {...secrets} rotate={rotateSecretsAction} />
     </>
   );

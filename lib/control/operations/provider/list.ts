@@ -71,6 +71,10 @@ export const shownProvider = z.object({
     .array(z.string())
     .describe('What requests that name no model may have the provider store, such as conversations.'),
   offers: z.int().describe('Number of offers that are not withdrawn.'),
+  withdrawn: z.int().describe('Number of offers that are withdrawn.'),
+  acceptNewModels: z
+    .boolean()
+    .describe('Whether new models in the price tables are accepted without asking.'),
 });
 export type ShownProvider = z.output<typeof shownProvider>;
 
@@ -93,6 +97,7 @@ export async function readProviders(context: ReadContext<'gateway'>, id?: string
     orderBy: { id: 'asc' },
     include: {
       _count: { select: { offers: { where: { withdrawnAt: null } } } },
+      offers: { where: { withdrawnAt: { not: null } }, select: { id: true } },
       credentials: { orderBy: [{ createdAt: 'asc' }, { name: 'asc' }] },
     },
   });
@@ -119,6 +124,10 @@ interface Row {
   readonly onDisconnect: string;
   readonly pricesFrom: string | null;
   readonly stores: readonly string[];
+  readonly acceptNewModels: boolean;
+  /** Those that are withdrawn. */
+  readonly offers: readonly { readonly id: string }[];
+  /** Those that are not. */
   readonly _count: { readonly offers: number };
 }
 
@@ -150,6 +159,8 @@ function shown(row: Row, facts: ProviderFacts | undefined, known: Known): ShownP
     pricesFrom,
     stores: [...row.stores],
     offers: row._count.offers,
+    withdrawn: row.offers.length,
+    acceptNewModels: row.acceptNewModels,
     families: familiesOf(row.families, facts),
     credentials: credentialsOf(row, facts, known),
     auth: storedAuthShape.nullable().safeParse(row.auth).data?.kind ?? null,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Context, change, type State } from '#lib/control/operations/declare';
 import { optional } from '#lib/control/operations/field/field';
-import { line, models as modelsField } from '#lib/control/operations/field/kinds';
+import { line, models as modelsField, toggle } from '#lib/control/operations/field/kinds';
 import { addressField, displayName, providerTransaction } from '#lib/control/operations/provider/add';
 import { noProvider, providerField } from '#lib/control/operations/provider/credential';
 import { badInput, conflict, quoted } from '#lib/control/operations/refusal';
@@ -11,11 +11,15 @@ const providerState = z.object({
   name: z.string(),
   families: z.record(z.string(), z.unknown()).describe('The address of each protocol.'),
   pricesFrom: z.string().nullable(),
+  acceptNewModels: z
+    .boolean()
+    .describe('Whether new models in the price tables are accepted without asking.'),
 });
 
 export const setProvider = change({
   name: 'provider.set',
-  summary: 'Changes the name, the address or the page of prices of a provider.',
+  summary:
+    'Changes the name, the address or the page of prices of a provider, or what becomes of its new models.',
   reach: 'gateway',
   permission: 'gateway:write',
   transaction: providerTransaction,
@@ -34,18 +38,26 @@ export const setProvider = change({
       ...line({ label: 'Page of prices', help: 'Where the provider publishes its prices.', empty: 'None' }),
       schema: z.string().trim().max(500).pipe(address).nullable(),
     }),
+    acceptNewModels: optional(
+      toggle({
+        label: 'Accept new models',
+        help: 'Whether new models that the price tables list for it are offered without asking.',
+        example: true,
+      }),
+    ),
   },
   output: providerState.extend({ provider: z.string() }),
   http: [{ method: 'PATCH', path: '/providers/{provider}' }],
   line: { arguments: ['provider'] },
   text: ({ provider, name, families }) => `${provider} is ${name}, at ${Object.values(families).join(', ')}`,
-  run: async (context, { provider: id, name, url, pricesFrom }) => {
+  run: async (context, { provider: id, name, url, pricesFrom, acceptNewModels }) => {
     const before = await lockState(context, id);
     context.expect(before);
     const after = {
       name: name ?? before.name,
       families: url === undefined ? before.families : moved(before.families, url),
       pricesFrom: pricesFrom === undefined ? before.pricesFrom : pricesFrom,
+      acceptNewModels: acceptNewModels ?? before.acceptNewModels,
     };
     const changed = JSON.stringify(before) !== JSON.stringify(after);
     if (changed) await context.store.prisma.provider.update({ where: { id }, data: after });
@@ -63,7 +75,8 @@ async function lockState({ store }: Context<'gateway'>, id: string) {
   const row = await store.prisma.provider.findUnique({ where: { id } });
   if (row === null) throw noProvider(id);
   const families = storedFamiliesShape.safeParse(row.families).data ?? {};
-  return { name: row.name, families, pricesFrom: row.pricesFrom } satisfies State;
+  const { name, pricesFrom, acceptNewModels } = row;
+  return { name, families, pricesFrom, acceptNewModels } satisfies State;
 }
 
 type Families = z.output<typeof storedFamiliesShape>;

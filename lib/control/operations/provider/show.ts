@@ -38,7 +38,12 @@ export const showProvider = read({
   output: shown,
   http: [{ method: 'GET', path: '/providers/{provider}' }],
   line: { arguments: ['provider'] },
-  state: ({ name, addresses, pricesFrom }) => ({ name, families: addresses, pricesFrom }),
+  state: ({ name, addresses, pricesFrom, acceptNewModels }) => ({
+    name,
+    families: addresses,
+    pricesFrom,
+    acceptNewModels,
+  }),
   run: async (context, { provider: id }) => {
     const [provider] = await readProviders(context, id);
     const row = await context.store.prisma.provider.findUnique({

@@ -6,6 +6,7 @@ import { findPayments } from '#lib/control/billing/payments/find';
 import { standInSettings } from '#lib/control/billing/payments/stand-in';
 import { openOutboxOf } from '#lib/control/mail/open-outbox';
 import { openManagement } from '#lib/control/management/node';
+import { openDailyUpdate } from '#lib/control/operations/catalogue/daily-update';
 import { messageOf, stackOf } from '#lib/core/errors';
 import { isDatabaseAway } from '#lib/platform/data/database-errors';
 import { type Env, publicUrl } from '#lib/platform/env/env';
@@ -45,6 +46,7 @@ export async function serveAt(context: ServingContext, env: Env, log: Logger, de
   const payments = await findPayments(stripe, publicUrl(env, env.port));
   const control = controlOf(env, { db: operationsDb, running, outbox, payments });
   const duties = await openPaymentDuties(payments, control, reportOf('payments'));
+  const dailyUpdate = openDailyUpdate(control, reportOf('price tables'));
   const alerts = startAlerts({
     pool: operationsDb.pool,
     sealingKey: control.sealingKey ?? null,
@@ -101,6 +103,7 @@ export async function serveAt(context: ServingContext, env: Env, log: Logger, de
         await pages.close();
         await outbox.stop();
         await duties.stop();
+        await dailyUpdate.stop();
         await alerts.stop();
         throttle.close();
         await running.stop();

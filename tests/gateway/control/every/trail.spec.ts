@@ -125,7 +125,13 @@ async function changed(operation: Operation): Promise<{ secrets: string[] }> {
 const ownPlace = ({ name, reach }: Operation) => reach === 'gateway' || name === 'workspace.delete';
 
 /** Those of them that change nothing that a snapshot holds. */
-const quiet: readonly string[] = ['policy.save', 'policy.discard'];
+const quiet: readonly string[] = [
+  'policy.save',
+  'policy.discard',
+  'catalogue.update',
+  'catalogue.dismiss',
+  'catalogue.daily',
+];
 
 /** Asked for by sessions alone: its trail is proven in accounts/playground.spec.ts. */
 const ofSession = 'playground.open';

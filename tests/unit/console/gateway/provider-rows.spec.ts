@@ -30,6 +30,8 @@ describe('the row of a provider', () => {
     pricesFrom: null,
     stores: [] as string[],
     offers: 2,
+    withdrawn: 0,
+    acceptNewModels: false,
   } as const;
   const credential: ShownCredential = {
     name: 'default',

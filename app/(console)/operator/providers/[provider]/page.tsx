@@ -3,6 +3,7 @@ import type { Metadata } from 'next';
 import Link from 'next/link';
 import { PlainForm } from '#components/fleet/plain-form';
 import { SureButton } from '#components/fleet/sure-button';
+import { SavedCheckbox } from '#components/operator/price-updates/saved-checkbox';
 import { Credentials } from '#components/operator/provider/credentials';
 import { Discovery } from '#components/operator/provider/discovery';
 import { ModelList } from '#components/operator/provider/model-list';
@@ -19,6 +20,7 @@ import {
   discoverModelsAction,
   offerModelsAction,
   offerOneAction,
+  setAcceptingAction,
   setCredentialAction,
   setProviderAction,
   testProviderAction,
@@ -107,6 +109,17 @@ export default async function ProviderPage({ params, searchParams }: ProviderPag
           done="Provider saved"
           send={setProviderAction}
         />
+      </Section>
+      <Section title="Price updates">
+        <div className="px-2 py-2">
+          <SavedCheckbox
+            label="Accept new models that the price tables list, without asking"
+            checked={provider.acceptNewModels}
+            field="acceptNewModels"
+            besides={{ provider: id }}
+            send={setAcceptingAction}
+          />
+        </div>
       </Section>
       {inService.length === 0 ? null : (
         <Section title="Withdraw">

@@ -1,0 +1,133 @@
+'use client';
+
+import { useRouter } from 'next/navigation';
+import { useState } from 'react';
+import { type FormAnswer, orNoAnswer } from '#components/form/answer';
+import { ConfirmDialog } from '#components/form/confirm-dialog';
+import { TriedPriceFigures } from '#components/operator/tried-price';
+import { Section } from '#components/section';
+import { Button } from '#components/ui/button';
+import { Checkbox } from '#components/ui/checkbox';
+import type { ProposalGroup, ProposalRow } from '#lib/console/gateway/proposals';
+
+interface ProposalListProps {
+  groups: readonly ProposalGroup[];
+  /** Whether they are the dismissed ones. */
+  dismissed: boolean;
+  accept(input: { proposals: readonly string[] }): Promise<FormAnswer<unknown>>;
+  dismiss(input: { proposals: readonly string[]; undo: boolean }): Promise<FormAnswer<unknown>>;
+}
+
+/** Proposals by kind, of which some or all are accepted or dismissed together. */
+export function ProposalList({ groups, dismissed, accept, dismiss }: ProposalListProps) {
+  const router = useRouter();
+  const [chosen, choose] = useState<ReadonlySet<string>>(new Set());
+  const [asked, ask] = useState<'accept' | 'dismiss' | null>(null);
+  const proposals = [...chosen];
+  const things = chosen.size === 1 ? '1 proposal' : `${chosen.size} proposals`;
+  const toggle = (ids: readonly string[], on: boolean) => {
+    const next = new Set(chosen);
+    for (const id of ids) {
+      if (on) next.add(id);
+      else next.delete(id);
+    }
+    choose(next);
+  };
+  /** What is not current any more is shown as it is now, behind the message. */
+  const act = async (answer: Promise<FormAnswer<unknown>>) => {
+    const read = await orNoAnswer(answer);
+    if (!read.ok) router.refresh();
+    return read;
+  };
+  const away = dismissed ? 'Show again' : 'Dismiss';
+  return (
+    <div className="grid gap-4">
+      {groups.map(({ title, note, rows }) => {
+        const ids = rows.map(({ id }) => id);
+        const all = ids.every((id) => chosen.has(id));
+        return (
+          <Section key={title} title={title} note={note}>
+            {rows.length > 1 ? (
+              <div className="border-b bg-sunken/60 px-2 py-0.5">
+                <Checkbox checked={all} onChange={(on) => toggle(ids, on)}>
+                  <span className="text-muted">All {rows.length}</span>
+                </Checkbox>
+              </div>
+            ) : null}
+            <ul className="divide-y">
+              {rows.map((row) => (
+                <li key={row.id} className="px-2 py-1.5">
+                  <Checkbox checked={chosen.has(row.id)} onChange={(on) => toggle([row.id], on)}>
+                    <ProposalLine row={row} />
+                  </Checkbox>
+                  {row.effect ? (
+                    <div className="py-2 pr-2 pl-8.5">
+                      <TriedPriceFigures effect={row.effect} />
+                    </div>
+                  ) : null}
+                </li>
+              ))}
+            </ul>
+          </Section>
+        );
+      })}
+      <div className="sticky bottom-0 flex flex-wrap items-center gap-2 border-t bg-canvas py-3">
+        <Button tone="primary" disabled={chosen.size === 0} onClick={() => ask('accept')}>
+          Accept {chosen.size === 0 ? '' : chosen.size}
+        </Button>
+        <Button disabled={chosen.size === 0} onClick={() => ask('dismiss')}>
+          {away} {chosen.size === 0 ? '' : chosen.size}
+        </Button>
+        <span aria-live="polite" className="text-muted text-xs">
+          {chosen.size === 0 ? 'Choose proposals to accept or dismiss.' : ''}
+        </span>
+      </div>
+      <ConfirmDialog
+        open={asked === 'accept'}
+        onOpenChange={(open) => ask(open ? 'accept' : null)}
+        title={`Accept ${things}?`}
+        description="All of them are applied, or none if one is no longer current. New calls use the new prices immediately on this machine and within 2 seconds everywhere."
+        verb={{ idle: 'Accept', pending: 'Accepting…' }}
+        tone="primary"
+        act={() => act(accept({ proposals }))}
+        done={`${things} accepted`}
+      />
+      <ConfirmDialog
+        open={asked === 'dismiss'}
+        onOpenChange={(open) => ask(open ? 'dismiss' : null)}
+        title={`${away} ${things}?`}
+        description={
+          dismissed
+            ? 'They are listed with the other proposals again.'
+            : 'They are hidden until the price in force or the proposed one changes.'
+        }
+        verb={{ idle: away, pending: 'Saving…' }}
+        tone="primary"
+        act={() => act(dismiss({ proposals, undo: dismissed }))}
+        done={dismissed ? `${things} shown again` : `${things} dismissed`}
+      />
+    </div>
+  );
+}
+
+function ProposalLine({ row }: { row: ProposalRow }) {
+  const { model, provider, before, after, tables, notes, use } = row;
+  return (
+    <span className="grid gap-0.5 text-[0.8125rem] leading-5 [overflow-wrap:anywhere]">
+      <span>
+        <span className="font-medium">{model}</span> <span className="text-muted">at {provider}</span>
+      </span>
+      <span>
+        {before === null ? null : <span className="text-muted">{before} → </span>}
+        {after}
+        <span className="text-muted text-xs"> · {tables}</span>
+      </span>
+      {notes.map((note) => (
+        <span key={note} className="text-warn text-xs leading-4">
+          {note}
+        </span>
+      ))}
+      {use === null ? null : <span className="text-muted text-xs leading-4">{use}</span>}
+    </span>
+  );
+}
