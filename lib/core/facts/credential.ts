@@ -6,6 +6,20 @@ export const defaultCredential = 'default';
 /** Sent in place of a credential to providers that ask for none (contract: operations/catalogue-credential). */
 export const noCredential = 'no-credential-needed';
 
+/** The limits that a credential has of its own, over all processes (contract: limits/credentials). */
+export interface CredentialLimits {
+  /** Of the credential and of its provider, where they are counted: UUIDs. */
+  readonly id: string;
+  readonly providerId: string;
+  readonly stored: {
+    /** Requests in any 60 s; null: no limit. */
+    readonly rpm: number | null;
+    /** Tokens in any 60 s; null: no limit. */
+    readonly tpm: number | null;
+    readonly concurrency: null;
+  };
+}
+
 /** One of the operator's credentials at a provider, with its secret (contract: routing/pool). */
 export interface CredentialFacts {
   /** Unique at its provider, and never changed: jobs, stored objects and rows of the call log name it. */
@@ -21,6 +35,8 @@ export interface CredentialFacts {
   readonly priority: number;
   /** Models that it may serve, by slug; null: all. */
   readonly models: ReadonlySet<string> | null;
+  /** Absent: it has none of its own. */
+  readonly limits?: CredentialLimits;
 }
 
 /** A credential whose provider keeps something: what continues it is bound to both (contract: jobs/pinning). */

@@ -43,6 +43,7 @@ export function createHealth(): Health {
     isAside: ({ offer, credential }, nowMs) =>
       (offers.get(offer.id)?.credentials[credential.name]?.openUntilMs ?? 0) > nowMs,
     begin: (aimed, nowMs, further) => get(aimed.offer.id).begin(aimed, nowMs, further),
+    atLimit: ({ offer, credential }, untilMs) => get(offer.id).atLimit({ offer, credential }, untilMs),
     measured: (offerId, measure, nowMs) => get(offerId).measure(measure, nowMs),
     list: () => [...offers].map(([offerId, offer]) => ({ offerId, ...offer.shown() })),
   };
@@ -94,16 +95,22 @@ class Offer implements OfferHealth {
     if (further && this.further >= Math.max(FURTHER_FLOOR, Math.floor(this.running * FURTHER_SHARE))) {
       return null;
     }
-    this.#pool = poolOf(offer);
-    let breaker = this.credentials[credential.name];
-    if (breaker === undefined) {
-      breaker = new Breaker();
-      this.credentials[credential.name] = breaker;
-    }
+    const breaker = this.#breakerOf({ offer, credential });
     const probe = breaker.begin(nowMs);
     this.running += 1;
     if (further) this.further += 1;
     return new AttemptUnderWay(this, breaker, { probe, further, others: this.#pool.length > 1 });
+  }
+
+  atLimit(aimed: Aimed, untilMs: number): void {
+    const breaker = this.#breakerOf(aimed);
+    breaker.retryUntilMs = Math.max(breaker.retryUntilMs, untilMs);
+  }
+
+  #breakerOf({ offer, credential }: Aimed): Breaker {
+    this.#pool = poolOf(offer);
+    this.credentials[credential.name] ??= new Breaker();
+    return this.credentials[credential.name] as Breaker;
   }
 
   succeeded(firstByteMs: number | null, stream: boolean, nowMs: number): void {
