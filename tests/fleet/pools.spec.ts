@@ -13,6 +13,8 @@ import { type OwnStack, startStack } from '#tests/support/stack';
 const names = ['default', 'l1', 'l2', 'l3', 'wrong', 'silent', 'g1', 'g2', 'g3', 'g4', 'own', 'late', 'solo'];
 /** Of those that can serve; the others are drawn far more often. */
 const weights = { default: 1, g1: 1, g2: 2, g3: 3, g4: 3 };
+/** `FLEET_POOL_CALLS=10000` for shares within two percentage points; of fewer calls, they scatter more. */
+const calls = Number(process.env.FLEET_POOL_CALLS ?? 2_000);
 /** Requests a minute of "own". */
 const ownRpm = 40;
 const secretOf = (name: string) => `sk-pool-${name}-0123456789abcdef`;
@@ -121,8 +123,8 @@ describe('ten credentials over four processes, of which three are limited, one i
     for (const client of clients)
       for (let at = 0; at < 3; at += 1) expect((await call(client)).status).toBe(200);
     const already = Object.keys(weights).map(count);
-    const statuses = await load(250);
-    expect(statuses.length).toBe(10_000);
+    const statuses = await load(calls / 40);
+    expect(statuses.length).toBe(calls);
     expect(new Set(statuses)).toEqual(new Set([200]));
     // Once in each process, and probes of what was refused or hung.
     for (const name of ['l1', 'l2', 'l3']) expect(count(name)).toBeLessThanOrEqual(clients.length * 10);
@@ -136,7 +138,8 @@ describe('ten credentials over four processes, of which three are limited, one i
     process.stdout.write(
       `arrived: limited ${limited}, wrong ${count('wrong')}, silent ${count('silent')}, own ${count('own')}, served ${served}, points off ${points.map((one) => one.toFixed(2))}\n`,
     );
-    expect(Math.max(...points.map(Math.abs))).toBeLessThan(2);
+    // More than four standard deviations of the largest share.
+    expect(Math.max(...points.map(Math.abs))).toBeLessThan(Math.max(2, 420 * Math.sqrt(0.21 / all)));
   });
 
   it('a credential’s own limit holds over all processes, and no client sees it (contract: limits/credentials)', () => {

@@ -44,7 +44,27 @@ export function report(results: Results): string {
     const columns = name.startsWith('memory') ? memoryColumns : streams;
     return `### ${name}\n\n${table(rowsOf(all, columns))}`;
   });
-  return [...parts, `### ratios\n\n${table(ratioRows(results.throughput ?? []))}`].join('\n\n');
+  const throughput = results.throughput ?? [];
+  const pool = poolPart(throughput);
+  return [...parts, `### ratios\n\n${table(ratioRows(throughput))}`, ...pool].join('\n\n');
+}
+
+/** Whether a pool of ten costs more than what a pool of one varies by from round to round. */
+function poolPart(throughput: readonly Measured[]): string[] {
+  const figures = (target: string) => throughput.filter((one) => one.target === target).map(perCore);
+  const [one, ten] = [figures('node'), figures('pool')];
+  if (one.length === 0 || ten.length === 0) return [];
+  const row = (name: string, of: readonly number[]) => [
+    name,
+    ...[median(of), Math.min(...of), Math.max(...of)].map(count),
+  ];
+  const within = median(ten) >= Math.min(...one);
+  const rows = [
+    ['per core-second', 'median', 'lowest', 'highest'],
+    row('one credential', one),
+    row('ten', ten),
+  ];
+  return [`### pool\n\n${table(rows)}\n\nTen are ${within ? 'within' : 'below'} the spread of one.`];
 }
 
 function rowsOf(all: readonly Measured[], columns: readonly Column[]): string[][] {
@@ -68,6 +88,7 @@ function ratioRows(throughput: readonly Measured[]): string[][] {
     ['one-core', 'bare'],
     ['web', 'bare'],
     ['node', 'web'],
+    ['pool', 'node'],
   ] as const;
   const rows = pairs.flatMap(([one, other]) => {
     const ratios = (read: (measured: Measured) => number) =>
