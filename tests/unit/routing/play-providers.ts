@@ -150,7 +150,14 @@ export function playProviders() {
       },
     );
     const made = call.outcome.attempts.map(({ provider, status, error }) => [provider, status, error]);
-    return { answer, limitedMs, attempts: made, place: answer?.target.offer.provider.id ?? null };
+    const { credentialUse } = call.outcome;
+    return {
+      answer,
+      limitedMs,
+      credentialUse,
+      attempts: made,
+      place: answer?.target.offer.provider.id ?? null,
+    };
   }
 
   function trip(place: string, nowMs: number): void {

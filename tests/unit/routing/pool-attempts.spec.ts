@@ -89,7 +89,16 @@ describe('a credential with limits of its own (contract: limits/credentials)', (
     expect(failures).toBe(0);
   });
 
-  it('counts an attempt that failed, but not its tokens', async () => {
+  it('counts no tokens of an attempt that failed, whoever answers then', async () => {
+    state.limits = { x: { tpm: 100 } };
+    const taken = async () => state.counts.take({ id: 'x', providerId: 'p', stored: tpm }, 100);
+    const tpm = { rpm: null, tpm: 100, concurrency: null } as const;
+    const { credentialUse } = await runPools({ a: { x: status(500) }, b: { z: good } });
+    expect(credentialUse).toBeNull();
+    expect(await taken()).not.toHaveProperty('waitMs');
+  });
+
+  it('counts an attempt that failed as a request', async () => {
     state.limits = { x: { rpm: 2 } };
     const failing = { a: { x: status(500) }, b: { z: good } };
     for (let call = 0; call < 3; call += 1) await runPools(failing);

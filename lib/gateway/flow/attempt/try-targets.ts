@@ -1,3 +1,4 @@
+import type { CredentialLimits } from '#lib/core/facts/credential';
 import type { Fault } from '#lib/core/families/reading/fault';
 import { createReading, type Reading, sealedReading } from '#lib/core/metering/create-meter';
 import type { Access } from '#lib/gateway/clouds/access';
@@ -6,6 +7,7 @@ import { readyAttempt } from '#lib/gateway/flow/attempt/ready-attempt';
 import { isRepeatable } from '#lib/gateway/flow/attempt/repeatable';
 import { type SentCall, type TranslatedCall, translateCall } from '#lib/gateway/flow/attempt/translate-call';
 import type { PlannedCall } from '#lib/gateway/flow/call/call';
+import type { Outcome } from '#lib/gateway/flow/call/outcome';
 import type { GoneWatch } from '#lib/gateway/flow/steps/client-gone';
 import type { CredentialCounts } from '#lib/gateway/limits/credential-limits';
 import type { OfferFaults } from '#lib/gateway/metrics/offer-faults';
@@ -92,7 +94,9 @@ export async function tryTargets(
     const translated = planned.family === call.family.id ? null : await translateCall(call, planned);
     // It stood behind others, so it is found out only now that it cannot be translated.
     if (translated !== null && 'message' in translated) continue;
-    const waitMs = stays ? null : await count(deps, call, planned);
+    const { limits } = planned.credential;
+    if (!stays) endUse(call.outcome);
+    const waitMs = stays || limits === undefined ? null : await count(deps, call, planned, limits);
     if (waitMs !== null) {
       translated?.abandon();
       limitedMs = Math.min(limitedMs ?? waitMs, waitMs);
@@ -189,20 +193,24 @@ export async function tryTargets(
   return { answer, last, shortage: null, limitedMs };
 }
 
+/** The attempt before has failed, and used nothing. */
+function endUse(outcome: Outcome): void {
+  outcome.credentialUse?.end(0);
+  outcome.credentialUse = null;
+}
+
 /**
- * Counts an attempt against the limits of its credential, in place of the attempt before (contract: limits/credentials).
+ * Counts an attempt against the limits of its credential (contract: limits/credentials).
  * @returns null: it may be made; else how long the credential is at its limit, ms. It is set aside until then.
  */
 async function count(
   { credentialCounts, health, clock }: TryDeps,
   { outcome, operation, claim }: PlannedCall,
   { offer, credential }: Target,
+  limits: CredentialLimits,
 ): Promise<number | null> {
-  if (credential.limits === undefined) return null;
-  // An attempt that failed used nothing.
-  outcome.credentialUse?.end(0);
   const tokens = operation.steps === 'generate' ? (claim?.tokens ?? 0) : null;
-  const taken = await credentialCounts.take(credential.limits, tokens);
+  const taken = await credentialCounts.take(limits, tokens);
   if ('waitMs' in taken) {
     health.atLimit({ offer, credential }, clock.now() + taken.waitMs);
     return taken.waitMs;
