@@ -22,6 +22,7 @@ export const errorTable = {
   workspace_rpm_exceeded: { status: 429 },
   workspace_tpm_exceeded: { status: 429 },
   workspace_concurrency_exceeded: { status: 429 },
+  provider_limit_exceeded: { status: 429 },
   identifier_generation_failed: { status: 500 },
   resolver_not_configured: { status: 500 },
   local_quota_not_configured: { status: 500 },

@@ -28,6 +28,8 @@ const settings = {
   /** Time between random faults, s, and the calls a second meanwhile. */
   every: ['FLEET_EVERY_S', '3'],
   rate: ['FLEET_CALLS_A_SECOND', '20'],
+  /** Calls to a pool of credentials whose shares are compared with their weights. */
+  'pool-calls': ['FLEET_POOL_CALLS', '10000'],
   /** The table of faults and their cost: rows whose name matches, '' for all; and the length of its soak, s. */
   table: ['FLEET_TABLE'],
   soak: ['FLEET_SOAK_S', '900'],

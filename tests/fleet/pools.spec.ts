@@ -10,7 +10,13 @@ import { type Second, startSecond } from '#tests/support/fleet/second';
 import { type OwnStack, startStack } from '#tests/support/stack';
 
 /** The credentials of provider "pool" by name, as the variables of the gateways have them. */
-const names = ['default', 'l1', 'l2', 'l3', 'wrong', 'silent', 'g1', 'g2', 'g3', 'g4', 'late'];
+const names = ['default', 'l1', 'l2', 'l3', 'wrong', 'silent', 'g1', 'g2', 'g3', 'g4', 'own', 'late', 'solo'];
+/** Of those that can serve; the others are drawn far more often. */
+const weights = { default: 1, g1: 1, g2: 2, g3: 3, g4: 3 };
+/** `FLEET_POOL_CALLS=10000` for shares within two percentage points; of fewer calls, they scatter more. */
+const calls = Number(process.env.FLEET_POOL_CALLS ?? 2_000);
+/** Requests a minute of "own". */
+const ownRpm = 40;
 const secretOf = (name: string) => `sk-pool-${name}-0123456789abcdef`;
 const variableOf = (name: string) => `POOL_KEY_${name.toUpperCase()}`;
 const environment = Object.fromEntries(names.map((name) => [variableOf(name), secretOf(name)]));
@@ -23,14 +29,14 @@ const answer = {
 };
 
 /** What reached the provider, by credential; and which of them made a video. */
-const arrived: { readonly name: string; readonly what: string }[] = [];
+const arrived: { readonly name: string; readonly what: string; readonly atMono: number }[] = [];
 const videos = new Map<string, string>();
 
 const server = createServer((request, response) => {
   request.resume();
   const given = (request.headers.authorization ?? '').slice('Bearer '.length);
   const name = names.find((one) => secretOf(one) === given) ?? '';
-  arrived.push({ name, what: `${request.method} ${request.url}` });
+  arrived.push({ name, what: `${request.method} ${request.url}`, atMono: performance.now() });
   if (name === 'silent') return;
   if (name.startsWith('l1') || name.startsWith('l2') || name.startsWith('l3')) {
     response.writeHead(429, { ...json, 'retry-after': '600' }).end('{"error":{"message":"slow down"}}');
@@ -64,17 +70,24 @@ beforeAll(async () => {
   const url = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}/v1`;
   stack = await startStack({ env: { ...environment, LOG_LEVEL: 'info', METRICS_TOKEN: 'reads-metrics' } });
   const text = `
-providers: [{ id: pool, name: Pool, families: { chat: "${url}", videos: "${url}" }, credential: { env: ${variableOf('default')} } }]
+providers:
+  - { id: pool, name: Pool, families: { chat: "${url}", videos: "${url}" }, credential: { env: ${variableOf('default')} } }
+  - { id: solo, name: Solo, families: { chat: "${url}" }, credential: { env: ${variableOf('solo')} } }
 models:
   - { id: pool/m, name: M, contextTokens: 1000, maxOutputTokens: 100, input: [text], output: [text],
       offers: [{ provider: pool, upstreamModel: m, families: [chat], price: { input: "1", output: "4" } }] }
+  - { id: solo/m, name: S, contextTokens: 1000, maxOutputTokens: 100, input: [text], output: [text],
+      offers: [{ provider: solo, upstreamModel: m, families: [chat], price: { input: "1", output: "4" } }] }
   - { id: pool/film, name: Film, contextTokens: 0, maxOutputTokens: 0, input: [text], output: [video],
       offers: [{ provider: pool, upstreamModel: film, families: [videos], price: { videoSecond: "0.1" } }] }
 `;
   await operate(stack.db, applyCatalogue, { files: [{ name: 'pool.yaml', text }] });
   const bad = names.filter((name) => /^(l\d|wrong|silent)$/.test(name));
   for (const name of bad) await credential(name, { env: variableOf(name), weight: 20 });
-  for (const name of ['g1', 'g2', 'g3', 'g4']) await credential(name, { env: variableOf(name) });
+  for (const [name, weight] of Object.entries(weights))
+    await credential(name, { ...(name === 'default' ? {} : { env: variableOf(name) }), weight });
+  await credential('own', { env: variableOf('own'), weight: 20, rpm: ownRpm });
+  await operate(stack.db, setCredential, { provider: 'solo', rpm: 1 });
   const { slug } = await stack.workspace();
   key = (await stack.key(slug)).key;
   // The one that hangs is given up soon.
@@ -91,7 +104,7 @@ afterAll(async () => {
   server.close();
 });
 
-const call = (client: Client) => client.ask(key, { model: 'pool/m' });
+const call = (client: Client, model = 'pool/m') => client.ask(key, { model });
 const count = (name: string) => arrived.filter((one) => one.name === name).length;
 
 /** All clients call, each this many times with ten at once. */
@@ -109,8 +122,9 @@ describe('ten credentials over four processes, of which three are limited, one i
     // One after the other, so that each process meets them; their weight makes that likely at once.
     for (const client of clients)
       for (let at = 0; at < 3; at += 1) expect((await call(client)).status).toBe(200);
-    const statuses = await load(25);
-    expect(statuses.length).toBe(1_000);
+    const already = Object.keys(weights).map(count);
+    const statuses = await load(calls / 40);
+    expect(statuses.length).toBe(calls);
     expect(new Set(statuses)).toEqual(new Set([200]));
     // Once in each process, and probes of what was refused or hung.
     for (const name of ['l1', 'l2', 'l3']) expect(count(name)).toBeLessThanOrEqual(clients.length * 10);
@@ -118,11 +132,36 @@ describe('ten credentials over four processes, of which three are limited, one i
     const before = [...limited];
     expect(new Set(await load(5))).toEqual(new Set([200]));
     expect(['l1', 'l2', 'l3'].map(count)).toEqual(before);
-    const served = ['default', 'g1', 'g2', 'g3', 'g4'].map(count);
+    const served = Object.keys(weights).map((name, at) => count(name) - (already[at] ?? 0));
+    const all = served.reduce((sum, one) => sum + one, 0);
+    const points = Object.values(weights).map((weight, at) => (100 * (served[at] ?? 0)) / all - 10 * weight);
     process.stdout.write(
-      `arrived: limited ${limited}, wrong ${count('wrong')}, silent ${count('silent')}, served ${served}\n`,
+      `arrived: limited ${limited}, wrong ${count('wrong')}, silent ${count('silent')}, own ${count('own')}, served ${served}, points off ${points.map((one) => one.toFixed(2))}\n`,
     );
-    expect(Math.min(...served)).toBeGreaterThan(0);
+    // More than four standard deviations of the largest share.
+    expect(Math.max(...points.map(Math.abs))).toBeLessThan(Math.max(2, 420 * Math.sqrt(0.21 / all)));
+  });
+
+  it('a credential’s own limit holds over all processes, and no client sees it (contract: limits/credentials)', () => {
+    const times = arrived.filter(({ name }) => name === 'own').map(({ atMono }) => atMono);
+    expect(times.length).toBeGreaterThanOrEqual(ownRpm / 2);
+    // A minute by the store's clock, less what a request may be late here.
+    for (const from of times)
+      expect(times.filter((at) => at >= from && at < from + 59_000).length).toBeLessThanOrEqual(ownRpm);
+  });
+
+  it('if all are at their limits, the answer is 429 with Retry-After, and no provider is called', async () => {
+    const answers = [];
+    for (const client of clients) answers.push(await call(client, 'solo/m'));
+    expect(answers.map(({ status }) => status)).toEqual([200, 429, 429, 429]);
+    expect(count('solo')).toBe(1);
+    const refused = await fetch(`${stack.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, ...json },
+      body: JSON.stringify({ model: 'solo/m', messages: [{ role: 'user', content: 'hello' }] }),
+    });
+    expect(await refused.json()).toMatchObject({ error: { code: 'provider_limit_exceeded' } });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(1);
   });
 
   it('a credential is exchanged under load without a failed call (contract: routing/withdrawn-credential)', async () => {

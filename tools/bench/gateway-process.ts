@@ -19,6 +19,8 @@ interface GatewayOptions {
   readonly dataDir: string;
   readonly upstreamPort: number;
   readonly models: readonly BenchModel[];
+  /** How many credentials its provider has; 1 if left out. */
+  readonly credentials?: number;
   readonly flags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -61,6 +63,8 @@ export async function startGatewayProcess(options: GatewayOptions): Promise<Gate
     const file = join(dataDir, 'bench.yaml');
     await writeFile(file, JSON.stringify(catalogueOf(options)));
     await command('catalogue', 'apply', file);
+    for (let number = 2; number <= (options.credentials ?? 1); number += 1)
+      await command('provider', 'set-credential', 'bench', '--name', `key-${number}`, '--env', 'BENCH_KEY');
   } catch (error) {
     await stop(child);
     throw error;

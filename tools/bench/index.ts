@@ -18,11 +18,13 @@ const starters: Readonly<Record<string, StartTarget>> = {
   node: startGateway('node', 'node'),
   web: startGateway('web', 'web'),
   'one-core': startGateway('one-core', 'node', { oneCore: true }),
+  // What a pool of ten credentials costs, compared with the one of `node`: `--only node,pool --cases throughput`.
+  pool: startGateway('pool', 'node', { credentials: 10 }),
   // One process and two, with the load on the same cores: `--only workers-1,workers-2 --cases throughput`.
   'workers-1': startGateway('workers-1', 'node', { workers: 1 }),
   'workers-2': startGateway('workers-2', 'node', { workers: 2 }),
 };
-const usual = ['upstream', 'bare', 'node', 'one-core', 'web'];
+const usual = ['upstream', 'bare', 'node', 'pool', 'one-core', 'web'];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

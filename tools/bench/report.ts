@@ -69,12 +69,31 @@ export function report(results: Results): string {
     const own = Object.keys(columnsOf).find((start) => name.startsWith(start));
     return `### ${name}\n\n${table(rowsOf(all, (own && columnsOf[own]) || requestColumns))}`;
   });
+  const throughput = results.throughput ?? [];
   const bodies = Object.entries(results).filter(([name]) => name.startsWith('bodies'));
-  if (results.throughput) parts.push(`### ratios\n\n${table(ratioRows(results.throughput))}`);
+  if (throughput.length > 0) parts.push(`### ratios\n\n${table(ratioRows(throughput))}`);
   if (bodies.length > 0) {
     parts.push(`### processor time of a call, as a ratio\n\n${table(bodyRatioRows(bodies))}`);
   }
-  return parts.join('\n\n');
+  return [...parts, ...poolPart(throughput)].join('\n\n');
+}
+
+/** Whether a pool of ten costs more than what a pool of one varies by from round to round. */
+function poolPart(throughput: readonly Measured[]): string[] {
+  const figures = (target: string) => throughput.filter((one) => one.target === target).map(perCore);
+  const [one, ten] = [figures('node'), figures('pool')];
+  if (one.length === 0 || ten.length === 0) return [];
+  const row = (name: string, of: readonly number[]) => [
+    name,
+    ...[median(of), Math.min(...of), Math.max(...of)].map(count),
+  ];
+  const within = median(ten) >= Math.min(...one);
+  const rows = [
+    ['per core-second', 'median', 'lowest', 'highest'],
+    row('one credential', one),
+    row('ten', ten),
+  ];
+  return [`### pool\n\n${table(rows)}\n\nTen are ${within ? 'within' : 'below'} the spread of one.`];
 }
 
 function rowsOf(all: readonly Measured[], columns: readonly Column[]): string[][] {
@@ -96,6 +115,7 @@ const pairs = [
   ['one-core', 'bare'],
   ['web', 'bare'],
   ['node', 'web'],
+  ['pool', 'node'],
 ] as const;
 
 /** Medians of the ratios within one round, not ratios of medians: drift between rounds cancels out. */

@@ -7,7 +7,7 @@ import { type CloudKind, cloudKinds } from '#lib/core/schemas/catalogue';
 /** Fields of the form of a credential: of API keys, and of each kind of cloud. */
 export type CredentialForms = Readonly<Record<CloudKind | 'key', readonly FormField[]>>;
 
-const { name, value, env, weight, priority, models, ...parts } = setCredential.fields;
+const { name, value, env, weight, priority, rpm, tpm, models, ...parts } = setCredential.fields;
 
 const labels: Readonly<Record<CloudKind, string>> = {
   'google-service-account': 'JSON key of a service account',
@@ -33,6 +33,8 @@ function formFor(kind: CloudKind | null): FormField[] {
     env: { ...env, label: 'Or an environment variable' },
     weight,
     priority,
+    rpm,
+    tpm,
     models,
   });
 }

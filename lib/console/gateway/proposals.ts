@@ -53,7 +53,7 @@ export function proposalGroups(proposals: readonly ShownProposal[]): ProposalGro
 
 function proposalRow(proposal: ShownProposal): ProposalRow {
   const { id, kind, model, provider, before, after, tables, others, warnings, effect } = proposal;
-  const used = effect !== null && effect.calls + effect.apart > 0;
+  const used = effect !== null && effect.calls + effect.unpriced > 0;
   const priced = kind === 'price' || kind === 'alias';
   return {
     ...{ id, model, provider, before, after },
@@ -70,7 +70,7 @@ function proposalRow(proposal: ShownProposal): ProposalRow {
 function callsOf(kind: ShownProposal['kind'], effect: ShownProposal['effect']): string | null {
   if (kind === 'new') return null;
   if (effect === null) return kind === 'price' ? 'The offer has no price yet, so it gets no calls.' : null;
-  const calls = effect.calls + effect.apart;
+  const calls = effect.calls + effect.unpriced;
   if (calls === 0) return 'No charged calls in the last 7 days.';
   if (kind === 'price' || kind === 'alias') return null;
   const things = calls === 1 ? '1 call' : `${showCount(calls)} calls`;

@@ -2,7 +2,7 @@ import { showFamily } from '#lib/console/models/rows';
 import { showAgo, showSpan } from '#lib/console/show/time';
 import type { ShownCredential, ShownProvider } from '#lib/control/operations/provider/list';
 import type { Probed } from '#lib/control/operations/provider/probe';
-import { showMoney } from '#lib/core/show-money';
+import { showCount, showMoney } from '#lib/core/show-money';
 
 /** A row of the table of providers. */
 export interface ProviderRow {
@@ -35,13 +35,15 @@ export interface CredentialRow {
     /** "tested 2 min ago", or why it fails. */
     readonly note: string | null;
   };
-  /** Weight, priority, models and spend; null: it is the only one of its provider. */
+  /** Weight, priority, limits, models and spend; of the only one of a provider, its limits. */
   readonly share: string | null;
   /** What is wrong with it; null: nothing is known. */
   readonly why: string | null;
   readonly initial: {
     readonly weight: string;
     readonly priority: string;
+    readonly rpm: string;
+    readonly tpm: string;
     readonly models: readonly string[] | null;
   };
 }
@@ -68,7 +70,7 @@ export function providerRowOf(
 }
 
 function credentialRowOf(credential: ShownCredential, pooled: boolean, nowMs: number): CredentialRow {
-  const { name, kind, variable, why, withdrawn, weight, priority, models } = credential;
+  const { name, kind, variable, why, withdrawn, weight, priority, rpm, tpm, models } = credential;
   const places = {
     none: 'None',
     variable: variable ?? '',
@@ -81,10 +83,16 @@ function credentialRowOf(credential: ShownCredential, pooled: boolean, nowMs: nu
     given: kind !== 'none',
     withdrawn,
     state: stateOf(credential, nowMs),
-    share: pooled ? shareOf(credential) : null,
+    share: pooled ? shareOf(credential) : limitsOf(credential).join(' · ') || null,
     // That a variable is not set is said once, above the table.
     why: (kind === 'variable' ? null : why) ?? errorOf(credential),
-    initial: { weight: String(weight), priority: String(priority), models },
+    initial: {
+      weight: String(weight),
+      priority: String(priority),
+      rpm: rpm === null ? '' : String(rpm),
+      tpm: tpm === null ? '' : String(tpm),
+      models,
+    },
   };
 }
 
@@ -110,10 +118,22 @@ function stateOf(
 }
 
 /** "Weight 2 · priority 1 · 3 models · $12.30 in 24 hours". */
-function shareOf({ weight, priority, models, spend }: ShownCredential): string {
+function shareOf(credential: ShownCredential): string {
+  const { weight, priority, models, spend } = credential;
   const scope = models === null ? [] : [models.length === 1 ? '1 model' : `${models.length} models`];
   const spent = spend === null ? [] : [`${showMoney(spend)} in 24 hours`];
-  return [`Weight ${weight}`, `priority ${priority}`, ...scope, ...spent].join(' · ');
+  return [`Weight ${weight}`, `priority ${priority}`, ...limitsOf(credential), ...scope, ...spent].join(
+    ' · ',
+  );
+}
+
+/** "500 requests a minute". */
+function limitsOf({ rpm, tpm }: ShownCredential): string[] {
+  const limits = [
+    { limit: rpm, of: 'requests' },
+    { limit: tpm, of: 'tokens' },
+  ];
+  return limits.flatMap(({ limit, of }) => (limit === null ? [] : [`${showCount(limit)} ${of} a minute`]));
 }
 
 /** "Last error: 429 rate_limit at 14:05:10 UTC". */

@@ -94,6 +94,12 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     meaning: 'The workspace has reached its limit of calls at once, across all keys.',
     remedy: 'Retry when one of them has ended, or have the workspace’s limit raised.',
   },
+  provider_limit_exceeded: {
+    meaning:
+      'All of the gateway’s credentials that could serve the call are at the limits that its operator has set for them.',
+    remedy:
+      'Retry after the seconds in Retry-After, choose another model, or ask the operator for more credentials.',
+  },
   identifier_generation_failed: {
     meaning: 'The gateway’s clock is wrong, so it cannot give the request an id.',
     remedy: 'Tell your gateway administrator that the clock is outside 2025 to 2100.',

@@ -34,6 +34,10 @@ const help: Record<string, RefusalHelp> = {
     text: 'The workspace was at its limit of calls at once.',
     mend: 'settings',
   },
+  provider_limit_exceeded: {
+    text: 'All credentials of the gateway that could serve the call were at their own limits.',
+    mend: null,
+  },
   invalid_body: { text: 'The request body could not be read.', mend: null },
   not_found: {
     text: 'The address does not exist, or it names something that does not exist. Check the path and the base URL.',

@@ -38,6 +38,20 @@ export function isOwnKeyName(name: string): boolean {
   return name.startsWith('own:');
 }
 
+/** The limits that a credential has of its own, over all processes (contract: limits/credentials). */
+export interface CredentialLimits {
+  /** Of the credential and of its provider, where they are counted: UUIDs. */
+  readonly id: string;
+  readonly providerId: string;
+  readonly stored: {
+    /** Requests in any 60 s; null: no limit. */
+    readonly rpm: number | null;
+    /** Tokens in any 60 s; null: no limit. */
+    readonly tpm: number | null;
+    readonly concurrency: null;
+  };
+}
+
 /** One of the operator's credentials at a provider, or a workspace's own key, with its secret (contract: routing/pool). */
 export interface CredentialFacts {
   /** Unique at its provider, and never changed: jobs, stored objects and rows of the call log name it. */
@@ -55,6 +69,8 @@ export interface CredentialFacts {
   readonly models: ReadonlySet<string> | null;
   /** It belongs to a workspace; absent: to the operator. */
   readonly own?: OwnTerms;
+  /** Absent: it has none of its own. */
+  readonly limits?: CredentialLimits;
 }
 
 /** A credential whose provider keeps something: what continues it is bound to both (contract: jobs/pinning). */

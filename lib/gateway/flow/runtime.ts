@@ -11,6 +11,7 @@ import type { SignOfLife } from '#lib/gateway/flow/relay/live-reply';
 import type { BodyPace } from '#lib/gateway/flow/upload/pace';
 import type { SpoolRoom } from '#lib/gateway/flow/upload/spool';
 import type { Adjustments } from '#lib/gateway/jobs/adjustments/adjustments';
+import type { CredentialCounts } from '#lib/gateway/limits/credential-limits';
 import type { ChargeFlags } from '#lib/gateway/metrics/charge-flags';
 import type { OfferFaults } from '#lib/gateway/metrics/offer-faults';
 import type { Tally } from '#lib/gateway/metrics/tally';
@@ -47,6 +48,8 @@ export interface Runtime {
   /** Tokens and keys of clouds. */
   readonly access: Access;
   readonly health: Health;
+  /** Counts attempts against the limits that credentials have of their own. */
+  readonly credentialCounts: CredentialCounts;
   /** Which providers hold the prompt caches of running conversations. */
   readonly holders: Holders;
   readonly limits: {

@@ -4,6 +4,7 @@ import { RefusalPace } from '#lib/gateway/flow/refusal-pace';
 import { Drains } from '#lib/gateway/flow/relay/drains';
 import type { Runtime } from '#lib/gateway/flow/runtime';
 import { bodyPace } from '#lib/gateway/flow/upload/pace';
+import { CredentialCounts } from '#lib/gateway/limits/credential-limits';
 import { ChargeFlags } from '#lib/gateway/metrics/charge-flags';
 import { OfferFaults } from '#lib/gateway/metrics/offer-faults';
 import { Tally } from '#lib/gateway/metrics/tally';
@@ -36,6 +37,7 @@ export function unconfiguredRuntime(): Runtime {
     pools: createPools(),
     access: noClouds,
     health: createHealth(),
+    credentialCounts: new CredentialCounts(systemClock, null),
     holders: new Holders(),
     limits: { maxBodyBytes: 0, maxUploadBytes: 0, bodyPace },
     closesStreams: false,

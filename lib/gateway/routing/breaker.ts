@@ -58,6 +58,7 @@ export function createHealth(): Health {
     isAside: ({ offer, credential }, nowMs) =>
       (find(healthIdOf(offer, credential))?.credentials[credential.name]?.openUntilMs ?? 0) > nowMs,
     begin: (aimed, nowMs, further) => ofAim(aimed).begin(aimed, nowMs, further),
+    atLimit: (aimed, untilMs) => ofAim(aimed).atLimit(aimed, untilMs),
     measured: (id, measure, nowMs) =>
       (isOwnHealthId(id) ? ofOwnKeys.get(id) : get(id))?.measure(measure, nowMs),
     list: () => [...offers].map(([offerId, offer]) => ({ offerId, ...offer.shown() })),
@@ -110,17 +111,23 @@ class Offer implements OfferHealth {
     if (further && this.further >= Math.max(FURTHER_FLOOR, Math.floor(this.running * FURTHER_SHARE))) {
       return null;
     }
-    this.#pool = credential.own ? [credential] : poolOf(offer);
+    const breaker = this.#breakerOf({ offer, credential });
     const serving = credential.own ? (pool ?? this.#pool) : this.#pool;
-    let breaker = this.credentials[credential.name];
-    if (breaker === undefined) {
-      breaker = new Breaker();
-      this.credentials[credential.name] = breaker;
-    }
     const probe = breaker.begin(nowMs);
     this.running += 1;
     if (further) this.further += 1;
     return new AttemptUnderWay(this, breaker, { probe, further, others: serving.length > 1 });
+  }
+
+  atLimit(aimed: Aimed, untilMs: number): void {
+    const breaker = this.#breakerOf(aimed);
+    breaker.retryUntilMs = Math.max(breaker.retryUntilMs, untilMs);
+  }
+
+  #breakerOf({ offer, credential }: Aimed): Breaker {
+    this.#pool = credential.own ? [credential] : poolOf(offer);
+    this.credentials[credential.name] ??= new Breaker();
+    return this.credentials[credential.name] as Breaker;
   }
 
   succeeded(firstByteMs: number | null, stream: boolean, nowMs: number): void {

@@ -147,6 +147,8 @@ export interface Health {
    * @returns null when the offer's retry budget is used up.
    */
   begin(aimed: Aimed, nowMs: number, further: boolean): AttemptReport | null;
+  /** Sets a credential aside that is at a limit of its own; nothing has failed. @param untilMs ms since the epoch. */
+  atLimit(aimed: Aimed, untilMs: number): void;
   /** @param id as above. */
   measured(id: string, measure: Measure, nowMs: number): void;
   /** Every offer that was tried, for metrics and the console; own keys are not among them. */

@@ -1,7 +1,13 @@
+import { createHash } from 'node:crypto';
 import type { Pool, QueryResultRow } from 'pg';
 import { type Abilities, lackedBy } from '#lib/core/facts/abilities';
 import { readCloudKey } from '#lib/core/facts/cloud-key';
-import { type CredentialFacts, defaultCredential, noCredential } from '#lib/core/facts/credential';
+import {
+  type CredentialFacts,
+  type CredentialLimits,
+  defaultCredential,
+  noCredential,
+} from '#lib/core/facts/credential';
 import { endOfDay } from '#lib/core/facts/retired';
 import type {
   Address,
@@ -33,7 +39,7 @@ const providerRows =
   'SELECT id, name, families, credential, credential_headers, auth, variants, on_disconnect, prices_from, stores FROM provider ORDER BY id';
 /** The default one has no row if nothing but its secret, which its provider has, was ever set. */
 const credentialRows = `
-  SELECT provider_id, name, secret, weight, priority, coalesce(models, '{}') AS models, withdrawn_at
+  SELECT provider_id, name, secret, weight, priority, coalesce(models, '{}') AS models, rpm, tpm, withdrawn_at
   FROM credential ORDER BY provider_id, created_at, name`;
 const modelRows = `
   SELECT id, name, coalesce(aliases, '{}') AS aliases, context_tokens AS "contextTokens",
@@ -211,6 +217,8 @@ interface CredentialRow {
   weight: number;
   priority: number;
   models: string[];
+  rpm: number | null;
+  tpm: number | null;
   withdrawn_at: Date | null;
 }
 
@@ -272,10 +280,26 @@ function credentialsOf(
     if (made === null) continue;
     const { name, weight, priority } = row;
     const models = row.models.length > 0 ? new Set(row.models) : null;
-    const credential = { name, ...made, weight, priority, models };
+    const limits = limitsOf(row);
+    const credential = { name, ...made, weight, priority, models, ...(limits && { limits }) };
     (row.withdrawn_at === null ? credentials : withdrawn).push(credential);
   }
   return { credentials, withdrawn, credentialEnv };
+}
+
+function limitsOf({ provider_id, name, rpm, tpm }: CredentialRow): CredentialLimits | null {
+  if (rpm === null && tpm === null) return null;
+  return {
+    id: limitSubject(`${provider_id}/${name}`),
+    providerId: limitSubject(provider_id),
+    stored: { rpm, tpm, concurrency: null },
+  };
+}
+
+/** The same UUID in every process, as stores of limits name what they count. */
+function limitSubject(name: string): string {
+  const hex = createHash('sha256').update(`credential limits of ${name}`).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
 /** A secret with what its cloud makes of it; null: it is not what its provider takes. */
@@ -295,7 +319,15 @@ function usable(
 }
 
 /** The settings of the default one if it has no row. */
-const plainCredential = { name: defaultCredential, weight: 1, priority: 1, models: [], withdrawn_at: null };
+const plainCredential = {
+  name: defaultCredential,
+  weight: 1,
+  priority: 1,
+  models: [],
+  rpm: null,
+  tpm: null,
+  withdrawn_at: null,
+};
 
 /** A stored secret: null if it cannot be read here; and the variable that would hold it. */
 function secretOf(

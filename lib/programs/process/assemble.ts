@@ -12,6 +12,7 @@ import { Drains } from '#lib/gateway/flow/relay/drains';
 import { type Runtime, setRuntime } from '#lib/gateway/flow/runtime';
 import { bodyPace } from '#lib/gateway/flow/upload/pace';
 import { openSpoolRoom } from '#lib/gateway/flow/upload/spool';
+import { CredentialCounts } from '#lib/gateway/limits/credential-limits';
 import { openSharedLimits } from '#lib/gateway/limits/store/open-limits';
 import { ChargeFlags } from '#lib/gateway/metrics/charge-flags';
 import { OfferFaults } from '#lib/gateway/metrics/offer-faults';
@@ -161,6 +162,7 @@ export async function assemble(
     pools,
     access,
     health,
+    credentialCounts: new CredentialCounts(clock, shared),
     holders: new Holders(),
     limits: {
       maxBodyBytes: env.maxBodyBytes,

@@ -81,10 +81,16 @@ test('an address that does not answer is explained, corrected, and its models ar
   await models.getByLabel('Input, $ per million tokens of echo').fill('0.5');
   await models.getByLabel('Output, $ per million of echo').fill('1.5');
   await models.getByLabel('Context, tokens of echo').fill('4096');
+  await models.getByText('What it can do: not known').click();
+  await models.getByLabel('Tools of echo').selectOption('Yes');
+  await models.getByLabel('Images of echo').selectOption('No');
+  await expect(models).toContainText('What it can do: tools; no images');
   await expectAccessibleInEachLook(page);
   await models.getByRole('button', { name: 'Offer 1 model' }).click();
   const row = page.getByRole('row').filter({ hasText: `${own}/talks` });
   await expect(row).toContainText('0.5 in, 1.5 out');
+  const offer = await db.prisma.offer.findFirstOrThrow({ where: { providerId: own } });
+  expect(offer.abilities).toEqual({ tools: true, images: false });
   await row.getByRole('button', { name: `Withdraw ${own}/talks` }).click();
   await row.getByRole('button', { name: 'Withdraw' }).click();
   await expect(row).toContainText('Withdrawn');

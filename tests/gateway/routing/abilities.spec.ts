@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { applyCatalogue } from '#lib/control/operations/catalogue/apply';
 import { addChains, givePolicy, placeIn } from '#tests/gateway/routing/chains';
 import { ask, askChat, bearer, codeOf, jsonOf, messageOf } from '#tests/support/chat-call';
+import { operate } from '#tests/support/control/operate';
 import { type InProcess, startInProcess } from '#tests/support/in-process';
 import { headerOf, type Wire } from '#tests/support/wire';
 
@@ -20,6 +22,14 @@ beforeAll(async () => {
     'able/none': [without],
     'able/fallback': [without],
   });
+  const text = `
+providers: [{ id: able, name: Able, families: { messages: { env: SANDBOX_URL } }, credential: { env: SANDBOX_KEY } }]
+models:
+  - { id: able/uncounted, name: U, contextTokens: 1000, maxOutputTokens: 100, input: [text], output: [text],
+      offers: [{ provider: able, upstreamModel: echo, families: [messages], operations: [messages.create], price: { input: "1", output: "4" } }] }
+`;
+  await operate(stack.db, applyCatalogue, { files: [{ name: 'able.yaml', text }] });
+  await stack.announce();
   await givePolicy(stack, made.workspace, { fallbackModels: ['able/second'] }, 'able/fallback');
 });
 afterAll(() => stack.close());
@@ -63,6 +73,16 @@ describe('offers that say what they can do (contract: routing/abilities)', () =>
       'insufficient_balance',
     );
     expect(stack.heldNano()).toBe(0n);
+  });
+
+  it('have their tokens estimated where they do not count them (contract: translation/counting)', async () => {
+    const headers = { ...bearer(key), 'Content-Type': 'application/json' };
+    const body = { model: 'able/uncounted', messages: [{ role: 'user', content: 'hello' }] };
+    const post = (path: string, more: object = {}) =>
+      ask(stack.url, 'POST', path, headers, JSON.stringify({ ...body, ...more }));
+    const counted = await post('/v1/messages/count_tokens');
+    expect([counted.status, headerOf(counted, 'x-token-count')]).toEqual([200, 'estimated']);
+    expect((await post('/v1/messages', { max_tokens: 5 })).status).toBe(200);
   });
 
   it('are shown in the list of models (contract: families/entry-facts)', async () => {

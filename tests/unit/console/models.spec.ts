@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isPublicPage } from '#lib/console/addresses';
-import { priceTableOf, protocolsOf } from '#lib/console/models/facts';
+import { offerRowsOf, priceTableOf, protocolsOf } from '#lib/console/models/facts';
 import { callableByFamily, scopeOfKey, viewCatalogue } from '#lib/console/models/list';
 import { modelHref, modelRowOf } from '#lib/console/models/rows';
 import { playgroundModels } from '#lib/console/playground/choices';
@@ -112,6 +112,23 @@ describe('a model to read', () => {
     [1_047_576, '1.05M'],
   ])('has %i tokens as %s', (count, text) => {
     expect(showTokens(count)).toBe(text);
+  });
+
+  it('has what its offers can do, and cannot (contract: routing/abilities)', () => {
+    const known = {
+      abilities: { tools: true, schemas: true, images: false },
+      unserved: new Set(['chat.create']),
+    };
+    const [model] = listModels(
+      catalogueOf(modelOf('a', [offerAt('one', 'a', known), offerAt('two')])),
+      nowMs,
+    );
+    if (!model) throw new Error('one model is listed');
+    expect(offerRowsOf(model, null)).toMatchObject([
+      { can: 'tools, answers by a JSON schema', cannot: 'images, chat.create' },
+      { can: '', cannot: '' },
+    ]);
+    expect(modelRowOf(model, '/models').capabilities).toEqual(['Tools', 'Structured output']);
   });
 
   it('has the price of a picture where it has none of tokens', () => {

@@ -5,6 +5,7 @@ import { chat } from '#lib/core/families/chat';
 import type { Operation } from '#lib/core/families/family';
 import { noClouds } from '#lib/gateway/clouds/access';
 import { tryTargets } from '#lib/gateway/flow/attempt/try-targets';
+import { CredentialCounts } from '#lib/gateway/limits/credential-limits';
 import { OfferFaults } from '#lib/gateway/metrics/offer-faults';
 import { createHealth } from '#lib/gateway/routing/breaker';
 import type { Health } from '#lib/gateway/routing/health';
@@ -20,6 +21,7 @@ import { aimedAt, askOf, failure, modelOf, offerAt } from '#tests/unit/routing/m
 const patientMs = 1_500;
 const pools = createPools();
 const offerFaults = new OfferFaults(() => {});
+const credentialCounts = new CredentialCounts(systemClock, null);
 /** A whole answer that says something. */
 const said = '{"choices":[{"message":{"content":"a"}}]}';
 let server: Server;
@@ -94,7 +96,7 @@ async function run(targets: readonly Target[], parts: Parts = {}) {
     },
   };
   const { answer } = await tryTargets(
-    { clock: systemClock, pools, health, offerFaults, access: noClouds },
+    { clock: systemClock, pools, health, offerFaults, access: noClouds, credentialCounts },
     call,
     client,
   );

@@ -5,6 +5,7 @@ import { chat } from '#lib/core/families/chat';
 import type { Ask } from '#lib/core/families/family';
 import { noClouds } from '#lib/gateway/clouds/access';
 import { tryTargets } from '#lib/gateway/flow/attempt/try-targets';
+import { CredentialCounts } from '#lib/gateway/limits/credential-limits';
 import { OfferFaults } from '#lib/gateway/metrics/offer-faults';
 import { createHealth } from '#lib/gateway/routing/breaker';
 import type { Health } from '#lib/gateway/routing/health';
@@ -21,6 +22,7 @@ type Manner = (socket: Socket, nth: number) => void;
 const body = '{"id":"1"}';
 const answer = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 const offerFaults = new OfferFaults(() => {});
+const credentialCounts = new CredentialCounts(systemClock, null);
 
 let server: Server;
 let origin = '';
@@ -77,7 +79,7 @@ async function call(places: readonly string[] = ['a'], more: Partial<Ask> = {}) 
   const ask = { ...askOf(), shows: false as const, ...more };
   const planned = plannedCall(chat, ask, places.map(targetAt));
   const tried = await tryTargets(
-    { clock: systemClock, pools, health, offerFaults, access: noClouds },
+    { clock: systemClock, pools, health, offerFaults, access: noClouds, credentialCounts },
     planned,
     {
       underway: () => {},

@@ -10,6 +10,7 @@ import { responses } from '#lib/core/families/responses';
 import { noClouds } from '#lib/gateway/clouds/access';
 import { tryTargets } from '#lib/gateway/flow/attempt/try-targets';
 import { extendCall } from '#lib/gateway/flow/call/call';
+import { CredentialCounts } from '#lib/gateway/limits/credential-limits';
 import { OfferFaults } from '#lib/gateway/metrics/offer-faults';
 import { createHealth } from '#lib/gateway/routing/breaker';
 import type { Target } from '#lib/gateway/routing/pure/target';
@@ -42,6 +43,9 @@ export function playProviders() {
     /** Places of the targets in the order of arrival. */
     arrived: [] as string[],
     health: createHealth(),
+    counts: new CredentialCounts(systemClock, null),
+    /** Limits that credentials have of their own, by name. */
+    limits: {} as Readonly<Record<string, { readonly rpm?: number; readonly tpm?: number }>>,
   };
   beforeAll(async () => {
     server = createServer((request, response) => {
@@ -67,6 +71,8 @@ export function playProviders() {
     state.number += 1;
     state.arrived = [];
     state.health = createHealth();
+    state.counts = new CredentialCounts(systemClock, null);
+    state.limits = {};
   });
 
   /** Tries the manners in their order. @param limits of the call, where they differ from a minute, ms. */
@@ -95,6 +101,13 @@ export function playProviders() {
     return { model, offer, family: id, address, credential, pool, price: offer.price, injectBudget: null };
   }
 
+  function ownLimits(name: string): Pick<CredentialFacts, 'limits'> {
+    const own = state.limits[name];
+    if (own === undefined) return {};
+    const { rpm = null, tpm = null } = own;
+    return { limits: { id: name, providerId: 'p', stored: { rpm, tpm, concurrency: null } } };
+  }
+
   /** Chat calls of providers with pools, in the order of the names. @param most attempts. */
   function runPools(
     pools: Readonly<Record<string, Readonly<Record<string, Manner>>>>,
@@ -106,7 +119,7 @@ export function playProviders() {
       targetAt(
         provider,
         'pool',
-        Object.keys(pool).map((name) => makeCredential({ name, secret: name })),
+        Object.keys(pool).map((name) => makeCredential({ name, secret: name, ...ownLimits(name) })),
         chat,
       ),
     );
@@ -122,15 +135,29 @@ export function playProviders() {
     const planned = plannedCall(family, ask, targets);
     const timeLimits = { ...planned.plan.timeLimits, ...limits };
     const call = extendCall(planned, { plan: { ...planned.plan, attempts, timeLimits } });
-    const { answer } = await tryTargets(
-      { clock: systemClock, pools, health: state.health, offerFaults, access: noClouds },
+    const { answer, limitedMs } = await tryTargets(
+      {
+        clock: systemClock,
+        pools,
+        health: state.health,
+        offerFaults,
+        access: noClouds,
+        credentialCounts: state.counts,
+      },
       call,
       {
         underway: () => {},
       },
     );
     const made = call.outcome.attempts.map(({ provider, status, error }) => [provider, status, error]);
-    return { answer, attempts: made, place: answer?.target.offer.provider.id ?? null };
+    const { credentialUse } = call.outcome;
+    return {
+      answer,
+      limitedMs,
+      credentialUse,
+      attempts: made,
+      place: answer?.target.offer.provider.id ?? null,
+    };
   }
 
   function trip(place: string, nowMs: number): void {

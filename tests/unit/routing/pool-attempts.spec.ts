@@ -68,3 +68,40 @@ describe('the next credential (contract: routing/next-credential)', () => {
     expect([place, state.arrived]).toEqual(['b', ['w', 'good']]);
   });
 });
+
+describe('a credential with limits of its own (contract: limits/credentials)', () => {
+  it('gets no call beyond them: the next credential serves, then the next provider', async () => {
+    state.limits = { x: { rpm: 1 }, y: { rpm: 2 } };
+    const both = { a: { x: good, y: good }, b: { z: good } };
+    for (let call = 0; call < 4; call += 1) await runPools(both, 1);
+    expect(state.arrived).toEqual(['x', 'y', 'y', 'z']);
+  });
+
+  it('is set aside until it may be used again, as one that answered 429', async () => {
+    state.limits = { x: { rpm: 1 } };
+    const pool = { a: { x: good } };
+    await runPools(pool);
+    const { limitedMs, attempts } = await runPools(pool);
+    expect([attempts, state.arrived]).toEqual([[], ['x']]);
+    expect(limitedMs).toBeGreaterThan(50_000);
+    const { openUntilMs, failures } = state.health.of('m@a').credentials.x ?? {};
+    expect(openUntilMs).toBeGreaterThan(Date.now() + 50_000);
+    expect(failures).toBe(0);
+  });
+
+  it('counts no tokens of an attempt that failed, whoever answers then', async () => {
+    state.limits = { x: { tpm: 100 } };
+    const taken = async () => state.counts.take({ id: 'x', providerId: 'p', stored: tpm }, 100);
+    const tpm = { rpm: null, tpm: 100, concurrency: null } as const;
+    const { credentialUse } = await runPools({ a: { x: status(500) }, b: { z: good } });
+    expect(credentialUse).toBeNull();
+    expect(await taken()).not.toHaveProperty('waitMs');
+  });
+
+  it('counts an attempt that failed as a request', async () => {
+    state.limits = { x: { rpm: 2 } };
+    const failing = { a: { x: status(500) }, b: { z: good } };
+    for (let call = 0; call < 3; call += 1) await runPools(failing);
+    expect(state.arrived).toEqual(['x', 'z', 'x', 'z', 'z']);
+  });
+});

@@ -10,6 +10,8 @@ interface GatewayPlace {
   readonly workers?: number;
   /** Whether the server's child process, its database, stays on the server's core. */
   readonly oneCore?: boolean;
+  /** How many credentials its provider has; 1 if left out. */
+  readonly credentials?: number;
 }
 
 const chat = {
@@ -22,7 +24,7 @@ const chat = {
 export function startGateway(
   name: string,
   lane: 'node' | 'web',
-  { workers, oneCore = false }: GatewayPlace = {},
+  { workers, oneCore = false, credentials = 1 }: GatewayPlace = {},
 ): StartTarget {
   return async ({ folder, upstreamPort, flags }) => {
     const dataDir = join(folder, name);
@@ -36,6 +38,7 @@ export function startGateway(
         { id: 'bench/stream', upstreamModel: 'pace/100/40', ...chat },
         { id: 'bench/brief', upstreamModel: 'pace/20/5', ...chat },
       ],
+      credentials,
       flags: [...heldFlags, ...flags],
       env: { LANE: lane, WORKERS: String(workers ?? 1), BENCH_HELD: heldFile },
     });

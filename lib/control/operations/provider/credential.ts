@@ -2,7 +2,14 @@ import { z } from 'zod';
 import { Prisma } from '#generated/client';
 import { type Context, change } from '#lib/control/operations/declare';
 import { type Field, type FieldFacts, optional } from '#lib/control/operations/field/field';
-import { count, models as modelsField, pattern, toggle, words } from '#lib/control/operations/field/kinds';
+import {
+  count,
+  limit,
+  models as modelsField,
+  pattern,
+  toggle,
+  words,
+} from '#lib/control/operations/field/kinds';
 import { refuseUnknownModels } from '#lib/control/operations/known-models';
 import { cloudFields, cloudValue, credentialValue } from '#lib/control/operations/provider/cloud-fields';
 import { badInput, ControlRefused, conflict, notFound, quoted } from '#lib/control/operations/refusal';
@@ -91,6 +98,22 @@ export const setCredential = change({
         { min: 1, max: 100 },
       ),
     ),
+    rpm: optional(
+      limit({
+        label: 'Requests a minute',
+        help: 'Most requests by it in any minute, over all processes; then others serve.',
+        unit: 'requests a minute',
+        example: 500,
+      }),
+    ),
+    tpm: optional(
+      limit({
+        label: 'Tokens a minute',
+        help: 'Most tokens by it in any minute, over all processes; then others serve.',
+        unit: 'tokens a minute',
+        example: 200_000,
+      }),
+    ),
     models: optional(modelsField({ label: 'Models', help: 'The models that it may serve.' })),
     withdrawn: optional(
       toggle({
@@ -119,9 +142,9 @@ export const setCredential = change({
       ? `${provider} has no credential ${name}`
       : `${provider} has the credential ${name} (${credential})`,
   run: async (context, { provider, name = defaultCredential, env, ...input }) => {
-    const { weight, priority, models: served, withdrawn: out, value: key, ...others } = input;
+    const { weight, priority, rpm, tpm, models: served, withdrawn: out, value: key, ...others } = input;
     const { remove = false, notNeeded = false, ...parts } = others;
-    const settings = { weight, priority, models: served, withdrawn: out };
+    const settings = { weight, priority, rpm, tpm, models: served, withdrawn: out };
     const auth = await readAuth(context, provider);
     const made = cloudValue(auth, parts);
     if (key !== undefined && made !== undefined)
@@ -159,6 +182,8 @@ export const setCredential = change({
     const data = {
       weight: wanted.weight,
       priority: wanted.priority,
+      rpm: wanted.rpm,
+      tpm: wanted.tpm,
       models: wanted.models ?? [],
       ...(wanted.withdrawn === was.settings.withdrawn
         ? {}
@@ -225,10 +250,12 @@ async function lockCredential({ store }: Context<'gateway'>, providerId: string,
     throw conflict(`a provider may have at most ${mostCredentials} credentials; remove one first`, 'name');
   const json = name === defaultCredential ? provider.credential : row?.secret;
   const secret: Stored | null = storedCredentialShape.safeParse(json).data ?? null;
-  const { weight = 1, priority = 1, models = [], withdrawnAt = null } = row ?? {};
+  const { weight = 1, priority = 1, rpm = null, tpm = null, models = [], withdrawnAt = null } = row ?? {};
   const settings = {
     weight,
     priority,
+    rpm,
+    tpm,
     models: models.length > 0 ? models : null,
     withdrawn: withdrawnAt !== null,
   };

@@ -33,6 +33,8 @@ const credential = z.object({
   why: z.string().nullable().describe('Why not, and what to do; null: it is usable.'),
   weight: z.int().describe('Its share of the calls among credentials of its priority.'),
   priority: z.int().describe('The lowest is used first.'),
+  rpm: z.int().nullable().describe('Its own limit of requests a minute; null: none.'),
+  tpm: z.int().nullable().describe('Its own limit of tokens a minute; null: none.'),
   models: z.array(z.string()).nullable().describe('The models that it may serve; null: all.'),
   withdrawn: z.boolean().describe('Whether it gets no new calls.'),
   state: z
@@ -137,11 +139,13 @@ interface CredentialRow {
   readonly secret: unknown;
   readonly weight: number;
   readonly priority: number;
+  readonly rpm: number | null;
+  readonly tpm: number | null;
   readonly models: readonly string[];
   readonly withdrawnAt: Date | null;
 }
 
-const plain = { weight: 1, priority: 1, models: [], withdrawnAt: null };
+const plain = { weight: 1, priority: 1, rpm: null, tpm: null, models: [], withdrawnAt: null };
 
 /** What is known of credentials by use; the keys are provider and name. */
 interface Known {
@@ -177,7 +181,7 @@ function credentialsOf(row: Row, facts: ProviderFacts | undefined, known: Known)
   const usable = new Set(
     [...(facts?.credentials ?? []), ...(facts?.withdrawn ?? [])].map(({ name }) => name),
   );
-  return pool.map(({ name, secret, weight, priority, models, withdrawnAt }) => {
+  return pool.map(({ name, secret, weight, priority, rpm, tpm, models, withdrawnAt }) => {
     const key = keyOf(row.id, name);
     const test = known.tests.find((one) => one.provider === row.id && one.name === name);
     return {
@@ -185,6 +189,8 @@ function credentialsOf(row: Row, facts: ProviderFacts | undefined, known: Known)
       ...placeOf(secret, usable.has(name)),
       weight,
       priority,
+      rpm,
+      tpm,
       models: models.length > 0 ? [...models] : null,
       withdrawn: withdrawnAt !== null,
       ...(known.standings.get(key) ?? untried),

@@ -1,3 +1,4 @@
+import type { CredentialLimits } from '#lib/core/facts/credential';
 import type { Fault } from '#lib/core/families/reading/fault';
 import { createReading, type Reading, sealedReading } from '#lib/core/metering/create-meter';
 import type { Access } from '#lib/gateway/clouds/access';
@@ -6,7 +7,9 @@ import { readyAttempt } from '#lib/gateway/flow/attempt/ready-attempt';
 import { isRepeatable } from '#lib/gateway/flow/attempt/repeatable';
 import { type SentCall, type TranslatedCall, translateCall } from '#lib/gateway/flow/attempt/translate-call';
 import type { PlannedCall } from '#lib/gateway/flow/call/call';
+import type { Outcome } from '#lib/gateway/flow/call/outcome';
 import type { GoneWatch } from '#lib/gateway/flow/steps/client-gone';
+import type { CredentialCounts } from '#lib/gateway/limits/credential-limits';
 import type { OfferFaults } from '#lib/gateway/metrics/offer-faults';
 import type { AttemptReport, CredentialFault } from '#lib/gateway/routing/health';
 import { aimAt } from '#lib/gateway/routing/pure/pool';
@@ -23,6 +26,7 @@ import { isUnreachable } from '#lib/gateway/upstream/pure/classify';
 export interface TryDeps extends AttemptDeps {
   readonly offerFaults: OfferFaults;
   readonly access: Access;
+  readonly credentialCounts: CredentialCounts;
 }
 
 /** The answer that goes to the client, and how it was asked for. */
@@ -38,6 +42,8 @@ export interface Tries {
   readonly last: { readonly target: Target; readonly exchange: Exchange } | null;
   /** Why the newest attempt failed, if that is a fault of this machine; null: it is not. */
   readonly shortage: Error | null;
+  /** The shortest wait for a credential that was not used because of its own limits, ms; null: there was none. */
+  readonly limitedMs: number | null;
 }
 
 /** An attempt that may be made. */
@@ -75,6 +81,7 @@ export async function tryTargets(
   let failedMs = 0;
   let answer: GivenAnswer | null = null;
   let last: Tries['last'] = null;
+  let limitedMs: number | null = null;
   for (let at = 0; at < queue.length && !call.outcome.gone; at += 1) {
     const step = queue[at];
     if (!step || (step.counts && chain.isUsedUp)) continue;
@@ -88,10 +95,24 @@ export async function tryTargets(
     const translated = planned.family === call.family.id ? null : await translateCall(call, planned);
     // It stood behind others, so it is found out only now that it cannot be translated.
     if (translated !== null && 'message' in translated) continue;
+    const { limits } = planned.credential;
+    if (!stays) endUse(call.outcome);
+    const waitMs = stays || limits === undefined ? null : await count(deps, call, planned, limits);
+    if (waitMs !== null) {
+      translated?.abandon();
+      limitedMs = Math.min(limitedMs ?? waitMs, waitMs);
+      const rest = planned.pool.filter(({ name }) => name !== planned.credential.name);
+      if (rest.length === 0) continue;
+      const next = { ...step, target: aimed(deps, { ...planned, pool: rest }, nowMs), planned: false };
+      if (isAside(deps, next.target, nowMs)) queue.push(next);
+      else queue.splice(at + 1, 0, next);
+      continue;
+    }
     const sent: SentCall = translated?.sent ?? call;
     const running = deps.health.begin(planned, nowMs, chain.isFurther(step));
     if (!running) {
       translated?.abandon();
+      if (!stays) call.outcome.credentialUse?.undo();
       continue;
     }
     if (step.counts) chain.made += 1;
@@ -125,7 +146,7 @@ export async function tryTargets(
     if (record.error === 'client_gone') {
       translated?.abandon();
       giveUp(answer, 'the client left');
-      return { answer: null, last, shortage: null };
+      return { answer: null, last, shortage: null, limitedMs };
     }
     if (passes) {
       giveUp(answer, 'another attempt answered');
@@ -146,7 +167,7 @@ export async function tryTargets(
       translated?.abandon();
       exchange.abort(new Error('the attempt failed'));
     }
-    if (shortage !== null) return { answer, last, shortage };
+    if (shortage !== null) return { answer, last, shortage, limitedMs };
     failedMs += tookMs;
     if (verdict === 'again') {
       queue.splice(at + 1, 0, { target: planned, planned: false, counts: false, fresh: true });
@@ -171,7 +192,33 @@ export async function tryTargets(
     if (isAside(deps, next, deps.clock.now())) queue.push(free);
     else queue.splice(at + 1, 0, free);
   }
-  return { answer, last, shortage: null };
+  return { answer, last, shortage: null, limitedMs };
+}
+
+/** The attempt before has failed, and used nothing. */
+function endUse(outcome: Outcome): void {
+  outcome.credentialUse?.end(0);
+  outcome.credentialUse = null;
+}
+
+/**
+ * Counts an attempt against the limits of its credential (contract: limits/credentials).
+ * @returns null: it may be made; else how long the credential is at its limit, ms. It is set aside until then.
+ */
+async function count(
+  { credentialCounts, health, clock }: TryDeps,
+  { outcome, operation, claim }: PlannedCall,
+  { offer, credential }: Target,
+  limits: CredentialLimits,
+): Promise<number | null> {
+  const tokens = operation.steps === 'generate' ? (claim?.tokens ?? 0) : null;
+  const taken = await credentialCounts.take(limits, tokens);
+  if ('waitMs' in taken) {
+    health.atLimit({ offer, credential }, clock.now() + taken.waitMs);
+    return taken.waitMs;
+  }
+  outcome.credentialUse = taken;
+  return null;
 }
 
 /** What the attempts of a call have used up. */

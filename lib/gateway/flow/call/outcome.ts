@@ -1,5 +1,6 @@
 import type { Refusal } from '#lib/core/errors';
 import { type Charge, noCharge } from '#lib/gateway/flow/call/charge';
+import type { CredentialUse } from '#lib/gateway/limits/credential-limits';
 import type { AttemptRecord, EndReason } from '#lib/gateway/settlement/pure/entry';
 
 /** How a call is going and how it ended: written by the attempts, the relay, the error exit and the accounting. */
@@ -18,6 +19,8 @@ export interface Outcome {
   upstreamMs: number;
   /** From the call's start to the answering attempt's without what earlier attempts took, ms: ours. */
   leadMs: number;
+  /** What the newest attempt counts as against the limits of its credential; null: it has none. */
+  credentialUse: CredentialUse | null;
   /** The client has left. */
   gone: boolean;
   /** All of the answer that matters was relayed before that: its family's own end (contract: routing/own-end). */
@@ -38,6 +41,7 @@ export function noOutcome(): Outcome {
     firstByteMono: null,
     upstreamMs: 0,
     leadMs: 0,
+    credentialUse: null,
     gone: false,
     delivered: false,
     endReason: null,

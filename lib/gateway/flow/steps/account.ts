@@ -48,6 +48,7 @@ export async function account(runtime: Runtime, call: Call, reply: Reply): Promi
     runtime.tally.ended(call.operation ?? unserved, record);
     if (call.outcome.charge.flags.length > 0)
       runtime.chargeFlags.charged(flaggedBy(call, record), runtime.clock.now());
+    call.outcome.credentialUse?.end(tokensOf(call));
     if (claim) {
       runtime.coordinator?.release(claim, {
         atMs: runtime.clock.now(),

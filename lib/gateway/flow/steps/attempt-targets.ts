@@ -1,4 +1,4 @@
-import { Refused, refusal, unaccountable } from '#lib/core/errors';
+import { Refused, refusal, retryIn, unaccountable } from '#lib/core/errors';
 import { followRedirects } from '#lib/gateway/flow/attempt/redirects';
 import { type GivenAnswer, type Tries, tryTargets } from '#lib/gateway/flow/attempt/try-targets';
 import { type ClaimedCall, extendCall } from '#lib/gateway/flow/call/call';
@@ -14,9 +14,10 @@ export async function attemptTargets(
   client: Pick<GoneWatch, 'await' | 'opened' | 'underway'>,
 ): Promise<GivenAnswer> {
   client.await(call);
-  const { answer, last, shortage } = await tryTargets(runtime, call, client);
+  const { answer, last, shortage, limitedMs } = await tryTargets(runtime, call, client);
   if (shortage !== null) runtime.report(shortage, call.id);
   if (!answer && shortage !== null) throw outOf(call, shortage);
+  if (!answer && last === null && limitedMs !== null) throw atLimit(call, limitedMs);
   if (!answer) throw noAnswer(runtime, call, last);
   if (client.opened && answer.reading?.framing !== 'events') {
     // Its client has a stream already, which no status and no JSON can follow.
@@ -35,6 +36,18 @@ export async function attemptTargets(
 function outOf(call: ClaimedCall, shortage: Error): Refused {
   call.outcome.upstreamMs = call.outcome.attempts.reduce((sum, one) => sum + one.durationMs, 0);
   return new Refused(unaccountable('cannot reach providers', shortage));
+}
+
+/** No attempt was made: all credentials that could serve the call are at their own limits (contract: limits/credentials). */
+function atLimit({ ask }: ClaimedCall, waitMs: number): Refused {
+  const retryAfterSeconds = Math.min(60, Math.max(1, Math.ceil(waitMs / 1000)));
+  return new Refused(
+    refusal(
+      'provider_limit_exceeded',
+      `The gateway has reached the limits of its accounts at the providers of ${ask.model || 'this'}. ${retryIn(retryAfterSeconds)}`,
+      { retryAfterSeconds },
+    ),
+  );
 }
 
 /** No attempt got an answer: how the call ends, and what its client gets. */

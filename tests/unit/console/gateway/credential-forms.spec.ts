@@ -5,7 +5,7 @@ import { setCredential } from '#lib/control/operations/provider/credential';
 
 const namesOf = (kind: keyof ReturnType<typeof credentialForms>) =>
   credentialForms()[kind].map(({ name }) => name);
-const share = ['env', 'weight', 'priority', 'models'];
+const share = ['env', 'weight', 'priority', 'rpm', 'tpm', 'models'];
 
 describe('the form of a credential', () => {
   it('has the parts that its provider takes (contract: families/cloud-credentials)', () => {

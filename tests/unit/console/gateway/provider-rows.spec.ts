@@ -41,6 +41,8 @@ describe('the row of a provider', () => {
     why: null,
     weight: 1,
     priority: 1,
+    rpm: null,
+    tpm: null,
     models: null,
     withdrawn: false,
     state: 'in service',
