@@ -73,7 +73,7 @@ describe('a body that is scanned in slices (contract: body/slices)', () => {
       let turns = 0;
       const scanned = await scanInSlices(whole, spec, async () => void turns++);
       expect(scanned).not.toHaveProperty('fault');
-      expect(turns).toBeGreaterThanOrEqual(bytes / (128 * 1024));
+      expect(turns).toBeGreaterThanOrEqual(bytes / (32 * 1024));
     }
   });
 

@@ -8,8 +8,8 @@ import { Walk } from '#lib/core/families/scan/walk';
 
 const OPEN_OBJECT = 0x7b;
 
-/** Bytes of a large body that are scanned before other work runs: less than a millisecond. */
-const SLICE_BYTES = 128 * 1024;
+/** Bytes of a large body that are scanned before other work runs: less than 2 ms, even if every key is escaped. */
+const SLICE_BYTES = 32 * 1024;
 
 /** The same for its encoding, which native code checks. */
 const ENCODING_SLICE_BYTES = 4 * 1024 * 1024;
