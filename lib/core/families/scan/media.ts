@@ -39,9 +39,10 @@ for (let pair = 0; pair < base64Pairs.length; pair++) {
  * Where base64 ends in a string, at the latest a few bytes after `until`. Escaped slashes and escaped line breaks are
  * accepted, as some encoders write them.
  */
-export function base64End({ bytes, view }: Text, from: number, until: number): number {
+export function base64End({ bytes, view, quick }: Text, from: number, until: number): number {
   let i = from;
   for (;;) {
+    if (quick !== null) i = quick.base64End(i, until);
     i = plainBase64End(bytes, view, i, until);
     if (i >= until || byteAt(bytes, i) !== 0x5c) return i;
     const letter = bytes[i + 1];
@@ -63,6 +64,7 @@ function plainBase64End(bytes: Uint8Array, view: DataView, from: number, until: 
  * @param start of a string of over 1 KiB.
  */
 export function dataUrl(body: Buffer, start: number): { mediaType: string | null; dataStart: number } | null {
+  if ((byteAt(body, start) | 0x20) !== 0x64) return null;
   const head = body.toString('latin1', start, start + 5).toLowerCase();
   if (head !== 'data:') return null;
   const comma = body.subarray(start, start + 513).indexOf(0x2c);

@@ -1,6 +1,7 @@
 import { broken, brokenString, unfit } from '#lib/core/families/scan/faults';
 import { MAX_LEVELS } from '#lib/core/families/scan/frame';
 import { base64End, LONG_STRING_BYTES } from '#lib/core/families/scan/media';
+import type { QuickScanner } from '#lib/core/families/scan/quick';
 import type { ScanFault } from '#lib/core/families/scan/shape';
 import { byteAt, isDigit, numberEnd, skipSpace, stringEnd } from '#lib/core/families/scan/text';
 import type { Walk } from '#lib/core/families/scan/walk';
@@ -20,6 +21,11 @@ const literals = { 116: ['true', 'boolean'], 102: ['false', 'boolean'], 110: ['n
 /** Longest number accepted, bytes: numbers are not read in slices. */
 const MAX_NUMBER_BYTES = 64 * 1024;
 
+/** A run over fewer bytes costs as much as reading them here. */
+const SHORT_RUN = 16;
+const MOST_PAUSE = 255;
+const NEVER = 0x3fffffff;
+
 /** What is expected at the next offset, in the order of a member of an object. */
 const FIRST_MEMBER = 0; // a key, or the closing bracket
 const MEMBER = 1; // a key
@@ -31,18 +37,24 @@ const AFTER = 5; // a comma or the closing bracket
 /** The parser; it can be suspended between tokens, and inside strings and white space. */
 export class Reading {
   readonly #walk: Walk;
+  readonly #quick: QuickScanner | null;
   #pos: number;
   #phase = FIRST_MEMBER;
   /** Start of the key or string inside which it is suspended; -1: it is not inside one. */
   #token = -1;
   /** How far a string of over 1 KiB is base64; -1: no such string is being read. */
   #base64 = -1;
+  #pause = 0;
   /** Whether the root object has no member; set at its end. */
   empty = false;
 
-  /** @param from the offset after the bracket that opens the root. */
-  constructor(walk: Walk, from: number) {
+  /**
+   * @param from the offset after the bracket that opens the root.
+   * @param quick passes over what is not read; null: the parser does that too.
+   */
+  constructor(walk: Walk, from: number, quick: QuickScanner | null) {
     this.#walk = walk;
+    this.#quick = quick;
     this.#pos = from;
   }
 
@@ -65,6 +77,10 @@ export class Reading {
     let pos = this.#pos;
     let phase = this.#phase;
     let { frame } = walk;
+    const quick = this.#quick?.load(body, pos, until) ? this.#quick : null;
+    text.quick = quick;
+    /** How many further tokens are read here before the next run. */
+    let rest = quick === null ? NEVER : 0;
     if (this.#token >= 0) {
       const end = phase === MEMBER ? this.#restOfKey(until) : this.#restOfString(until);
       if (typeof end !== 'number' || end < 0) return end;
@@ -72,6 +88,14 @@ export class Reading {
       phase = phase === MEMBER ? COLON_AFTER_KEY : AFTER;
     }
     for (;;) {
+      if (rest > 0) rest--;
+      else if (phase !== COLON_AFTER_KEY && (phase !== VALUE || !frame.isObject)) {
+        const end = this.#run(pos, phase);
+        rest = this.#pauseAfter(end - pos);
+        pos = end;
+        phase = this.#phase;
+        frame = walk.frame;
+      }
       if (pos < until && byteAt(body, pos) <= SPACE) pos = skipSpace(body, pos, until);
       if (pos >= until) {
         if (until === length) return this.#unexpected(pos, phase);
@@ -84,7 +108,8 @@ export class Reading {
         if (phase === VALUE || phase === FIRST_ELEMENT) {
           if (c === QUOTE) {
             const longFrom = pos + LONG_STRING_BYTES + 2;
-            const end = stringEnd(text, pos + 1, Math.min(until, longFrom));
+            const reached = quick === null ? 0 : quick.reached;
+            const end = stringEnd(text, reached > pos ? reached : pos + 1, Math.min(until, longFrom));
             if (end > 0 && end <= length) {
               const fault = walk.string(pos, end, -1);
               if (fault !== null) return unfit(pos, fault);
@@ -174,6 +199,23 @@ export class Reading {
       if (walk.depth === 0) return pos;
       frame = walk.frame;
     }
+  }
+
+  /** Passes over what is not read, and notes the phase. @returns where it stopped. */
+  #run(pos: number, phase: number): number {
+    const walk = this.#walk;
+    const { quick } = walk.text;
+    if (quick === null) return pos;
+    const end = quick.run(pos, phase, walk.frame, MAX_LEVELS - walk.depth);
+    this.#phase = quick.phase;
+    if (quick.hasKey || quick.depth > 0) walk.adopt(quick);
+    return end;
+  }
+
+  /** Tokens to be read here after a run over so many bytes: more after each that was hardly worth while. */
+  #pauseAfter(bytes: number): number {
+    this.#pause = bytes < SHORT_RUN ? Math.min(2 * this.#pause + 1, MOST_PAUSE) : 0;
+    return this.#pause;
   }
 
   /**

@@ -45,6 +45,9 @@ export interface Level {
   readonly byFold: ReadonlyMap<string, Spelling>;
   /** Longest key that can spell one of the names, escaped or in another case; bytes. */
   readonly longest: number;
+  /** Bits of the keys that may spell one of them (`keyBit`): the lower 32 and the upper. */
+  readonly filterLow: number;
+  readonly filterHigh: number;
 }
 
 const compiled = new WeakMap<FieldSpec, Level>();
@@ -75,6 +78,7 @@ function compileLevel(spec: FieldSpec, within: Within): Level {
   const byLength: Spelling[][] = [];
   const byText = new Map<string, Spelling>();
   const byFold = new Map<string, Spelling>();
+  const filter: [number, number] = [0, 0];
   Object.entries(spec).forEach(([name, field], index) => {
     if (index > 30) throw new RangeError(`more than 31 names in one object, from "${name}" on`);
     const rule = compileRule(name, field, within, 1 << index);
@@ -84,10 +88,14 @@ function compileLevel(spec: FieldSpec, within: Within): Level {
       const spelling: Spelling = { text, bytes, rule, exact: true, folded };
       byLength[bytes.length] = [...(byLength[bytes.length] ?? []), spelling];
       byText.set(text, spelling);
+      const bit = keyBit(bytes);
+      filter[bit < 32 ? 0 : 1] |= 1 << (bit & 31);
       byFold.set(fold(text), folded);
     }
   });
-  return { byLength, byText, byFold, longest: (byLength.length - 1) * LONGEST_CHARACTER };
+  const longest = (byLength.length - 1) * LONGEST_CHARACTER;
+  const [filterLow, filterHigh] = filter;
+  return { byLength, byText, byFold, longest, filterLow, filterHigh };
 }
 
 function compileRule(name: string, field: FieldRule, { prefix, collected }: Within, bit: number): Rule {
@@ -173,4 +181,12 @@ function compare(name: Uint8Array, body: Uint8Array, start: number): 0 | 1 | 2 {
     same = false;
   }
   return same ? 2 : 1;
+}
+
+/**
+ * The bit of a key among the 64 of a filter: that of a name that is read, and of few others. Upper and lower case have
+ * the same bit.
+ */
+function keyBit(key: Uint8Array): number {
+  return ((key.length * 7) ^ ((key[0] ?? 0) & 0x1f)) & 63;
 }

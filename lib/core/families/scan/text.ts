@@ -1,3 +1,5 @@
+import type { QuickScanner } from '#lib/core/families/scan/quick';
+
 /** The lexical half of the one pass over a body: strings, numbers, spaces. Offsets are in bytes. */
 
 /** The byte at `index`. Every caller has checked that `index` lies inside. */
@@ -18,10 +20,12 @@ for (const letter of '"\\/bfnrt') escapes[letter.charCodeAt(0)] = 1;
 const hexDigits = new Uint8Array(256);
 for (const digit of '0123456789abcdefABCDEF') hexDigits[digit.charCodeAt(0)] = 1;
 
-/** The same bytes, to be compared one by one and four at a time. */
+/** The same bytes, to be compared one by one, four at a time, and 16 at a time. */
 export interface Text {
   readonly bytes: Buffer;
   readonly view: DataView;
+  /** Null: no part of them is loaded into it. */
+  quick: QuickScanner | null;
 }
 
 /**
@@ -30,8 +34,8 @@ export interface Text {
  * @returns the offset after the closing quote; `~offset` (negative) of an invalid byte; or, when the string continues
  * beyond `until`, the length of the body plus the offset to continue at.
  */
-export function stringEnd({ bytes, view }: Text, from: number, until: number): number {
-  let i = from;
+export function stringEnd({ bytes, view, quick }: Text, from: number, until: number): number {
+  let i = quick === null ? from : quick.textEnd(from, until);
   for (;;) {
     i = plainEnd(bytes, view, i, until);
     // Escapes often come in a row: Chinese as Python writes it, code.

@@ -1,10 +1,19 @@
 import { Collection } from '#lib/core/families/scan/collection';
 import { type Frame, MAX_LEVELS, newFrame, outermostFrame } from '#lib/core/families/scan/frame';
 import { dataUrl, isMediaKey, MAX_MEDIA_KEY_BYTES, paddingStart } from '#lib/core/families/scan/media';
+import {
+  IS_OBJECT,
+  KEY_END,
+  KEY_START,
+  MEDIA_END,
+  MEDIA_START,
+  type QuickScanner,
+  START,
+} from '#lib/core/families/scan/quick';
 import type { Found, JsonType, LongString } from '#lib/core/families/scan/shape';
 import type { Level, Rule, Spelling } from '#lib/core/families/scan/spec';
 import { spellingOf } from '#lib/core/families/scan/spec';
-import { type Text, textOf } from '#lib/core/families/scan/text';
+import { byteAt, type Text, textOf } from '#lib/core/families/scan/text';
 
 /** Largest value that is read, bytes; the same limit as for a text part of a multipart body. */
 const MAX_VALUE_BYTES = 64 * 1024;
@@ -24,13 +33,15 @@ export class Walk {
   readonly longStrings: OpenLongString[] = [];
   depth = 0;
   frame: Frame;
+  private lastKey = { start: 0, end: 0, text: '' };
 
   /**
    * @param root the names that are read in the root object.
    * @param interrupted whether other passes may run before this one has ended.
    */
   constructor(body: Buffer, root: Level, interrupted: boolean) {
-    this.text = { bytes: body, view: new DataView(body.buffer, body.byteOffset, body.length) };
+    const view = new DataView(body.buffer, body.byteOffset, body.length);
+    this.text = { bytes: body, view, quick: null };
     this.frame = outermostFrame(interrupted);
     this.frame.level = root;
   }
@@ -60,6 +71,23 @@ export class Walk {
     this.frame = frame;
     this.depth++;
     return true;
+  }
+
+  /** Takes over what a run has read of the keys of the open object, and what it has opened and not closed. */
+  adopt(quick: QuickScanner): void {
+    if (quick.hasKey) this.frame.current = null;
+    for (let level = 0; level <= quick.depth; level++) {
+      if (level > 0) this.open(quick.number(level, IS_OBJECT) !== 0, quick.number(level, START));
+      const { frame } = this;
+      const keyEnd = quick.number(level, KEY_END);
+      if (keyEnd === 0) continue;
+      frame.keyStart = quick.number(level, KEY_START);
+      frame.keyEnd = keyEnd;
+      const mediaEnd = quick.number(level, MEDIA_END);
+      if (mediaEnd === 0) continue;
+      frame.mediaStart = quick.number(level, MEDIA_START);
+      frame.mediaEnd = mediaEnd;
+    }
   }
 
   /** Leaves it; `end` is the offset after its bracket. @returns what is wrong with it, or null. */
@@ -164,13 +192,26 @@ export class Walk {
     this.longStrings.push({
       start,
       end: start,
-      key: named ? textOf(bytes, keyStart, keyEnd) : '',
+      key: named ? this.keyText(keyStart, keyEnd) : '',
       mediaType: url?.mediaType ?? null,
       base64: false,
       depth: this.depth,
       dataStart,
     });
     return dataStart;
+  }
+
+  /** The text of a key: nearly always the same as that of the last long string, and decoding costs more than comparing. */
+  private keyText(start: number, end: number): string {
+    const { bytes } = this.text;
+    const { lastKey } = this;
+    if (end - start === lastKey.end - lastKey.start) {
+      let at = start;
+      while (at < end && byteAt(bytes, at) === byteAt(bytes, lastKey.start + at - start)) at++;
+      if (at === end) return lastKey.text;
+    }
+    this.lastKey = { start, end, text: textOf(bytes, start, end) };
+    return this.lastKey.text;
   }
 
   /** @param base64 where the base64 in it ends. */
