@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import { PromoList } from '#components/billing/promo-list';
 import { Section } from '#components/section';
 import { type FundsShown, type FundsWord, wordOnFunds } from '#lib/console/billing/funds';
@@ -9,10 +10,12 @@ interface BalanceFactsProps {
   promos: readonly PromoShown[];
   /** URL of the ledger. */
   ledger: string;
+  /** The form of the low balance, for members who may change it. */
+  children?: ReactNode;
 }
 
 /** What the workspace can spend, and what it consists of. */
-export function BalanceFacts({ funds, promos, ledger }: BalanceFactsProps) {
+export function BalanceFacts({ funds, promos, ledger, children }: BalanceFactsProps) {
   const word = wordOnFunds(funds);
   return (
     <Section title="Balance">
@@ -36,6 +39,7 @@ export function BalanceFacts({ funds, promos, ledger }: BalanceFactsProps) {
         )}
         <PromoList promos={promos} />
         {word ? <Word {...word} ledger={ledger} /> : null}
+        {children ? <div className="border-t pt-4">{children}</div> : null}
       </div>
     </Section>
   );

@@ -13,11 +13,13 @@ interface LowBalanceFormProps {
   workspace: string;
   /** Dollars as a decimal string; null: no email. */
   threshold: string | null;
+  /** Whether the balance is below it now. */
+  below: boolean;
   send(workspace: string, input: unknown): Promise<FormAnswer<{ threshold: string | null }>>;
 }
 
 /** The balance below which an email is sent; empty means never. */
-export function LowBalanceForm({ workspace, threshold, send }: LowBalanceFormProps) {
+export function LowBalanceForm({ workspace, threshold, below, send }: LowBalanceFormProps) {
   const router = useRouter();
   const [text, setText, box] = useTyped<HTMLInputElement>(threshold ?? '');
   const [saved, setSaved] = useState(false);
@@ -49,7 +51,7 @@ export function LowBalanceForm({ workspace, threshold, send }: LowBalanceFormPro
           setText(String(value));
           setSaved(false);
         }}
-        hint="Owners, admins and billing members get one email each time the balance falls below this amount."
+        hint={`Owners, admins and billing members get one email each time the balance falls below this amount.${below ? ' It is below it now.' : ''}`}
         error={fault?.message}
       />
       {fault?.signedOut ? <SignInAgain /> : null}

@@ -70,7 +70,7 @@ export default function TimeChart({ chart, drawn, compared }: TimeChartProps) {
           tick={axisText}
           tickLine={false}
           axisLine={false}
-          width={62}
+          width={axisWidth(axis.labels)}
         />
         <Tooltip
           content={(shown: TooltipContentProps) => (
@@ -133,6 +133,11 @@ function largestOf(
     return shape === 'lines' ? Math.max(0, ...points) : points.reduce((sum, point) => sum + point, 0);
   });
   return Math.max(0, ...heights, ...(compared ? before.map((point) => point ?? 0) : []));
+}
+
+/** px that the longest label of an axis takes at the size of its text, with room beside it. */
+function axisWidth(labels: readonly string[]): number {
+  return Math.max(62, 14 + 7 * Math.max(...labels.map(({ length }) => length)));
 }
 
 const axisText = { fill: 'var(--muted)', fontSize: 12 };

@@ -19,7 +19,7 @@ export function RoleMatrix({ roles, lines }: { roles: readonly string[]; lines: 
       <tbody>
         {lines.map(({ permission, deed, allowed, operations }) => (
           <Row key={permission}>
-            <Cell className="py-2">
+            <Cell heading className="py-2">
               {operations.length > 0 ? (
                 <details className="group">
                   <summary className="cursor-pointer rounded-sm decoration-line-strong decoration-dotted underline-offset-4 hover:underline">

@@ -122,7 +122,9 @@ function ProviderLine({ provider, test, onShow }: ProviderLineProps) {
           ))}
         </ul>
       </Cell>
-      <Cell className="text-right align-top tabular-nums">{offers}</Cell>
+      <Cell label="Offers" className="text-right align-top tabular-nums">
+        {offers}
+      </Cell>
       <Cell className="w-px align-top">
         <Button
           size="small"

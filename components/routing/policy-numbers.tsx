@@ -1,12 +1,14 @@
 'use client';
 
 import { X } from 'lucide-react';
+import { useState } from 'react';
 import { usePolicyForm } from '#components/routing/policy-form-context';
 import { PolicyKey, sentence } from '#components/routing/policy-key';
 import { buttonStyle } from '#components/ui/button';
 import { Field } from '#components/ui/field';
 import { NamePicker } from '#components/ui/name-picker';
 import { NativeSelect } from '#components/ui/native-select';
+import { plainUsd } from '#lib/core/money';
 import { numberOf, recordOf, textOf, withEntry } from '#lib/gateway/routing/pure/policy/read';
 
 const limits = [
@@ -57,6 +59,8 @@ function useEntry(key: string) {
 
 export function HighestPrice() {
   const entry = useEntry('maxPrice');
+  // An amount is kept as people type it until they leave its box; the policy has it as a plain decimal.
+  const [typed, setTyped] = useState<{ readonly name: string; readonly text: string } | null>(null);
   return (
     <PolicyKey name="maxPrice" label="Highest price" hint="More expensive offers are not tried." empty={{}}>
       <div className="grid gap-3 sm:grid-cols-2">
@@ -70,8 +74,12 @@ export function HighestPrice() {
               prefix="$"
               inputMode="decimal"
               placeholder="any"
-              value={value}
-              onValueChange={(text) => put(text.trim() || undefined)}
+              value={typed?.name === name ? typed.text : value}
+              onValueChange={(text) => {
+                setTyped({ name, text });
+                put(plainUsd(text.trim()) || undefined);
+              }}
+              onBlur={() => setTyped(null)}
               {...fault}
             />
           );

@@ -78,16 +78,21 @@ interface CellProps extends Omit<ComponentProps<'td'>, 'title'> {
   label?: string;
   /** It stays in sight where the table scrolls sideways. */
   sticky?: boolean;
+  /** It is the head of its row: a screen reader reads it with the other cells. */
+  heading?: boolean;
 }
 
-export function Cell({ className, place, label, sticky = false, ...props }: CellProps) {
+export function Cell({ className, place, label, sticky = false, heading = false, ...props }: CellProps) {
+  const Element = heading ? 'th' : 'td';
   return (
-    <td
+    <Element
+      {...(heading ? { scope: 'row' } : {})}
       data-place={place}
       data-label={label}
       className={classNames(
         'border-b px-3 py-2.5 align-middle first:pl-4 last:pr-4 group-last/row:border-b-0 group-hover/row:bg-hover/45',
         sticky && [pinned, 'w-12 px-1.5 group-data-[fits=false]/table:bg-surface'],
+        heading && 'text-left font-normal',
         className,
       )}
       {...props}

@@ -109,8 +109,9 @@ export function viewCatalogue(
   const pages = Math.max(1, Math.ceil(sorted.length / pageSize));
   const page = Math.min(pages, Math.max(1, Math.trunc(Number(one(query.page)) || 1)));
   const chosen = [...new Set((one(query.compare) ?? '').split(',').filter(Boolean))];
-  const kept = Object.entries({ sort: query.sort, key: query.key, compare: query.compare }).flatMap(
-    ([name, value]) => (one(value) ? [[name, one(value)]] : []),
+  const { sort: by, key, compare, columns } = query;
+  const kept = Object.entries({ sort: by, key, compare, columns }).flatMap(([name, value]) =>
+    one(value) ? [[name, one(value)]] : [],
   );
   return {
     rows: sorted.slice((page - 1) * pageSize, page * pageSize).map((model) => modelRowOf(model, list)),

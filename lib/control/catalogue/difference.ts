@@ -219,7 +219,32 @@ function changedFields(before: Record<string, unknown>, after: Record<string, un
   return Object.keys(after).filter((name) => !isDeepStrictEqual(before[name], after[name]));
 }
 
-/** "2 in, 8 out" in dollars per million; per-unit prices with their names. */
+/** Price classes as `priceText` names them, per million tokens; the others are priced by the piece. */
+const perMillion: Readonly<Record<string, string>> = {
+  cachedInput: 'cached input',
+  cacheWrite5m: 'cache write of 5 minutes',
+  cacheWrite1h: 'cache write of 1 hour',
+  reasoning: 'reasoning',
+  audioInput: 'audio in',
+  audioOutput: 'audio out',
+  imageInput: 'image in',
+  imageOutput: 'image out',
+  characters: 'by characters',
+};
+const perPiece: Readonly<Record<string, string>> = {
+  image: 'an image',
+  videoSecond: 'a second of video',
+  webSearch: 'a web search',
+  request: 'a request',
+};
+
+/** "0.5 cached input", "0.01 a web search", "image by 1024x1024/1536x1024". @param rate nano-dollars per million. */
+function rateText(name: string, rate: bigint | object): string {
+  if (typeof rate !== 'bigint') return `${perMillion[name] ?? name} by ${Object.keys(rate).join('/')}`;
+  return `${rateUsd(name, rate)} ${perPiece[name] ?? perMillion[name] ?? name}`;
+}
+
+/** "2 in, 8 out, 0.5 cached input" in dollars per million, and "0.01 a web search" for what is priced by the piece. */
 export function priceText(price: Price | null): string {
   if (price === null) return 'unpriced';
   const { input, output, audioMs, ...rest } = price.base;
@@ -227,13 +252,9 @@ export function priceText(price: Price | null): string {
     input === undefined ? '' : `${formatUsd(input)} in`,
     output === undefined ? '' : `${formatUsd(output)} out`,
     audioMs === undefined ? '' : `${formatUsd(hourlyNano(audioMs))} an hour of audio`,
-    ...Object.entries(rest).map(([name, rate]) =>
-      typeof rate === 'bigint'
-        ? `${name} ${rateUsd(name, rate)}`
-        : `${name} by ${Object.keys(rate).join('/')}`,
-    ),
-    price.tiers.length > 0 ? `${price.tiers.length} tiers` : '',
-    ...Object.keys(price.serviceTiers),
+    ...Object.entries(rest).map(([name, rate]) => rateText(name, rate)),
+    price.tiers.length > 0 ? `${price.tiers.length} ${price.tiers.length === 1 ? 'tier' : 'tiers'}` : '',
+    ...Object.keys(price.serviceTiers).map((tier) => `${tier} tier`),
   ];
   return parts.filter(Boolean).join(', ');
 }

@@ -73,7 +73,7 @@ describe('a price table is read from the public internet (contract: control-plan
   });
 
   it('never from a name that resolves to a private address only when it is connected to', async () => {
-    const rebound = { isPrivate: async () => false, dispatcher: pools.stranger };
+    const rebound = { isPrivate: async () => false, dispatcher: pools.untrusted };
     expect(await why('https://localhost:9/t', rebound)).toContain('is not on the public internet');
   });
 

@@ -37,10 +37,14 @@ describe('the address of the catalogue', () => {
       search: 'm1',
       sort: '-input',
       compare: 'acme/m001',
+      columns: 'input.output',
       maxInputPrice: 'dear',
       page: '1',
     });
-    expect(read.texts).toEqual({ search: 'm1', sort: '-input', compare: 'acme/m001', maxInputPrice: 'dear' });
+    expect(read.texts).toEqual({
+      ...{ search: 'm1', sort: '-input', compare: 'acme/m001', columns: 'input.output' },
+      maxInputPrice: 'dear',
+    });
     expect(read.faults).toEqual([expect.stringContaining('Max input price: must be dollars')]);
     expect(read.found).toBeGreaterThan(100);
     expect(read.sort).toEqual({ by: 'input', descending: true });

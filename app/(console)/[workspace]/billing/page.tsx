@@ -93,7 +93,16 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
           funds={funds}
           ledger={`${path}/ledger`}
           promos={promosInForce(promos.data, { zone: timeZone, nowMs: Date.now() })}
-        />
+        >
+          {locked === null ? (
+            <LowBalanceForm
+              workspace={slug}
+              threshold={low.threshold}
+              below={low.below}
+              send={setLowBalanceAction}
+            />
+          ) : null}
+        </BalanceFacts>
         <Section title="Add funds" note="US dollars, by card">
           <div className="p-4">
             {locked === null && !workspace.demo ? (
@@ -166,13 +175,6 @@ export default async function BillingPage({ params, searchParams }: BillingPageP
               </PagesNav>
             </div>
           ) : null}
-        </Section>
-      ) : null}
-      {locked === null ? (
-        <Section title="Low balance" note={low.below ? 'Below the threshold now' : undefined}>
-          <div className="p-4">
-            <LowBalanceForm workspace={slug} threshold={low.threshold} send={setLowBalanceAction} />
-          </div>
         </Section>
       ) : null}
       <LatestLines lines={ledger.data} workspace={slug} zone={timeZone} />

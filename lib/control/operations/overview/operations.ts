@@ -89,7 +89,11 @@ export const showOverview = read({
          WHERE workspace_id = $1::uuid AND enabled AND paused_at IS NOT NULL`,
         [scope.workspaceId],
       ),
-      readUsage(store, scope, { range: { fromMs: toMs - paceDays * dayMs, toMs }, split: 'model' }),
+      readUsage(store, scope, {
+        range: { fromMs: toMs - paceDays * dayMs, toMs },
+        split: 'model',
+        durations: false,
+      }),
       findNearCaps(store, scope),
       context.catalogue(),
       context.health(),

@@ -33,7 +33,7 @@ export async function compareWithLedger(
 ): Promise<z.output<typeof usageLedger>> {
   const range = await wholeDays(store, scope, asked);
   return store.snapshot(async (query) => {
-    const { costNano } = totalOf(await readUsage({ query }, scope, { range }));
+    const { costNano } = totalOf(await readUsage({ query }, scope, { range, durations: false }));
     const values = [scope.workspaceId, new Date(range.fromMs), new Date(range.toMs)];
     const [line] = await query<{ nano: string }>(postedSql, values);
     const postedNano = BigInt(line?.nano ?? 0);
