@@ -82,7 +82,10 @@ describe('Responses over a WebSocket (contract: sockets/one-call-each)', () => {
   });
 
   it('the provider gets the client’s own bytes, without what belongs to the event and its connection', async () => {
-    const client = await open(key, { 'OpenAI-Beta': 'responses_websockets=2026-02-06,other=1' });
+    const client = await open(key, {
+      'OpenAI-Beta': 'responses_websockets=2026-02-06,other=1',
+      'Idempotency-Key': 'one',
+    });
     const mark = client.ask({
       stream_id: 'a',
       generate: true,
@@ -100,7 +103,9 @@ describe('Responses over a WebSocket (contract: sockets/one-call-each)', () => {
       temperature: 1,
     });
     expect(seen.headers).toMatchObject({ 'openai-beta': 'other=1', 'content-type': 'application/json' });
-    expect(Object.keys(seen.headers).filter((name) => /^(upgrade|sec-websocket)/.test(name))).toEqual([]);
+    expect(
+      Object.keys(seen.headers).filter((name) => /^(upgrade|sec-websocket|idempotency)/.test(name)),
+    ).toEqual([]);
     expect(client.events.every(({ stream_id }) => stream_id === 'a')).toBe(true);
     expect(client.events.map(({ sequence_number }) => sequence_number)).toEqual(
       client.events.map((_, at) => at),
@@ -272,6 +277,20 @@ describe('Responses over a WebSocket (contract: sockets/one-call-each)', () => {
       await eventually(() => callsOf(stack, own.id), 20);
     });
   });
+
+  it.each(['sandbox/only-chat', 'sandbox/only-messages'])(
+    'a model that speaks another protocol is translated: %s (contract: translation/when)',
+    async (model) => {
+      const client = await open();
+      client.ask({ model, store: false, input: 'The first thing' });
+      const first = responseOf(await client.ended());
+      expect(first.status).toBe('completed');
+      const mark = client.ask({ model, store: false, previous_response_id: first.id });
+      expect(responseOf(await client.ended(2)).status).toBe('completed');
+      expect(JSON.stringify((await receivedOf(stack, { mark })).messages)).toContain('The first thing');
+      await client.close();
+    },
+  );
 
   it.each(['fault/cut@3', 'fault/error-event@3'])(
     'a stream that breaks ends as failed: %s',
