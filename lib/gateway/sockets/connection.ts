@@ -9,8 +9,9 @@ const BYTES_PER_SECOND = 64 * 1024;
 /** How often a silent connection gets a ping, and after which silence its client is gone; ms. */
 const PING_MS = 25_000;
 const SILENCE_MS = 80_000;
-/** How long a client may take to answer a close, ms. */
+/** How long a client may take to answer a close, and to read what comes before it; ms. */
 const CLOSE_MS = 2_000;
+const MOST_CLOSE_MS = 60_000;
 /** A share of the budget grows in steps of this size. */
 const STEP_BYTES = 1024 * 1024;
 /** The longest reason of a close, bytes. */
@@ -125,7 +126,16 @@ export class Connection {
     socket.close(code, Buffer.from(reason).subarray(0, MOST_REASON_BYTES));
     // A close is not read while paused.
     socket.resume();
-    setTimeout(() => socket.terminate(), CLOSE_MS).unref();
+    this.#cutLater(CLOSE_MS);
+  }
+
+  /** A client that still reads what was sent before the close gets all of it. */
+  #cutLater(sinceMs: number): void {
+    const { socket } = this.#parts;
+    setTimeout(() => {
+      if (socket.bufferedAmount > 0 && sinceMs < MOST_CLOSE_MS) this.#cutLater(sinceMs + CLOSE_MS);
+      else socket.terminate();
+    }, CLOSE_MS).unref();
   }
 
   /** Cuts it. */

@@ -19,7 +19,7 @@ import { ResponsesSession } from '#lib/gateway/sockets/responses';
 /** Open connections of one key, and of the process (contract: sockets/handshake). */
 const MOST_OF_KEY = 1_000;
 const MOST_OF_PROCESS = 10_000;
-/** How often connections are looked at, ms. */
+/** How often connections and their keys are looked at, ms. */
 const TICK_MS = 5_000;
 
 const STOPPING = 'The gateway process is stopping; connect again.';
@@ -154,7 +154,7 @@ export class SocketServer {
     const nowMono = this.#runtime.clock.mono();
     for (const { session, secret } of this.#open.values()) {
       session.tick(nowMono);
-      void this.#checkKey(session, secret);
+      this.#checkKey(session, secret).catch((error) => this.#runtime.report(error, null));
     }
   }
 
@@ -176,9 +176,9 @@ function queryOf(target: string): string {
   return target.slice(pathOf(target).length + 1);
 }
 
-/** Headers of the connection, which no call has. */
+/** Headers of the connection, which no call has; an idempotency key would make all its calls one. */
 const ofConnection =
-  /^(connection|upgrade|sec-websocket-.*|content-.*|transfer-encoding|expect|te|keep-alive)$/;
+  /^(connection|upgrade|sec-websocket-.*|content-.*|transfer-encoding|expect|te|keep-alive|idempotency-key)$/;
 
 /** The headers of a handshake as those of a call (contract: sockets/handshake). */
 function headersOfCalls(handshake: Arrival['headers']): Arrival['headers'] {

@@ -15,14 +15,19 @@ export interface Nginx {
   close(): Promise<void>;
 }
 
-/** Starts nginx with `deploy/nginx.conf`, in front of these ports instead of the containers. */
-export async function startNginx(ports: readonly number[]): Promise<Nginx> {
+/**
+ * Starts nginx with `deploy/nginx.conf`, in front of these ports instead of the containers.
+ * @param idleSeconds after how long it closes an idle connection, instead of an hour.
+ */
+export async function startNginx(ports: readonly number[], idleSeconds = 3_600): Promise<Nginx> {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-nginx-'));
   const port = await freePort();
   const servers = ports.map((one) => `server 127.0.0.1:${one} max_fails=0;`).join('\n');
   const shipped = readFileSync(join(root, 'deploy/nginx.conf'), 'utf8');
   const here = shipped
     .replaceAll('/tmp/', `${folder}/`)
+    .replace('proxy_read_timeout 3600s', `proxy_read_timeout ${idleSeconds}s`)
+    .replace('proxy_send_timeout 3600s', `proxy_send_timeout ${idleSeconds}s`)
     .replace('listen 8080', `listen 127.0.0.1:${port}`)
     // Names of containers, which are resolved again: Debian's nginx is too old for that.
     .replace(/(?: *server gateway-\d:3000 resolve max_fails=0;\n)+/, `${servers}\n`);

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { connect } from 'node:net';
 import OpenAI from 'openai';
 import { ResponsesWS } from 'openai/resources/responses/ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,6 +11,7 @@ import { expireKey } from '#tests/support/control/operate';
 import { eventually } from '#tests/support/eventually';
 import { joinStack } from '#tests/support/shared/join';
 import type { Stack } from '#tests/support/stack';
+import { requestText } from '#tests/support/wire';
 import { record } from '#tools/sandbox/content/tool-call';
 
 describe('Responses over a WebSocket (contract: sockets/one-call-each)', () => {
@@ -82,7 +85,10 @@ describe('Responses over a WebSocket (contract: sockets/one-call-each)', () => {
   });
 
   it('the provider gets the client’s own bytes, without what belongs to the event and its connection', async () => {
-    const client = await open(key, { 'OpenAI-Beta': 'responses_websockets=2026-02-06,other=1' });
+    const client = await open(key, {
+      'OpenAI-Beta': 'responses_websockets=2026-02-06,other=1',
+      'Idempotency-Key': 'one',
+    });
     const mark = client.ask({
       stream_id: 'a',
       generate: true,
@@ -100,7 +106,9 @@ describe('Responses over a WebSocket (contract: sockets/one-call-each)', () => {
       temperature: 1,
     });
     expect(seen.headers).toMatchObject({ 'openai-beta': 'other=1', 'content-type': 'application/json' });
-    expect(Object.keys(seen.headers).filter((name) => /^(upgrade|sec-websocket)/.test(name))).toEqual([]);
+    expect(
+      Object.keys(seen.headers).filter((name) => /^(upgrade|sec-websocket|idempotency)/.test(name)),
+    ).toEqual([]);
     expect(client.events.every(({ stream_id }) => stream_id === 'a')).toBe(true);
     expect(client.events.map(({ sequence_number }) => sequence_number)).toEqual(
       client.events.map((_, at) => at),
@@ -273,6 +281,20 @@ describe('Responses over a WebSocket (contract: sockets/one-call-each)', () => {
     });
   });
 
+  it.each(['sandbox/only-chat', 'sandbox/only-messages'])(
+    'a model that speaks another protocol is translated: %s (contract: translation/when)',
+    async (model) => {
+      const client = await open();
+      client.ask({ model, store: false, input: 'The first thing' });
+      const first = responseOf(await client.ended());
+      expect(first.status).toBe('completed');
+      const mark = client.ask({ model, store: false, previous_response_id: first.id });
+      expect(responseOf(await client.ended(2)).status).toBe('completed');
+      expect(JSON.stringify((await receivedOf(stack, { mark })).messages)).toContain('The first thing');
+      await client.close();
+    },
+  );
+
   it.each(['fault/cut@3', 'fault/error-event@3'])(
     'a stream that breaks ends as failed: %s',
     async (directive) => {
@@ -331,6 +353,35 @@ describe('Responses over a WebSocket (contract: sockets/one-call-each)', () => {
       const large = await open();
       large.socket.send('x'.repeat(33 * 1024 * 1024));
       expect((await large.closed)[0]).toBe(1009);
+    });
+
+    it('of random bytes close the connection and nothing else', async () => {
+      const { hostname, port } = new URL(stack.url);
+      const handshake = requestText('GET', '/v1/responses', {
+        authorization: `Bearer ${key}`,
+        connection: 'Upgrade',
+        upgrade: 'websocket',
+        'sec-websocket-version': '13',
+        'sec-websocket-key': `${'a'.repeat(22)}==`,
+      });
+      const closedBy = (garbage: Buffer) =>
+        new Promise<boolean>((resolve) => {
+          const socket = connect(Number(port), hostname);
+          let head = '';
+          socket.on('data', (bytes) => {
+            if (head === '') socket.end(garbage);
+            head += bytes.toString('latin1');
+          });
+          socket.on('error', () => {});
+          socket.on('close', () => resolve(head.startsWith('HTTP/1.1 101')));
+          socket.write(handshake);
+        });
+      const blobs = Array.from({ length: 50 }, (_, at) => randomBytes(1 + ((at * 37) % 2_000)));
+      expect(await Promise.all(blobs.map(closedBy))).toEqual(blobs.map(() => true));
+      const client = await open();
+      client.ask();
+      expect(await client.ended()).toMatchObject({ type: 'response.completed' });
+      await client.close();
     });
 
     it('of 8 MB arrive whole', async () => {

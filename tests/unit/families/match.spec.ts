@@ -222,6 +222,16 @@ describe('the table of the service', () => {
     expect(isRefusal(refused) && refused.message).toContain(`There is no ${named}`);
   });
 
+  it.each([
+    ['GET', '/v1/realtime', 'The Realtime API is not served'],
+    ['POST', '/v1/realtime/calls', 'The Realtime API is not served'],
+    ['POST', '/v1/realtime/client_secrets', 'Ephemeral keys of the Realtime API are not issued'],
+  ])('%s %s is 404 with the reason (contract: request/not-found)', (method, path, reason) => {
+    const refused = match(method, path);
+    expect(refused).toMatchObject({ code: 'not_found' });
+    expect(isRefusal(refused) && refused.message).toContain(reason);
+  });
+
   it('has one operation for a method and path, each of a family that is registered', () => {
     const seen = operations.flatMap((o) => o.prefixes.map((prefix) => `${o.method} /${prefix}/${o.path}`));
     expect(new Set(seen).size).toBe(seen.length);
