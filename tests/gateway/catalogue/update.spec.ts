@@ -116,8 +116,8 @@ describe('a price table, applied, changed and applied again (contract: control-p
       {
         kind: 'price',
         model: 'openai/large',
-        before: '2 in, 8 out, cachedInput 0.5, cacheWrite1h 4',
-        after: '3 in, 8 out, cachedInput 0.5, cacheWrite1h 4',
+        before: '2 in, 8 out, 0.5 cached input, 4 cache write of 1 hour',
+        after: '3 in, 8 out, 0.5 cached input, 4 cache write of 1 hour',
         others: [{ table: 'litellm', says: 'the price in force' }],
         warnings: ['not in the table, so it stays as it is: cacheWrite1h'],
         effect: { calls: 2, charged: '7', preview: '8.5', difference: '1.5' },
@@ -133,7 +133,7 @@ describe('a price table, applied, changed and applied again (contract: control-p
     const { changes } = await accept(...shown.data.map(({ id }) => id));
     expect(changes).toEqual([
       '+ model openai/fresh',
-      '~ offer openai/large at openai: price 2 in, 8 out, cachedInput 0.5, cacheWrite1h 4 → 3 in, 8 out, cachedInput 0.5, cacheWrite1h 4',
+      '~ offer openai/large at openai: price 2 in, 8 out, 0.5 cached input, 4 cache write of 1 hour → 3 in, 8 out, 0.5 cached input, 4 cache write of 1 hour',
       '+ offer openai/fresh at openai: 1 in, 2 out',
     ]);
     expect((await versions('openai/large')).map(({ text }) => text.slice(0, 4))).toEqual(['3 in', '2 in']);

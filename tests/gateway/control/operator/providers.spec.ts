@@ -185,7 +185,11 @@ describe('a pool of credentials (contract: control-plane/credentials)', () => {
 
   it('changes what is given and leaves the rest, also of the default one', async () => {
     await give({ provider: 'acme', name: 'second', priority: 2, models: null, rpm: 60 });
-    expect((await inForce())?.credentials[1]?.limits?.stored).toEqual({ rpm: 60, tpm: null, concurrency: null });
+    expect((await inForce())?.credentials[1]?.limits?.stored).toEqual({
+      rpm: 60,
+      tpm: null,
+      concurrency: null,
+    });
     await give({ provider: 'acme', weight: 5 });
     expect(await pool()).toMatchObject([
       { name: 'default', weight: 5, priority: 1 },
