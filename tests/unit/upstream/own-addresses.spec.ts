@@ -8,6 +8,9 @@ import { follow } from '#lib/gateway/upstream/follow';
 import { createPools } from '#lib/gateway/upstream/pools';
 import { failureName } from '#lib/gateway/upstream/pure/classify';
 
+// Other files of this worker have loaded them with the real resolver.
+vi.hoisted(() => vi.resetModules());
+
 /** What names are resolved to, one answer after the other; the last one stays. */
 const names = new Map<string, string[][]>();
 

@@ -200,7 +200,7 @@ export class Recorder {
     if (!target.credential.own) return outcome.holdNano;
     const one = { ...target, pool: [target.credential] };
     const { holdNano } = estimate(ask, [one], holdTermsOf(this.#call));
-    return holdNano < outcome.holdNano ? holdNano : outcome.holdNano;
+    return Math.min(holdNano, outcome.holdNano);
   }
 
   /** What a stored answer shows was made by the call that made its resource. */

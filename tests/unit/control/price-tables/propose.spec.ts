@@ -135,7 +135,7 @@ describe('what price tables propose (contract: control-plane/proposals)', () => 
     const pieces = reading(
       litellm({ a: rates(2, 8), c: { mode: 'image_generation', output_cost_per_image: 0.05 } }),
     );
-    expect(shown(stored, pieces)).toMatchObject([{ model: 'openai/c', after: 'image 0.05' }]);
+    expect(shown(stored, pieces)).toMatchObject([{ model: 'openai/c', after: '0.05 an image' }]);
     const mixed = reading(
       litellm({ b: { mode: 'image_generation', ...rates(2, 8), output_cost_per_image: 0.05 } }),
     );
