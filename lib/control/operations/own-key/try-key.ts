@@ -29,7 +29,10 @@ const limits = { lockMs: 3_000, statementMs: 5_000 };
  */
 export async function tryKey(context: Context<'workspace'>, id: string): Promise<string | null> {
   const { pool, scope } = context;
-  const { rows } = await pool.query<Omit<OwnKeyRow, 'secret'> & { readonly secret: string | null }>(find, [id, scope.workspaceId]);
+  const { rows } = await pool.query<Omit<OwnKeyRow, 'secret'> & { readonly secret: string | null }>(find, [
+    id,
+    scope.workspaceId,
+  ]);
   const [row] = rows;
   if (!row) return null;
   if (row.secret === null) return 'No key has passed its test yet; give a new one.';
