@@ -254,6 +254,19 @@ describe('own keys (contract: own-keys/an-own-key)', () => {
     expect(seen).toHaveLength(1);
   });
 
+  it('cost the fee once if the gateway is killed before the charge is posted', async () => {
+    await addProvider('killed', 'sk-good-operator');
+    const { slug, key } = await caller();
+    await store(slug, { provider: 'killed', value: 'sk-good-ours-killed', use: 'only' });
+    await known();
+    const { id } = await say(key, 'killed/model');
+    await stack.kill('SIGKILL');
+    await stack.start();
+    const call = await stack.call(id);
+    expect(call.flags).toEqual(['own_key']);
+    expect(parseUsd(call.cost)).toBe(feeNano);
+  });
+
   it('leave the books in order', async () => {
     const { checks } = await verifyLedger(stack.db);
     expect(checks.filter(({ rows }) => rows.length > 0)).toEqual([]);

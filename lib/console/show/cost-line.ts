@@ -1,4 +1,5 @@
 import { hourlyNano } from '#lib/core/metering/audio-rate';
+import { ownFeeClass } from '#lib/core/metering/own-fee';
 import { formatUsd, parseUsd } from '#lib/core/money';
 import { showCount, showMoney } from '#lib/core/show-money';
 
@@ -22,6 +23,7 @@ const names: Record<string, string> = {
   characters: 'Characters',
   audioMs: 'Audio',
   request: 'Request',
+  ownKeyFee: 'Own key: only this fee is charged',
 };
 
 /** Priced by the piece, not per million. */
@@ -42,6 +44,8 @@ export function showUnitPrice(className: string, unitPrice: string): string {
   const [base = ''] = className.split(':');
   if (base === 'characters') return `${showMoney(unitPrice)} per 1 M characters`;
   if (base === 'audioMs') return `${showMoney(formatUsd(hourlyNano(parseUsd(unitPrice))))} an hour`;
+  // Its unit is a nano-dollar of the list price.
+  if (base === ownFeeClass) return `${formatUsd(parseUsd(unitPrice) * 100_000n)}% of list price`;
   if (!pieces.has(base)) return `${showMoney(unitPrice)} per 1 M`;
   const [whole = '0', fraction = ''] = unitPrice.split('.');
   const digits = whole.padStart(7, '0');
@@ -53,6 +57,7 @@ export function showQuantity(className: string, quantity: number): string {
   const [base = ''] = className.split(':');
   if (base === 'characters') return `${showCount(quantity)} ${quantity === 1 ? 'character' : 'characters'}`;
   if (base === 'audioMs') return `${showSeconds(quantity)} s of audio`;
+  if (base === ownFeeClass) return showMoney(formatUsd(BigInt(quantity)));
   return showCount(quantity);
 }
 

@@ -39,11 +39,6 @@ export const ownKeyChecks: readonly Check[] = [
   },
 ];
 
-/** The list price of a charge by an own key, nano-dollars, as an expression of SQL; 0 of any other. */
-export const ownListSql = (lines: string, flags: string) => `
-  CASE WHEN 'own_key' = ANY (${flags}) THEN coalesce((
-    SELECT sum(${lineSql.quantity('l')}) FILTER (WHERE ${isFee}) FROM ${ofLines(lines)}), 0) ELSE 0 END`;
-
 /** The money of jobs (contract: jobs/charged-once). */
 export const jobChecks: readonly Check[] = [
   {

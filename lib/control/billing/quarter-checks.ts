@@ -1,10 +1,10 @@
-import { type Check, ownListSql } from '#lib/control/billing/job-checks';
+import type { Check } from '#lib/control/billing/job-checks';
 import { kept, timeOf } from '#lib/control/billing/kept';
 import { callsInSlice } from '#lib/control/billing/slices';
 import { usageClasses } from '#lib/core/metering/usage';
 import { errorClasses, errorClassSql } from '#lib/gateway/settlement/pure/error-class';
 import { ownModel } from '#lib/gateway/settlement/pure/own-answer';
-import { lineSql } from '#lib/gateway/settlement/record/stored-lines';
+import { lineSql, ownListSql } from '#lib/gateway/settlement/record/stored-lines';
 import { errorColumns, sumNames, usageColumns } from '#lib/gateway/settlement/usage/columns';
 import { countedModelSql } from '#lib/gateway/settlement/usage/counted-model';
 import { histogramPartSql } from '#lib/gateway/settlement/usage/histogram-sql';

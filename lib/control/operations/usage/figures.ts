@@ -53,6 +53,9 @@ export const usageFigures = z.object({
   latencyMs: quantiles.describe('For calls that were neither refused nor interrupted.'),
   firstByteMs: quantiles.describe('Time to the first byte of the answer.'),
   cost: dollars,
+  ownKeyListPrice: dollars.describe(
+    'What the calls by own keys would have cost at list price; of these, `cost` has only the fee.',
+  ),
 });
 export type UsageFigures = z.output<typeof usageFigures>;
 
@@ -61,7 +64,8 @@ export function errorsOf({ errors }: Sums): number {
 }
 
 export function figuresOf(sums: Sums): UsageFigures {
-  const { calls, refused, attempts, fallbacks, errors, used, costNano, latency, firstByte } = sums;
+  const { calls, refused, attempts, fallbacks, errors, used, costNano, ownListNano, latency, firstByte } =
+    sums;
   const failed = errorsOf(sums);
   return {
     calls,
@@ -89,6 +93,7 @@ export function figuresOf(sums: Sums): UsageFigures {
     latencyMs: quantilesOf(latency),
     firstByteMs: quantilesOf(firstByte),
     cost: formatUsd(costNano),
+    ownKeyListPrice: formatUsd(ownListNano),
   };
 }
 

@@ -14,6 +14,7 @@ import {
 import { usageClasses } from '#lib/core/metering/usage';
 import { errorClasses, errorClassSql } from '#lib/gateway/settlement/pure/error-class';
 import { ownAnswerSql, ownModel } from '#lib/gateway/settlement/pure/own-answer';
+import { ownListSql } from '#lib/gateway/settlement/record/stored-lines';
 import { errorColumns, usageColumns } from '#lib/gateway/settlement/usage/columns';
 import { countedModelSql } from '#lib/gateway/settlement/usage/counted-model';
 import { histogramPartSql, histogramSql } from '#lib/gateway/settlement/usage/histogram-sql';
@@ -60,16 +61,23 @@ interface Narrowed {
 const timed = (name: string) =>
   `CASE WHEN c.end_reason NOT IN ('refused', 'interrupted') THEN ${histogramPartSql(`c.${name}`)} END`;
 
+/** The list price that a job or an adjustment adds. */
+const laterListSql = `
+    ${ownListSql('job.lines', 'job.flags')} + CASE WHEN adjustment.call_id IS NULL THEN 0
+      ELSE ${ownListSql('adjustment.lines', 'adjustment.flags')}
+        - ${ownListSql('coalesce(job.lines, c.lines)', 'coalesce(job.flags, c.flags)')} END`;
+
 /** Calls, and what their jobs and corrections added later, which are not counted as calls. $1, $2: bounds of ids. */
 const figuresSql = ({ conditions, starts, workspace }: Narrowed) => `
   SELECT true AS counted, ${ownAnswerSql('c.')} AS own, width_bucket(c.at, ${starts}) AS bucket, c.family, ${errorClassSql('c.')} AS error, c.end_reason,
     json_array_length(c.attempts) AS tried, ${figures((name) => figure('u', name))}, c.cost_nano,
+    ${ownListSql('c.lines', 'c.flags')} AS own_list_nano,
     ${timed('latency_ms')} AS latency, ${timed('first_byte_ms')} AS first_byte
   FROM call c CROSS JOIN LATERAL json_to_record(c.usage) AS ${record('u')} WHERE ${conditions}
   UNION ALL
   SELECT false, false, width_bucket(c.at, ${starts}), c.family, ${errorClassSql('c.')}, c.end_reason, 0,
     ${figures((name) => `${figure('j', name)} + coalesce(m."${name}", 0)`)},
-    coalesce(job.cost_nano, 0) + coalesce(adjustment.amount_nano, 0), NULL, NULL
+    coalesce(job.cost_nano, 0) + coalesce(adjustment.amount_nano, 0), ${laterListSql}, NULL, NULL
   FROM (
     SELECT call_id FROM job WHERE workspace_id = ${workspace} AND settled_at IS NOT NULL AND call_id >= $1::uuid AND call_id < $2::uuid
     UNION SELECT call_id FROM adjustment
@@ -155,7 +163,7 @@ async function readParts(
        SELECT bucket, value, ${count('true')} AS calls, ${count("end_reason = 'refused'")} AS refused,
          ${errorClasses.map((name) => `${count(`error = '${name}'`)} AS ${errorColumns[name]}`).join(', ')},
          sum(tried)::text AS attempts, ${count('tried > 1')} AS fallbacks,
-         ${[...Object.values(usageColumns), 'cost_nano'].map(sum).join(', ')}
+         ${[...Object.values(usageColumns), 'cost_nano', 'own_list_nano'].map(sum).join(', ')}
        FROM figures GROUP BY 1, 2
      )
      ${durations ? withDurations : 'SELECT * FROM counts'}`,

@@ -35,6 +35,8 @@ export interface Sums {
   readonly errors: Record<ErrorClass, number>;
   readonly used: Usage;
   costNano: bigint;
+  /** List price of the calls by own keys, of which `costNano` has only the fee (contract: own-keys/counts). */
+  ownListNano: bigint;
   readonly latency: Histogram;
   readonly firstByte: Histogram;
 }
@@ -162,6 +164,7 @@ export function sumsOf(row: StoredSums): Sums {
   for (const name of errorClasses) sums.errors[name] = figure(errorColumns[name]);
   for (const name of usageClasses) sums.used[name] = figure(usageColumns[name]);
   sums.costNano = BigInt(row.cost_nano ?? 0);
+  sums.ownListNano = BigInt(row.own_list_nano ?? 0);
   return sums;
 }
 
@@ -174,6 +177,7 @@ export function noSums(latency = new Histogram(), firstByte = new Histogram()): 
     errors: { client: 0, limit: 0, provider: 0, timeout: 0, broken: 0, gateway: 0, other: 0 },
     used: { ...noUsage },
     costNano: 0n,
+    ownListNano: 0n,
     latency,
     firstByte,
   };
@@ -188,6 +192,7 @@ export function addSums(sum: Sums, part: Sums): void {
   for (const name of errorClasses) sum.errors[name] += part.errors[name];
   for (const name of usageClasses) sum.used[name] += part.used[name];
   sum.costNano += part.costNano;
+  sum.ownListNano += part.ownListNano;
   sum.latency.merge(part.latency);
   sum.firstByte.merge(part.firstByte);
 }

@@ -1,4 +1,5 @@
 import type { CostLine } from '#lib/core/metering/cost-line';
+import { ownFeeClass } from '#lib/core/metering/own-fee';
 
 /** The lines of a charge as calls, jobs and adjustments store them: by position, in the order of a `CostLine`. */
 export function storedCostLines(json: unknown): CostLine[] {
@@ -20,3 +21,9 @@ export const lineSql = {
   /** Nano-dollars × 10⁶: quantity times price. */
   share: (line: string) => `(${line}->>1)::numeric * (${line}->>2)::numeric`,
 };
+
+/** The list price of a charge by an own key, nano-dollars, as an expression of SQL; 0 of any other. */
+export const ownListSql = (lines: string, flags: string) => `
+  CASE WHEN 'own_key' = ANY (${flags}) THEN coalesce((
+    SELECT sum(${lineSql.quantity('l')}) FROM json_array_elements(coalesce(${lines}, '[]')) AS l
+    WHERE ${lineSql.class('l')} = '${ownFeeClass}'), 0) ELSE 0 END`;
