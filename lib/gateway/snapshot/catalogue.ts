@@ -1,4 +1,5 @@
 import type { Pool, QueryResultRow } from 'pg';
+import { messageOf } from '#lib/core/errors';
 import { readCloudKey } from '#lib/core/facts/cloud-key';
 import { type CredentialFacts, defaultCredential, noCredential } from '#lib/core/facts/credential';
 import { endOfDay } from '#lib/core/facts/retired';
@@ -238,39 +239,41 @@ function credentialsOf(
   pool: readonly CredentialRow[],
   auth: Auth | null | undefined,
   sources: CatalogueSources,
-): Pick<ProviderFacts, 'credentials' | 'withdrawn' | 'credentialEnv'> {
+): Pick<ProviderFacts, 'credentials' | 'withdrawn' | 'credentialEnv' | 'credentialFaults'> {
   const { id, credential: stored } = provider;
   const own = pool.find(({ name }) => name === defaultCredential) ?? { ...plainCredential, provider_id: id };
   const others = pool.filter(({ name }) => name !== defaultCredential);
   const credentials: CredentialFacts[] = [];
   const withdrawn: CredentialFacts[] = [];
+  const faults = new Map<string, string>();
   let credentialEnv: string | null = null;
   for (const row of [{ ...own, secret: stored }, ...others]) {
     const { secret, env } = secretOf(row, sources);
     if (row.name === defaultCredential) credentialEnv = env;
     const made = secret === null || auth === undefined ? null : usable(secret, auth, sources);
-    if (made === null) continue;
     const { name, weight, priority } = row;
+    if (typeof made === 'string') faults.set(name, made);
+    if (made === null || typeof made === 'string') continue;
     const models = row.models.length > 0 ? new Set(row.models) : null;
     const credential = { name, ...made, weight, priority, models };
     (row.withdrawn_at === null ? credentials : withdrawn).push(credential);
   }
-  return { credentials, withdrawn, credentialEnv };
+  return { credentials, withdrawn, credentialEnv, ...(faults.size > 0 && { credentialFaults: faults }) };
 }
 
-/** A secret with what its cloud makes of it; null: it is not what its provider takes. */
+/** A secret with what its cloud makes of it; or why it is not what its provider takes, without anything of it. */
 function usable(
   secret: string,
   auth: Auth | null,
   sources: CatalogueSources,
-): Pick<CredentialFacts, 'secret' | 'cloud'> | null {
+): Pick<CredentialFacts, 'secret' | 'cloud'> | string {
   if (auth === null) return { secret };
   try {
     const cloud = readCloudKey(auth, secret.trim());
     return cloud === null ? { secret } : { secret, cloud };
   } catch (error) {
     sources.report?.(error);
-    return null;
+    return messageOf(error);
   }
 }
 
