@@ -85,7 +85,7 @@ function credentialRowOf(credential: ShownCredential, pooled: boolean, nowMs: nu
     state: stateOf(credential, nowMs),
     share: pooled ? shareOf(credential) : limitsOf(credential).join(' · ') || null,
     // That a variable is not set is said once, above the table.
-    why: (kind === 'variable' ? null : why) ?? errorOf(credential),
+    why: (why?.startsWith(`set ${variable} `) ? null : why) ?? errorOf(credential),
     initial: {
       weight: String(weight),
       priority: String(priority),
@@ -98,9 +98,11 @@ function credentialRowOf(credential: ShownCredential, pooled: boolean, nowMs: nu
 
 /** What calls have shown comes before what the latest test has. */
 function stateOf(
-  { usable, withdrawn, state, tested }: ShownCredential,
+  { usable, withdrawn, state, tested, variable, why }: ShownCredential,
   nowMs: number,
 ): CredentialRow['state'] {
+  if (!usable && variable !== null && why?.startsWith(`${variable} `))
+    return { tone: 'bad', text: 'Cannot be read', note: null };
   if (!usable) return { tone: 'outline', text: 'Missing', note: null };
   if (withdrawn) return { tone: 'outline', text: 'Withdrawn', note: null };
   if (state === 'refused') return { tone: 'bad', text: 'Refused', note: null };

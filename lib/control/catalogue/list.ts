@@ -1,6 +1,7 @@
 import { priceText } from '#lib/control/catalogue/difference';
 import { listPrice, type PriceBand } from '#lib/control/catalogue/price-table';
 import type { Ability } from '#lib/core/facts/abilities';
+import { defaultCredential } from '#lib/core/facts/credential';
 import { isRetired, retirementDay } from '#lib/core/facts/retired';
 import type { Catalogue, ModelFacts, OfferFacts, PriceVersion } from '#lib/core/facts/snapshot';
 import { formatUsd } from '#lib/core/money';
@@ -132,6 +133,8 @@ export function whyUnavailable(offer: OfferFacts): string | null {
   if (price === null) return 'it has no price: add one to the catalogue file';
   if (poolOf(offer).length === 0) {
     if (provider.credentials.length > 0) return 'no credential of the provider may serve this model';
+    const fault = provider.credentialFaults?.get(defaultCredential);
+    if (fault !== undefined) return `${provider.credentialEnv ?? 'its credential'} cannot be used: ${fault}`;
     return provider.credentialEnv === null
       ? 'the provider has no usable credential: add one to the catalogue file'
       : `set ${provider.credentialEnv}`;

@@ -56,7 +56,12 @@ const wanted: Readonly<Record<Auth['kind'], string>> = {
 export function readCloudKey({ kind }: Auth, secret: string): CloudKey | null {
   if (secret === machine) return { kind, key: null };
   if (!secret.startsWith('{')) return null;
-  const read = keyOf(kind, parsed(secret));
+  const json = parsed(secret);
+  if (json === null)
+    throw new RangeError(
+      `a credential of the kind ${kind} begins like JSON, but is not valid JSON: in a file of variables, write it in one line and in single quotes`,
+    );
+  const read = keyOf(kind, json);
   if (read !== null) return read;
   throw new RangeError(`a credential of the kind ${kind} is ${wanted[kind]}, "${machine}" or an API key`);
 }

@@ -124,6 +124,8 @@ export interface ProviderFacts {
   readonly withdrawn: readonly CredentialFacts[];
   /** The variable that would hold the default one, for messages; null when the catalogue gave a value or none. */
   readonly credentialEnv: string | null;
+  /** By name, why a credential that is there cannot be used, without anything of it; absent: all can. */
+  readonly credentialFaults?: ReadonlyMap<string, string>;
   /** Of families whose address takes the credential in another header than the family's own. */
   readonly credentialHeaders: ReadonlyMap<FamilyId, CredentialHeaderName>;
   /** How credentials of its cloud become what is sent; absent: each is sent as it is. */

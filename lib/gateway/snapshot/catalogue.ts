@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Pool, QueryResultRow } from 'pg';
+import { messageOf } from '#lib/core/errors';
 import { type Abilities, lackedBy } from '#lib/core/facts/abilities';
 import { readCloudKey } from '#lib/core/facts/cloud-key';
 import {
@@ -266,25 +267,27 @@ function credentialsOf(
   pool: readonly CredentialRow[],
   auth: Auth | null | undefined,
   sources: CatalogueSources,
-): Pick<ProviderFacts, 'credentials' | 'withdrawn' | 'credentialEnv'> {
+): Pick<ProviderFacts, 'credentials' | 'withdrawn' | 'credentialEnv' | 'credentialFaults'> {
   const { id, credential: stored } = provider;
   const own = pool.find(({ name }) => name === defaultCredential) ?? { ...plainCredential, provider_id: id };
   const others = pool.filter(({ name }) => name !== defaultCredential);
   const credentials: CredentialFacts[] = [];
   const withdrawn: CredentialFacts[] = [];
+  const faults = new Map<string, string>();
   let credentialEnv: string | null = null;
   for (const row of [{ ...own, secret: stored }, ...others]) {
     const { secret, env } = secretOf(row, sources);
     if (row.name === defaultCredential) credentialEnv = env;
     const made = secret === null || auth === undefined ? null : usable(secret, auth, sources);
-    if (made === null) continue;
     const { name, weight, priority } = row;
+    if (typeof made === 'string') faults.set(name, made);
+    if (made === null || typeof made === 'string') continue;
     const models = row.models.length > 0 ? new Set(row.models) : null;
     const limits = limitsOf(row);
     const credential = { name, ...made, weight, priority, models, ...(limits && { limits }) };
     (row.withdrawn_at === null ? credentials : withdrawn).push(credential);
   }
-  return { credentials, withdrawn, credentialEnv };
+  return { credentials, withdrawn, credentialEnv, ...(faults.size > 0 && { credentialFaults: faults }) };
 }
 
 function limitsOf({ provider_id, name, rpm, tpm }: CredentialRow): CredentialLimits | null {
@@ -302,19 +305,19 @@ function limitSubject(name: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** A secret with what its cloud makes of it; null: it is not what its provider takes. */
+/** A secret with what its cloud makes of it; or why it is not what its provider takes, without anything of it. */
 function usable(
   secret: string,
   auth: Auth | null,
   sources: CatalogueSources,
-): Pick<CredentialFacts, 'secret' | 'cloud'> | null {
+): Pick<CredentialFacts, 'secret' | 'cloud'> | string {
   if (auth === null) return { secret };
   try {
     const cloud = readCloudKey(auth, secret.trim());
     return cloud === null ? { secret } : { secret, cloud };
   } catch (error) {
     sources.report?.(error);
-    return null;
+    return messageOf(error);
   }
 }
 

@@ -42,7 +42,6 @@ models:
   await expect(prices).toContainText('2 in, 8 out → 3 in, 8 out');
   await expect(fresh).toContainText('1 in, 2 out');
 
-  await shots(page, 'a');
   // Someone else reads a newer table meanwhile.
   await prices.getByLabel(`${own}/a at ${own}`).check();
   await read(4);
@@ -71,15 +70,3 @@ models:
   await expect(tables.getByLabel('Check every day')).toBeChecked();
   await tables.getByLabel('Check every day').uncheck();
 });
-
-async function shots(page: import('playwright/test').Page, name: string) {
-  const was = page.viewportSize();
-  for (const scheme of ['light', 'dark'] as const)
-    for (const width of [1440, 390]) {
-      await page.emulateMedia({ colorScheme: scheme });
-      await page.setViewportSize({ width, height: 900 });
-      await page.screenshot({ path: `/tmp/shots-cat/${name}-${scheme}-${width}.png`, fullPage: true });
-    }
-  await page.emulateMedia({ colorScheme: 'light' });
-  if (was) await page.setViewportSize(was);
-}

@@ -16,7 +16,7 @@ const terms = { keyMaximum: null, strict: false, previousTokens: 0 };
 function targetOf(price: Parameters<typeof readFilePrice>[0], output: readonly string[]): Target {
   const model = { contextTokens: 0, maxOutputTokens: 0, output };
   // Only the parts that an estimate reads are made.
-  return { model, price: { price: readFilePrice(price) } } as unknown as Target;
+  return { model, price: { price: readFilePrice(price) }, pool: [] } as unknown as Target;
 }
 
 function spoken(body: object): Ask {

@@ -33,7 +33,13 @@ describe('a credential of a cloud (contract: families/cloud-credentials)', () =>
       expect(() => readCloudKey(auth, JSON.stringify(json))).toThrow(/is .*JSON.*or an API key/);
       expect(() => readCloudKey(auth, JSON.stringify(json))).not.toThrow(secret);
     }
-    expect(() => readCloudKey(aws, '{broken')).toThrow(RangeError);
+  });
+
+  it('is refused with what to do if it begins like JSON and is cut off or has lost its quotes', () => {
+    for (const auth of [aws, entra, google]) {
+      expect(() => readCloudKey(auth, '{type: service_account')).toThrow(/not valid JSON: .* single quotes/);
+      expect(() => readCloudKey(auth, '{type: service_account')).not.toThrow('service_account,');
+    }
   });
 
   it('is made of the parts of a form', () => {

@@ -186,7 +186,7 @@ function credentialsOf(row: Row, facts: ProviderFacts | undefined, known: Known)
     const test = known.tests.find((one) => one.provider === row.id && one.name === name);
     return {
       name,
-      ...placeOf(secret, usable.has(name)),
+      ...placeOf(secret, usable.has(name), facts?.credentialFaults?.get(name)),
       weight,
       priority,
       rpm,
@@ -289,18 +289,22 @@ function whyNot(address: Address | undefined): string | null {
 function placeOf(
   stored: unknown,
   usable: boolean,
+  fault: string | undefined,
 ): Pick<ShownCredential, 'kind' | 'variable' | 'usable' | 'why'> {
   const none = { kind: 'none' as const, variable: null, usable: false };
   if (stored === null) return { ...none, why: 'set its credential' };
   const read = storedCredentialShape.safeParse(stored).data;
   if (read === undefined) return { ...none, why: 'the stored credential cannot be read; set it again' };
   if ('env' in read) {
-    const why = usable ? null : `set ${read.env} in the environment of the gateway, or set a credential here`;
+    const unset = `set ${read.env} in the environment of the gateway, or set a credential here`;
+    const why = usable ? null : fault === undefined ? unset : `${read.env} cannot be used: ${fault}`;
     return { kind: 'variable', variable: read.env, usable, why };
   }
   if ('none' in read) return { kind: 'not needed', variable: null, usable, why: null };
   const why = usable
     ? null
-    : 'it cannot be opened with ENCRYPTION_KEY; set the key that sealed it, or set the credential again';
+    : fault !== undefined
+      ? `it cannot be used: ${fault}`
+      : 'it cannot be opened with ENCRYPTION_KEY; set the key that sealed it, or set the credential again';
   return { kind: 'sealed', variable: null, usable, why };
 }

@@ -200,7 +200,9 @@ export class Recorder {
     if (!target.credential.own) return outcome.holdNano;
     const one = { ...target, pool: [target.credential] };
     const { holdNano } = estimate(ask, [one], holdTermsOf(this.#call));
-    return Math.min(holdNano, outcome.holdNano);
+    // Math.min takes no bigint.
+    if (holdNano > outcome.holdNano) return outcome.holdNano;
+    return holdNano;
   }
 
   /** What a stored answer shows was made by the call that made its resource. */

@@ -1,6 +1,6 @@
 import { type Refusal, refusal } from '#lib/core/errors';
 import { abilityWords } from '#lib/core/facts/abilities';
-import { isOwnKeyName, type Keeper, type OwnKey } from '#lib/core/facts/credential';
+import { defaultCredential, isOwnKeyName, type Keeper, type OwnKey } from '#lib/core/facts/credential';
 import { isRetired, retirementDay } from '#lib/core/facts/retired';
 import type { Catalogue, ModelFacts, OfferFacts } from '#lib/core/facts/snapshot';
 import { type FamilyId, familyIds } from '#lib/core/families/ids';
@@ -142,7 +142,7 @@ function overPrice(offer: OfferFacts, { rules, inputTokens, tier }: OfferNeeds):
 /** The code in words, for messages and `route explain`. */
 export function describeOffer(why: WhyOffer, offer: OfferFacts, wanted: OfferNeeds): string {
   const { family, rules, inputTokens, tier, translates } = wanted;
-  const { credentials, credentialEnv, families } = offer.provider;
+  const { credentials, credentialEnv, credentialFaults, families } = offer.provider;
   const address = families.get(spokenFamily(offer, family) ?? family);
   const rates = offer.price && ratesAt(offer.price.price, inputTokens, tier);
   switch (why) {
@@ -158,6 +158,8 @@ export function describeOffer(why: WhyOffer, offer: OfferFacts, wanted: OfferNee
       return 'has no price';
     case 'credential':
       if (credentials.length > 0) return 'has no credential that may serve this model';
+      if (credentialFaults?.has(defaultCredential))
+        return `has no usable credential${credentialEnv ? ` (${credentialEnv} has another form than its cloud takes)` : ''}`;
       return `has no credential${credentialEnv ? ` (${credentialEnv} is not set)` : ''}`;
     case 'own_key':
       return wanted.pinned

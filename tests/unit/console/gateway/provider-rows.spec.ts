@@ -73,6 +73,17 @@ describe('the row of a provider', () => {
     });
   });
 
+  it('tells a variable that is not set from one that cannot be used', () => {
+    const variable = { kind: 'variable', variable: 'A_KEY', usable: false } as const;
+    const unset = 'set A_KEY in the environment of the gateway, or set a credential here';
+    expect(rowOf({ ...variable, why: unset })).toMatchObject({ state: { text: 'Missing' }, why: null });
+    const broken = 'A_KEY cannot be used: it is not valid JSON';
+    expect(rowOf({ ...variable, why: broken })).toMatchObject({
+      state: { tone: 'bad', text: 'Cannot be read' },
+      why: broken,
+    });
+  });
+
   it('says whether its credential works, by calls or by its latest test', () => {
     const stateOf = (part: Partial<ShownCredential>) => rowOf({ state: 'untried', ...part })?.state;
     const at = '2026-11-25T11:58:00Z';
