@@ -37,8 +37,12 @@ function asksForSocket({ arrival }: Call, { code }: Refusal): boolean {
 
 /** 426 instead of 405: clients that prefer WebSockets then fall back to HTTP at once, while 405 makes them retry. */
 function noSocket({ allow }: Refusal): Refusal {
-  return refusal('method_not_allowed', 'This WebSocket handshake is not accepted; send the request by HTTP POST.', {
-    status: 426,
-    ...(allow === undefined ? {} : { allow }),
-  });
+  return refusal(
+    'method_not_allowed',
+    'This WebSocket handshake is not accepted; send the request by HTTP POST.',
+    {
+      status: 426,
+      ...(allow === undefined ? {} : { allow }),
+    },
+  );
 }
