@@ -6,7 +6,9 @@ import { type OwnStack, startStack } from '#tests/support/stack';
 
 let stack: OwnStack;
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startStack({ console: true });
+  // Once it serves a page, Next must not end the sockets of the gateway.
+  await fetch(`${stack.url}/sign-in`);
 });
 afterAll(() => stack.close());
 

@@ -1,11 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { type IncomingMessage, Server, type ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import { type ConsoleHost, consoleEnvOf, setConsoleHost } from '#lib/console/host';
 import { trustForwarded } from '#lib/platform/client-address';
 import { type Env, exportForNextAuth, giveNextSettings, keepNextFromEnvFiles } from '#lib/platform/env/env';
 import { ownVersion } from '#lib/platform/own-version';
+import { isForGateway } from '#lib/programs/process/dispatch';
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
@@ -49,7 +50,10 @@ export async function openConsole(
   if (!dev) giveNextSettings(settingsOfBuild());
   // Loaded late and after the gateway's own modules: Next changes globals such as Date.now.
   const { default: next } = await import('next');
-  const app = next({ dev, dir: root, hostname: env.host, port: env.port });
+  // With the first request that it serves, Next listens to the upgrades of this server. Of the one that it is behind, it
+  // would end every WebSocket whose path has a route.
+  const httpServer = new Server();
+  const app = next({ dev, dir: root, hostname: env.host, port: env.port, httpServer });
   await app.prepare();
   const handle = app.getRequestHandler();
   return {
@@ -58,7 +62,11 @@ export async function openConsole(
       void handle(request, response);
     },
     attach: (server) => {
-      if (dev) server.on('upgrade', app.getUpgradeHandler());
+      if (!dev) return;
+      const upgrade = app.getUpgradeHandler();
+      server.on('upgrade', (request, socket, head) => {
+        if (!isForGateway(request)) void upgrade(request, socket, head);
+      });
     },
     close: async () => {
       setConsoleHost(null);
