@@ -1,3 +1,4 @@
+import { goodScore } from '#lib/control/operations/call/feedback';
 import type { Fields } from '#lib/control/operations/field/field';
 import { operations } from '#lib/control/operations/operations';
 import { exactMoney, showCount } from '#lib/core/show-money';
@@ -93,6 +94,10 @@ const sentences: Readonly<Record<string, Sentence>> = {
   'content.show': () => 'read what a call was asked and answered',
   'content.delete': ({ is }) =>
     `deleted the content of ${is.of === 'call' ? 'a call' : `all calls of this ${text(is.of)}`}`,
+  'feedback.set': ({ is }) =>
+    typeof is.score === 'number'
+      ? `rated the answer of a call as ${is.score >= goodScore ? 'good' : 'bad'}`
+      : 'wrote feedback on a call',
   'webhook.create': (row) => `added the webhook ${named(row)}`,
   'webhook.set': (row) => `switched the webhook ${named(row)} ${row.is.enabled === true ? 'on' : 'off'}`,
   'webhook.delete': (row) => `deleted the webhook ${named(row)}`,

@@ -32,6 +32,8 @@ const nouns: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   route: declared,
   credit: declared,
   call: declared,
+  content: declared,
+  feedback: declared,
   usage: declared,
   view: declared,
   ledger: declared,

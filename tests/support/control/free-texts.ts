@@ -10,7 +10,7 @@ export const freeTexts = [
   ...['user.create.name', 'user.rename.name', 'user.enter.name', 'user.sign-up.name'],
   'invitation.join.name',
   ...['session.start.userAgent', 'webhook.create.url', 'credit.add.reason', 'credit.promo.reason'],
-  ...['view.create.name', 'view.rename.name'],
+  ...['view.create.name', 'view.rename.name', 'feedback.set.label', 'feedback.set.text'],
   ...['incident.create.title', 'incident.create.text', 'incident.update.text', 'incident.resolve.text'],
 ] as const;
 

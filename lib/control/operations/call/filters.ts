@@ -1,3 +1,4 @@
+import { feedbackFilters } from '#lib/control/operations/call/feedback';
 import { figureFilters, more } from '#lib/control/operations/call/figure-filters';
 import { noneCounted, usageFilters } from '#lib/control/operations/call/usage-filters';
 import { choice, id, isUuid, pattern, time, toggle, words } from '#lib/control/operations/field/kinds';
@@ -131,6 +132,7 @@ export const callFilters = {
     }),
     sql: triedAs,
   }),
+  ...feedbackFilters,
   ...usageFilters,
 };
 

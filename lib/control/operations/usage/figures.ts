@@ -53,6 +53,8 @@ export const usageFigures = z.object({
   latencyMs: quantiles.describe('For calls that were neither refused nor interrupted.'),
   firstByteMs: quantiles.describe('Time to the first byte of the answer.'),
   cost: dollars,
+  rated: count('Calls whose feedback has a score, as far back as the log goes.'),
+  good: count('Those of them that were good.'),
 });
 export type UsageFigures = z.output<typeof usageFigures>;
 
@@ -89,6 +91,8 @@ export function figuresOf(sums: Sums): UsageFigures {
     latencyMs: quantilesOf(latency),
     firstByteMs: quantilesOf(firstByte),
     cost: formatUsd(costNano),
+    rated: sums.rated,
+    good: sums.good,
   };
 }
 
