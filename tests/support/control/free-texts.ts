@@ -37,6 +37,11 @@ export const closedTexts = [
   ],
   ...['policy.set.model', 'policy.publish.model', 'policy.save.model', 'policy.rollback.model'],
   ...['policy.discard.model', 'session.start.method', 'webhook.redeliver.delivery'],
+  // Filters of the log: the audit log keeps them as JSON.
+  ...['after', 'clientRequestId', 'countedModel', 'errorCode', 'feedbackLabel', 'id', 'member', 'model'].map(
+    (filter) => `content.export.${filter}`,
+  ),
+  ...['content.export.provider', 'content.export.status', 'content.export.upstreamRequestId'],
   // Parameters of a page, encoded.
   'view.create.query',
   'incident.create.affects',

@@ -13,6 +13,7 @@ const written: Readonly<Record<string, string>> = {
   readFirstRun: 'an operation',
   applyShippedAction: 'an operation',
   showContentAction: 'an operation',
+  compareCallsAction: 'an operation',
   changeKeysAction: 'other actions of its file',
   startConnectingAction: 'the session',
   rememberZoneAction: 'sets a cookie of this browser alone',

@@ -142,6 +142,12 @@ export const foreignId = filter({
   sql: (id) => `c.client_request_id = ${id} OR (${triedAs(id)})`,
 });
 
+/** Calls of which something was kept. */
+export const hasContent = filter({
+  field: toggle({ label: 'Content', help: 'Whether what it was asked and answered was kept.' }),
+  sql: (kept) => `EXISTS (SELECT FROM call_content k WHERE k.call_id = c.id) = ${kept}::boolean`,
+});
+
 /** Whether an attempt has this id at its provider. */
 function triedAs(id: string): string {
   // Plain text is unescaped in the JSON: looking for it first avoids parsing most rows.
