@@ -193,6 +193,11 @@ export type Call = Prisma.CallModel
  */
 export type CallContent = Prisma.CallContentModel
 /**
+ * Model CallFeedback
+ * Whether the answer of a call was any good, as an app or a member said (docs/contract/call-log.md, Feedback).
+ */
+export type CallFeedback = Prisma.CallFeedbackModel
+/**
  * Model LedgerLine
  * Append-only, guarded by triggers. A line of `usage` is what the calls and jobs cost that were settled in its quarter
  * of an hour; it grows while that lasts. Any other has a kind and ref of its own, so that one cause posts once.

@@ -1,6 +1,7 @@
 import { Fragment, type ReactNode } from 'react';
 import { AnsweringModel } from '#components/logs/answering-model';
 import { describeStatus, StatusCode } from '#components/logs/call-status';
+import { type CallVerdict, Verdict } from '#components/logs/verdict';
 import { CopyButton } from '#components/ui/copy-button';
 import type { CallColumn } from '#lib/console/columns';
 
@@ -31,6 +32,7 @@ export interface CallRow {
   readonly keyId: string;
   readonly keyName: string;
   readonly clientRequestId: string | null;
+  readonly feedback: CallVerdict | null;
 }
 
 interface CallColumnLook {
@@ -133,6 +135,10 @@ export const columnLooks: Readonly<Record<CallColumn, CallColumnLook>> = {
         </span>
       </>
     ),
+  },
+  feedback: {
+    cellClass: 'max-w-48',
+    show: ({ feedback }) => (feedback ? <Verdict {...feedback} /> : nothing),
   },
   clientId: {
     show: ({ clientRequestId }) =>

@@ -1,9 +1,12 @@
 'use client';
 
+import Link from 'next/link';
+import { useRouter } from 'next/navigation';
 import { useState, useTransition } from 'react';
 import { SignInAgain } from '#components/account/sign-in-again';
 import { type FormAnswer, noAnswer } from '#components/form/answer';
-import { Button } from '#components/ui/button';
+import { leaveSeed, playgroundHref } from '#components/playground/seed';
+import { Button, buttonStyle } from '#components/ui/button';
 import { CopyButton } from '#components/ui/copy-button';
 import type { ContentPart, ContentRows, ContentTurn } from '#lib/console/content/rows';
 
@@ -15,25 +18,71 @@ interface CallContentProps {
 
 /** What a call was asked and answered; it is read only when someone asks for it, since each reading is recorded. */
 export function CallContent({ workspace, call, show }: CallContentProps) {
+  const router = useRouter();
   const [rows, setRows] = useState<ContentRows | null>(null);
   const [fault, setFault] = useState<{ message: string; signedOut: boolean } | null>(null);
   const [pending, startTransition] = useTransition();
 
-  function open() {
+  /** Reads the content once, shows it, and goes on with it. */
+  function open(then?: (read: ContentRows) => void) {
     startTransition(async () => {
-      const answer = await show(workspace, { id: call }).catch(() => null);
+      const answer = rows
+        ? { ok: true as const, value: rows }
+        : await show(workspace, { id: call }).catch(() => null);
       if (answer?.ok) setRows(answer.value);
       setFault(answer?.ok ? null : (answer ?? { message: noAnswer, signedOut: false }));
+      if (answer?.ok) then?.(answer.value);
     });
   }
 
-  if (rows) return <Conversation rows={rows} />;
+  function tryAgain({ playground }: ContentRows) {
+    if ('reason' in playground) {
+      setFault({ message: playground.reason, signedOut: false });
+      return;
+    }
+    leaveSeed(playground.seed);
+    router.push(playgroundHref(workspace, playground.seed));
+  }
+
+  const actions = (
+    <>
+      <Button size="small" disabled={pending} onClick={() => open(tryAgain)}>
+        Open in playground
+      </Button>
+      <Link href={`/${workspace}/logs/compare?one=${call}`} className={buttonStyle({ size: 'small' })}>
+        Compare
+      </Link>
+    </>
+  );
+  if (rows)
+    return (
+      <div className="grid min-w-0">
+        <div className="flex flex-wrap items-center gap-2 px-4 pt-3">
+          {rows.curl === null ? null : (
+            <CopyButton value={rows.curl} what="request as curl" text="Copy as curl" tone="plain" />
+          )}
+          {actions}
+        </div>
+        {rows.curl === null ? null : (
+          <p className="px-4 pt-2 text-muted text-xs leading-5">
+            The command reads the key from MODEL_GATEWAY_KEY. Data that was not kept is missing in it.
+          </p>
+        )}
+        {fault ? (
+          <p role="alert" className="px-4 pt-2 text-muted leading-5">
+            {fault.message}
+          </p>
+        ) : null}
+        <Conversation rows={rows} />
+      </div>
+    );
   return (
     <div className="grid justify-items-start gap-2 px-4 py-3">
       <div className="flex flex-wrap items-center gap-3">
-        <Button onClick={open} disabled={pending}>
+        <Button onClick={() => open()} disabled={pending}>
           {pending ? 'Reading…' : 'Show request and answer'}
         </Button>
+        {actions}
         <p className="text-muted text-xs">The audit log records that you read it.</p>
       </div>
       {fault ? (

@@ -16,6 +16,8 @@ import { useCommandKey } from '#components/ui/use-command-key';
 import type { Attachment, Settings } from '#lib/console/playground/draft';
 
 interface ComposerProps {
+  /** What it starts with. */
+  first: string;
   settings: Settings;
   makes: ReadonlySet<Making>;
   /** What to write. */
@@ -38,7 +40,7 @@ interface ComposerProps {
 export function Composer(props: ComposerProps) {
   const { settings, makes, hint, needsFile, accepted, running, locked, prices } = props;
   const { onSettings, onAsk, onStop } = props;
-  const [text, setText, box] = useTyped<HTMLTextAreaElement>('');
+  const [text, setText, box] = useTyped<HTMLTextAreaElement>(props.first);
   const [files, setFiles] = useState<readonly Attachment[]>([]);
   const [fault, setFault] = useState<string | null>(null);
   const [shown, show] = useState(false);

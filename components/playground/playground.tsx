@@ -2,18 +2,23 @@
 
 import { Columns2 } from 'lucide-react';
 import { useQueryState } from 'nuqs';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { PageHead } from '#components/page-head';
 import { Composer } from '#components/playground/composer';
 import { PaneView } from '#components/playground/pane-view';
+import { takeSeed } from '#components/playground/seed';
 import type { Making } from '#components/playground/settings-fields';
 import { type OpenPlayground, useKey } from '#components/playground/use-key';
 import { usePane } from '#components/playground/use-pane';
 import { Button } from '#components/ui/button';
+import type { PlaygroundSeed } from '#lib/console/content/seed';
 import type { PlaygroundModel } from '#lib/console/playground/choices';
 import type { Example } from '#lib/console/playground/code';
 import { firstSettings, type PlaygroundFamily } from '#lib/console/playground/draft';
 import { acceptedFiles, comparing, makesVideos, talks } from '#lib/console/playground/request';
+import { showCount } from '#lib/core/show-money';
+
+const none: PlaygroundSeed['turns'] = [];
 
 interface PlaygroundProps {
   /** Slug. */
@@ -32,12 +37,19 @@ interface PlaygroundProps {
 export function Playground(props: PlaygroundProps) {
   const { workspace, models, familyNames, examples, locked, open, children } = props;
   const [settings, setSettings] = useState(firstSettings);
+  const [seed, setSeed] = useState<PlaygroundSeed | null>(null);
+  useEffect(() => {
+    const left = takeSeed();
+    if (left === null) return;
+    setSeed(left);
+    setSettings({ ...firstSettings, ...left.settings });
+  }, []);
   const getKey = useKey(workspace, open);
   const first = useChoice('', models, usualModel(models));
   // No second model is preselected, because it costs money too.
   const second = useChoice('2', models, null);
   const beside = second.asked === null ? null : second;
-  const common = { workspace, settings, getKey };
+  const common = { workspace, settings, getKey, earlier: seed?.turns ?? none };
   const pane = usePane({ ...common, model: first.model, family: first.family });
   const otherPane = usePane({ ...common, model: beside?.model ?? null, family: second.family });
   const chosen = [first, ...(beside ? [beside] : [])].flatMap(({ model, family }) =>
@@ -88,7 +100,17 @@ export function Playground(props: PlaygroundProps) {
           />
         ) : null}
       </div>
+      {seed && seed.turns.length > 0 ? (
+        <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-muted text-xs leading-5">
+          The {showCount(seed.turns.length)} earlier messages of the call are sent before your question.
+          <Button size="small" tone="quiet" onClick={() => setSeed({ ...seed, turns: none })}>
+            Leave them out
+          </Button>
+        </p>
+      ) : null}
       <Composer
+        key={seed === null ? 'empty' : 'seeded'}
+        first={seed?.text ?? ''}
         settings={settings}
         makes={new Set(chosen.map(makingOf))}
         hint={hints[first.family] ?? 'Ask something…'}

@@ -3,6 +3,7 @@
 import { useEffect, useRef, useState } from 'react';
 import type { Run } from '#components/playground/run';
 import { type GetKey, type Hearer, KeyRefused, runCall } from '#components/playground/run-call';
+import type { PlaygroundSeed } from '#lib/console/content/seed';
 import { addPieces, emptyAnswer, finishedPictures } from '#lib/console/playground/answers/read';
 import type { PlaygroundModel } from '#lib/console/playground/choices';
 import type { Attachment, PlaygroundFamily, Settings, Turn } from '#lib/console/playground/draft';
@@ -30,10 +31,12 @@ interface PaneOptions {
   readonly family: PlaygroundFamily;
   readonly settings: Settings;
   readonly getKey: GetKey;
+  /** A conversation that came before, which is sent with every question. */
+  readonly earlier: PlaygroundSeed['turns'];
 }
 
 /** The conversation with one model. */
-export function usePane({ workspace, model, family, settings, getKey }: PaneOptions): Pane {
+export function usePane({ workspace, model, family, settings, getKey, earlier }: PaneOptions): Pane {
   const [runs, setRuns] = useState<readonly Run[]>([]);
   const abort = useRef<AbortController | null>(null);
   /** Object URLs, which keep their files in memory until they are revoked. */
@@ -58,7 +61,11 @@ export function usePane({ workspace, model, family, settings, getKey }: PaneOpti
 
   function begin(question: Question, before: readonly Run[]) {
     if (!model) return;
-    const turns: Turn[] = [...turnsOf(before, family), { role: 'user', ...question }];
+    const turns: Turn[] = [
+      ...(talks(family) ? earlier.map(turnOf) : []),
+      ...turnsOf(before, family),
+      { role: 'user', ...question },
+    ];
     const request = requestOf(family, { model: model.id, output: model.output, turns, settings });
     const id = crypto.randomUUID();
     const run: Run = {
@@ -141,6 +148,10 @@ function endOf(error: unknown, signal: AbortSignal, shown: boolean): Partial<Run
     state: 'broken',
     ...(shown ? {} : { refusal: { status: null, code: null, message, signedOut: false } }),
   };
+}
+
+function turnOf({ role, text }: PlaygroundSeed['turns'][number]): Turn {
+  return role === 'user' ? { role, text, files: [] } : { role, text };
 }
 
 /** The history sent with the next question; only conversations have one. */

@@ -31,6 +31,11 @@ function countColumn(figure: GroupColumn['figure']): GroupColumn {
   return { figure, show: showCount, sum: (chart) => sumOf(chart, figure) };
 }
 
+/** The share of good answers among those with a score; null: there are none. */
+function shareOf(rated: { readonly rated: number; readonly good: number } | null): number | null {
+  return rated && rated.rated > 0 ? rated.good / rated.rated : null;
+}
+
 /** The columns of a group after its name and its figure. */
 const looks: Readonly<Record<ColumnOf<'usage'>, GroupColumn>> = {
   share: {
@@ -47,6 +52,20 @@ const looks: Readonly<Record<ColumnOf<'usage'>, GroupColumn>> = {
     show: (figure) => showMoney(String(figure)),
     exact: ({ cost }) => (cost === null ? '' : `$${cost}`),
     sum: ({ allCost }) => Number(allCost),
+  },
+  good: {
+    figure: ({ more }) => shareOf(more),
+    show: (figure) => `${Math.round(figure * 1000) / 10}%`,
+    exact: ({ more }) =>
+      more && more.rated > 0 ? `${showCount(more.good)} of ${showCount(more.rated)} with feedback` : '',
+    sum: ({ groups }) => {
+      const sum = { rated: 0, good: 0 };
+      for (const { more } of groups) {
+        sum.rated += more?.rated ?? 0;
+        sum.good += more?.good ?? 0;
+      }
+      return shareOf(sum);
+    },
   },
 };
 

@@ -432,6 +432,7 @@ export const ModelName = {
   PolicyDraft: 'PolicyDraft',
   Call: 'Call',
   CallContent: 'CallContent',
+  CallFeedback: 'CallFeedback',
   LedgerLine: 'LedgerLine',
   Promo: 'Promo',
   PromoMark: 'PromoMark',
@@ -488,7 +489,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "session" | "accountToken" | "operatorLink" | "secretPrint" | "linkedAccount" | "mail" | "workspace" | "formerSlug" | "member" | "savedView" | "alert" | "webhook" | "webhookDelivery" | "invitation" | "invitationLink" | "apiKey" | "managementKey" | "storedAnswer" | "provider" | "credential" | "ownKey" | "credentialTest" | "model" | "offer" | "priceVersion" | "policy" | "policyDraft" | "call" | "callContent" | "ledgerLine" | "promo" | "promoMark" | "ledgerDay" | "ledgerCheck" | "openQuarter" | "closedSpend" | "journalPosition" | "settledApart" | "journalSince" | "owner" | "lease" | "hold" | "openCall" | "change" | "changeHead" | "seenTime" | "audit" | "spendMinute" | "usageQuarter" | "usageQuarterCounted" | "usageDay" | "usageSpan" | "resource" | "job" | "adjustment" | "topUp" | "payer" | "fleetDuty" | "priceTable" | "dismissedProposal" | "statusDay" | "incident" | "incidentUpdate" | "announcement" | "lostUsage" | "autoTopUp" | "stripeEvent" | "limitGrant" | "limitSlot" | "limitTurn"
+    modelProps: "user" | "session" | "accountToken" | "operatorLink" | "secretPrint" | "linkedAccount" | "mail" | "workspace" | "formerSlug" | "member" | "savedView" | "alert" | "webhook" | "webhookDelivery" | "invitation" | "invitationLink" | "apiKey" | "managementKey" | "storedAnswer" | "provider" | "credential" | "ownKey" | "credentialTest" | "model" | "offer" | "priceVersion" | "policy" | "policyDraft" | "call" | "callContent" | "callFeedback" | "ledgerLine" | "promo" | "promoMark" | "ledgerDay" | "ledgerCheck" | "openQuarter" | "closedSpend" | "journalPosition" | "settledApart" | "journalSince" | "owner" | "lease" | "hold" | "openCall" | "change" | "changeHead" | "seenTime" | "audit" | "spendMinute" | "usageQuarter" | "usageQuarterCounted" | "usageDay" | "usageSpan" | "resource" | "job" | "adjustment" | "topUp" | "payer" | "fleetDuty" | "priceTable" | "dismissedProposal" | "statusDay" | "incident" | "incidentUpdate" | "announcement" | "lostUsage" | "autoTopUp" | "stripeEvent" | "limitGrant" | "limitSlot" | "limitTurn"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2709,6 +2710,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.CallContentCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.CallContentCountAggregateOutputType> | number
+        }
+      }
+    }
+    CallFeedback: {
+      payload: Prisma.$CallFeedbackPayload<ExtArgs>
+      fields: Prisma.CallFeedbackFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CallFeedbackFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallFeedbackPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CallFeedbackFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallFeedbackPayload>
+        }
+        findFirst: {
+          args: Prisma.CallFeedbackFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallFeedbackPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CallFeedbackFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallFeedbackPayload>
+        }
+        findMany: {
+          args: Prisma.CallFeedbackFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallFeedbackPayload>[]
+        }
+        create: {
+          args: Prisma.CallFeedbackCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallFeedbackPayload>
+        }
+        createMany: {
+          args: Prisma.CallFeedbackCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CallFeedbackCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallFeedbackPayload>[]
+        }
+        delete: {
+          args: Prisma.CallFeedbackDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallFeedbackPayload>
+        }
+        update: {
+          args: Prisma.CallFeedbackUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallFeedbackPayload>
+        }
+        deleteMany: {
+          args: Prisma.CallFeedbackDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CallFeedbackUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CallFeedbackUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallFeedbackPayload>[]
+        }
+        upsert: {
+          args: Prisma.CallFeedbackUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallFeedbackPayload>
+        }
+        aggregate: {
+          args: Prisma.CallFeedbackAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCallFeedback>
+        }
+        groupBy: {
+          args: Prisma.CallFeedbackGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CallFeedbackGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CallFeedbackCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CallFeedbackCountAggregateOutputType> | number
         }
       }
     }
@@ -6259,6 +6334,23 @@ export const CallContentScalarFieldEnum = {
 export type CallContentScalarFieldEnum = (typeof CallContentScalarFieldEnum)[keyof typeof CallContentScalarFieldEnum]
 
 
+export const CallFeedbackScalarFieldEnum = {
+  callId: 'callId',
+  workspaceId: 'workspaceId',
+  keyId: 'keyId',
+  at: 'at',
+  model: 'model',
+  provider: 'provider',
+  score: 'score',
+  label: 'label',
+  text: 'text',
+  givenBy: 'givenBy',
+  givenAt: 'givenAt'
+} as const
+
+export type CallFeedbackScalarFieldEnum = (typeof CallFeedbackScalarFieldEnum)[keyof typeof CallFeedbackScalarFieldEnum]
+
+
 export const LedgerLineScalarFieldEnum = {
   id: 'id',
   workspaceId: 'workspaceId',
@@ -7237,6 +7329,7 @@ export type GlobalOmitConfig = {
   policyDraft?: Prisma.PolicyDraftOmit
   call?: Prisma.CallOmit
   callContent?: Prisma.CallContentOmit
+  callFeedback?: Prisma.CallFeedbackOmit
   ledgerLine?: Prisma.LedgerLineOmit
   promo?: Prisma.PromoOmit
   promoMark?: Prisma.PromoMarkOmit

@@ -81,6 +81,7 @@ export const ModelName = {
   PolicyDraft: 'PolicyDraft',
   Call: 'Call',
   CallContent: 'CallContent',
+  CallFeedback: 'CallFeedback',
   LedgerLine: 'LedgerLine',
   Promo: 'Promo',
   PromoMark: 'PromoMark',
@@ -612,6 +613,23 @@ export const CallContentScalarFieldEnum = {
 } as const
 
 export type CallContentScalarFieldEnum = (typeof CallContentScalarFieldEnum)[keyof typeof CallContentScalarFieldEnum]
+
+
+export const CallFeedbackScalarFieldEnum = {
+  callId: 'callId',
+  workspaceId: 'workspaceId',
+  keyId: 'keyId',
+  at: 'at',
+  model: 'model',
+  provider: 'provider',
+  score: 'score',
+  label: 'label',
+  text: 'text',
+  givenBy: 'givenBy',
+  givenAt: 'givenAt'
+} as const
+
+export type CallFeedbackScalarFieldEnum = (typeof CallFeedbackScalarFieldEnum)[keyof typeof CallFeedbackScalarFieldEnum]
 
 
 export const LedgerLineScalarFieldEnum = {

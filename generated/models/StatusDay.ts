@@ -423,14 +423,6 @@ export type StatusDaySumOrderByAggregateInput = {
   ownP95?: Prisma.SortOrder | runtime.Types.Skip
 }
 
-export type NullableFloatFieldUpdateOperationsInput = {
-  set?: number | null | runtime.Types.Skip
-  increment?: number | runtime.Types.Skip
-  decrement?: number | runtime.Types.Skip
-  multiply?: number | runtime.Types.Skip
-  divide?: number | runtime.Types.Skip
-}
-
 
 
 export type StatusDaySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{

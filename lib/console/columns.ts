@@ -31,8 +31,9 @@ export const columnSets = {
       latency: 'Latency',
       key: 'Key and request id',
       clientId: 'Client request id',
+      feedback: 'Feedback',
     },
-    ['operation', 'speed', 'clientId'],
+    ['operation', 'speed', 'clientId', 'feedback'],
   ),
   keys: columnSet(
     'Name',
@@ -72,8 +73,9 @@ export const columnSets = {
       inputTokens: 'Input tokens',
       outputTokens: 'Output tokens',
       cost: 'Cost',
+      good: 'Good answers',
     },
-    ['errors', 'inputTokens', 'outputTokens'],
+    ['errors', 'inputTokens', 'outputTokens', 'good'],
   ),
   members: columnSet('Member', { role: 'Role', spend: 'Spend this month', since: 'Since', id: 'User id' }, [
     'id',

@@ -12,6 +12,7 @@ export type Permission =
   | 'policies:write'
   | 'logs:read'
   | 'content:read'
+  | 'feedback:write'
   | 'views:write'
   | 'billing:read'
   | 'billing:write'
@@ -26,8 +27,11 @@ export type Permission =
 export const roles = ['owner', 'admin', 'developer', 'billing', 'viewer'] as const;
 export type Role = (typeof roles)[number];
 
-/** The people who run the gateway: everything, in every workspace (contract: control-plane/roles). */
-export type ActingRole = Role | 'operator';
+/**
+ * The people who run the gateway: everything, in every workspace (contract: control-plane/roles). And an API key, which
+ * may only write feedback on its own calls (contract: call-log/feedback-by).
+ */
+export type ActingRole = Role | 'operator' | 'api-key';
 
 const readers = [
   'workspace:read',
@@ -40,6 +44,7 @@ const readers = [
 const developers = [
   ...readers,
   'content:read',
+  'feedback:write',
   'views:write',
   'keys:write',
   'playground:use',
@@ -71,6 +76,7 @@ export function roleOf(stored: string): Role | null {
 
 /** Whether the role carries the permission. */
 export function may(role: ActingRole, permission: Permission): boolean {
+  if (role === 'api-key') return permission === 'feedback:write';
   return role === 'operator' || permissions[role].includes(permission);
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'playwright/test';
 import { addCredit } from '#lib/control/operations/credit/operations';
 import { grantCredit } from '#lib/control/operations/credit/promo';
+import { setFeedback } from '#lib/control/operations/feedback/operations';
 import { createManagementKey } from '#lib/control/operations/management-key/operations';
 import { saveDraft } from '#lib/control/operations/policy/drafts';
 import { createView } from '#lib/control/operations/view/operations';
@@ -84,6 +85,10 @@ test('markup and scripts typed into any field are shown as text on every page an
   });
   await expect(async () => {
     expect((await page.request.get(`/${workspace}/logs/${ids.at(-1)}`)).status()).toBe(200);
+  }).toPass({ timeout: 120_000 });
+  const [first = ''] = ids;
+  await expect(async () => {
+    await operate(db, setFeedback, { id: first, label: worst.slice(0, 64), text: corpus.join('\n') });
   }).toPass({ timeout: 120_000 });
   const inWorkspace = Object.entries(pages)
     .filter(([file, address]) => file.endsWith('/page') && address.startsWith('/[workspace]'))

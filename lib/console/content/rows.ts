@@ -1,8 +1,11 @@
 import { createParser } from 'eventsource-parser';
-import { items, members, parsed, textOf } from '#lib/console/playground/answers/piece';
+import { curlOf } from '#lib/console/content/curl';
+import { type Seeded, seedOf } from '#lib/console/content/seed';
+import { members, parsed, textOf } from '#lib/console/playground/answers/piece';
 import { addPieces, emptyAnswer, piecesOfAnswer, piecesOfEvent } from '#lib/console/playground/answers/read';
 import { showForeign } from '#lib/console/show/foreign';
-import type { ShownContent } from '#lib/control/operations/content/operations';
+import { calledTools } from '#lib/control/operations/content/called-tools';
+import type { ShownContent } from '#lib/control/operations/content/shown';
 import type { JsonObject } from '#lib/core/families/reading/json';
 import { showCount } from '#lib/core/show-money';
 import { isUnreadable, type TextProtocol, textProtocols } from '#lib/core/translation/conversation';
@@ -35,6 +38,10 @@ export interface ContentRows {
   readonly turns: readonly ContentTurn[];
   readonly request: ContentBody;
   readonly answer: ContentBody;
+  /** The request as a command; null: it was not kept as a whole. */
+  readonly curl: string | null;
+  /** The request as a question of the playground, or why it cannot be one. */
+  readonly playground: Seeded;
 }
 
 interface ContentBody {
@@ -43,8 +50,23 @@ interface ContentBody {
   readonly size: string;
 }
 
-/** Puts a conversation together from what was kept of a call (contract: content/what). Pure. */
-export function contentRowsOf(family: string, { request, answer }: ShownContent): ContentRows {
+/** Which request it was. */
+export interface ContentCall {
+  readonly family: string;
+  readonly operation: string;
+  readonly requestedModel: string | null;
+}
+
+/**
+ * Puts a conversation together from what was kept of a call (contract: content/what). Pure.
+ * @param base address of the gateway, for the command.
+ */
+export function contentRowsOf(
+  call: ContentCall,
+  { request, answer }: ShownContent,
+  base: string,
+): ContentRows {
+  const { family } = call;
   const protocol = textProtocols.find((one) => one === family);
   const asked = protocol ? turnsOf(protocol, request.text ?? '') : [];
   const answered = protocol ? answerOf(protocol, answer) : [];
@@ -52,7 +74,13 @@ export function contentRowsOf(family: string, { request, answer }: ShownContent)
     asked.length > 0 && answered.length > 0
       ? [...asked, { who: 'Assistant' as const, parts: answered }]
       : asked;
-  return { turns: turns.map(numbered), request: bodyOf(request), answer: bodyOf(answer) };
+  return {
+    turns: turns.map(numbered),
+    request: bodyOf(request),
+    answer: bodyOf(answer),
+    curl: curlOf(call, { request, answer }, base),
+    playground: seedOf(call, request.cut ? null : request.text),
+  };
 }
 
 function numbered({ who, parts }: Turn, id: number): ContentTurn {
@@ -141,49 +169,10 @@ function answerOf(protocol: TextProtocol, { text, contentType }: ShownContent['a
   return [
     ...(answer.thought ? [said('thinking', answer.thought)] : []),
     ...(answer.text ? [said('text', answer.text)] : []),
-    ...toolCallsIn(values).map((call) => said('tool-call', jsonText(call.input), showForeign(call.name))),
+    ...calledTools(values.map(members)).map((call) =>
+      said('tool-call', jsonText(call.input), showForeign(call.name)),
+    ),
     ...(answer.cut ? [said('note', 'The output budget ended the answer.')] : []),
     ...(answer.fault ? [said('error', answer.fault.message)] : []),
   ];
-}
-
-interface CalledTool {
-  name: string;
-  input: string;
-}
-
-/** The tools that an answer calls, from its events or its whole body, in any of the four protocols. */
-function toolCallsIn(values: readonly unknown[]): CalledTool[] {
-  const calls = new Map<string, CalledTool>();
-  const add = (key: string, name: unknown, input: string) => {
-    const known = calls.get(key) ?? { name: '', input: '' };
-    calls.set(key, { name: known.name || textOf(name), input: known.input + input });
-  };
-  for (const [at, value] of values.entries()) {
-    const event = members(value);
-    const choice = members(items(event.choices)[0]);
-    for (const [place, call] of items(members(choice.delta ?? choice.message).tool_calls).entries()) {
-      const { index, function: called } = members(call);
-      add(`${index ?? place}`, members(called).name, textOf(members(called).arguments));
-    }
-    const outputs = event.type === 'response.output_item.done' ? [event.item] : items(event.output);
-    for (const item of outputs) {
-      const { type, name, arguments: input, call_id: id } = members(item);
-      if (type === 'function_call') add(textOf(id), name, textOf(input));
-    }
-    for (const [place, block] of [...items(event.content), event.content_block].entries()) {
-      const { type, name, input } = members(block);
-      if (type !== 'tool_use') continue;
-      const whole = Object.keys(members(input)).length > 0 ? JSON.stringify(input) : '';
-      add(`${event.index ?? place}`, name, whole);
-    }
-    const { partial_json: part } = members(event.delta);
-    if (typeof part === 'string') add(`${event.index}`, null, part);
-    const parts = items(members(members(items(event.candidates)[0]).content).parts);
-    for (const [place, one] of parts.entries()) {
-      const { name, args } = members(members(one).functionCall);
-      if (typeof name === 'string') add(`${at} ${place}`, name, JSON.stringify(args ?? {}));
-    }
-  }
-  return [...calls.values()];
 }

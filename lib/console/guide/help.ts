@@ -7,6 +7,7 @@ export const helpPlaces = {
   models: 'families#names-of-models',
   keys: 'authentication#what-a-key-may-do',
   logs: 'errors#handling',
+  content: 'content#work-with-it',
   usage: 'billing#usage-and-forecast',
   routing: 'routing#a-policy',
   billing: 'billing#monthly-budget',

@@ -2,7 +2,7 @@ import { actorOf, controlHost } from '#lib/console/actor';
 import { getConsoleHost } from '#lib/console/db';
 import { findUser } from '#lib/console/session';
 import type { UserActor } from '#lib/control/operations/actor';
-import type { Reach, Read } from '#lib/control/operations/declare';
+import type { Mutation, Reach, Read } from '#lib/control/operations/declare';
 import type { Fields } from '#lib/control/operations/field/field';
 import { ControlRefused } from '#lib/control/operations/refusal';
 import { ask } from '#lib/control/operations/run';
@@ -22,7 +22,7 @@ export async function findRouteActor(): Promise<UserActor | null> {
  */
 export async function readForRoute<F extends Fields, Out, R extends Reach>(
   actor: UserActor | null,
-  operation: Read<F, Out, R>,
+  operation: Read<F, Out, R> | Mutation<F, Out, R>,
   workspace: string,
   input: Readonly<Record<string, unknown>>,
 ): Promise<Told<Out>> {

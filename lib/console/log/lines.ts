@@ -29,6 +29,8 @@ const columns: readonly (readonly [name: string, cell: (call: CallDetail) => Csv
   ['latency_ms', (call) => call.latencyMs],
   ['first_byte_ms', (call) => call.firstByteMs],
   ['upstream_request_ids', (call) => call.attempts.flatMap((one) => one.upstreamRequestId ?? []).join(' ')],
+  ['feedback_score', (call) => call.feedback?.score ?? null],
+  ['feedback_label', (call) => call.feedback?.label ?? null],
 ];
 
 export const logCsvHead = csvLine(['time', 'time_utc', ...columns.map(([name]) => name)]);

@@ -1,3 +1,4 @@
+import { goodScore } from '#lib/control/operations/call/feedback';
 import type { Fields } from '#lib/control/operations/field/field';
 import { operations } from '#lib/control/operations/operations';
 import { exactMoney, showCount } from '#lib/core/show-money';
@@ -91,12 +92,17 @@ const sentences: Readonly<Record<string, Sentence>> = {
       : 'switched the low-balance email off',
   'alert.set': (row) => `changed the alerts${changesIn(row)}`,
   'content.show': () => 'read what a call was asked and answered',
+  'content.export': () => 'exported what calls were asked and answered',
   'content.delete': ({ is }) =>
     `deleted the content of ${is.of === 'call' ? 'a call' : `all calls of this ${text(is.of)}`}`,
   'own-key.create': (row) => `stored the own key ${named(row)} for ${text(row.is.provider)}`,
   'own-key.set': (row) => `changed the own key ${named(row)}${changesIn(row)}`,
   'own-key.test': (row) => `tested the own key ${named(row)}`,
   'own-key.delete': (row) => `deleted the own key ${named(row)}`,
+  'feedback.set': ({ is }) =>
+    typeof is.score === 'number'
+      ? `rated the answer of a call as ${is.score >= goodScore ? 'good' : 'bad'}`
+      : 'wrote feedback on a call',
   'webhook.create': (row) => `added the webhook ${named(row)}`,
   'webhook.set': (row) => `switched the webhook ${named(row)} ${row.is.enabled === true ? 'on' : 'off'}`,
   'webhook.delete': (row) => `deleted the webhook ${named(row)}`,

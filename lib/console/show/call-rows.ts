@@ -2,6 +2,7 @@ import { showClass, showQuantity, showUnitPrice } from '#lib/console/show/cost-l
 import { showForeign } from '#lib/console/show/foreign';
 import { showAgo, showMoment, showSpan } from '#lib/console/show/time';
 import type { CallDetail } from '#lib/control/operations/call/detail';
+import { goodScore } from '#lib/control/operations/call/feedback';
 import { showCount, showMoney } from '#lib/core/show-money';
 
 export interface CallPlace {
@@ -40,6 +41,39 @@ function isOwn({ operation, attempts, status, endReason }: CallDetail): boolean 
   );
 }
 
+/** What was said about the answer of a call; null: nothing. */
+function verdictOf({ feedback }: CallDetail) {
+  if (feedback === null) return null;
+  const { score, label } = feedback;
+  const good = score === null ? null : score >= goodScore;
+  return {
+    good,
+    score: score === null ? null : String(score),
+    label: label === null ? null : showForeign(label),
+  };
+}
+
+/** The feedback of a call on its page; null: there is none. */
+export function feedbackRowOf(call: CallDetail, { timeZone, nowMs }: Pick<CallPlace, 'timeZone' | 'nowMs'>) {
+  const { feedback } = call;
+  const verdict = verdictOf(call);
+  if (feedback === null || verdict === null) return null;
+  const atMs = Date.parse(feedback.at);
+  return {
+    ...verdict,
+    text: feedback.text,
+    source: feedbackSources[feedback.by],
+    written: `${showMoment(atMs, timeZone)}, ${showAgo(atMs, nowMs)}`,
+  };
+}
+
+const feedbackSources = {
+  'api-key': 'Written with the API key that made the call',
+  'management-key': 'Written with a management key',
+  user: 'Written by a member',
+  operator: 'Written by an operator',
+} as const;
+
 /** A call as the list shows it: everything ready to read. */
 export function callRowOf(call: CallDetail, { workspace, timeZone, nowMs }: CallPlace) {
   const atMs = Date.parse(call.at);
@@ -70,6 +104,7 @@ export function callRowOf(call: CallDetail, { workspace, timeZone, nowMs }: Call
     keyId: call.key,
     keyName: call.keyName ?? 'deleted key',
     clientRequestId: call.clientRequestId,
+    feedback: verdictOf(call),
   };
 }
 

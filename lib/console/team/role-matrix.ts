@@ -6,6 +6,7 @@ const deeds: Readonly<Record<Permission, string>> = {
   'workspace:read': 'View the overview, funds, ledger and audit log',
   'logs:read': 'View calls and usage',
   'content:read': 'Read what calls were asked and answered, if it is kept',
+  'feedback:write': 'Write whether answers were any good',
   'views:write': 'Save views of logs and usage',
   'keys:read': 'View API keys',
   'keys:write': 'Create, change and revoke API keys',

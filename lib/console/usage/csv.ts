@@ -29,6 +29,8 @@ const columns: readonly (readonly [name: string, cell: (row: UsageRow) => CsvCel
   ['first_byte_p50_ms', (row) => row.firstByteMs?.p50 ?? null],
   ['first_byte_p95_ms', (row) => row.firstByteMs?.p95 ?? null],
   ['cost_usd', (row) => row.cost],
+  ['rated_calls', (row) => row.rated],
+  ['good_calls', (row) => row.good],
 ];
 
 function named(by: UsageRows['by']): boolean {

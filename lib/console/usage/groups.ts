@@ -47,6 +47,9 @@ export interface ShownGroup {
     readonly errors: number;
     readonly inputTokens: number;
     readonly outputTokens: number;
+    /** Calls whose feedback has a score, and the good ones among them. */
+    readonly rated: number;
+    readonly good: number;
   } | null;
   /** The filters of the log that find its calls; null: no filters do. */
   readonly filters: Readonly<Record<string, string>> | null;
@@ -77,8 +80,8 @@ export function groupsOf(
   }));
 }
 
-function moreOf({ errors, inputTokens, outputTokens }: SeriesGroup['total']) {
-  return { errors, inputTokens, outputTokens };
+function moreOf({ errors, inputTokens, outputTokens, rated, good }: SeriesGroup['total']) {
+  return { errors, inputTokens, outputTokens, rated, good };
 }
 
 type SeriesGroup = UsageSeries['groups'][number];

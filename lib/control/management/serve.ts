@@ -4,15 +4,17 @@ import { readInput } from '#lib/control/management/input';
 import { requestsPerMinute } from '#lib/control/management/limits';
 import type { Pace } from '#lib/control/management/pace';
 import { refuseApiKey, routesOf } from '#lib/control/management/routes';
-import type { ManagementKeyActor } from '#lib/control/operations/actor';
+import type { ApiKeyActor, ManagementKeyActor } from '#lib/control/operations/actor';
 import type { HttpBinding, Operation } from '#lib/control/operations/declare';
 import { findManagementKey } from '#lib/control/operations/management-key/authenticate';
 import { operations } from '#lib/control/operations/operations';
 import { badInput, ControlRefused } from '#lib/control/operations/refusal';
 import { type ControlHost, runAny } from '#lib/control/operations/run';
 import { refusal } from '#lib/core/errors';
+import { checkKey } from '#lib/gateway/admission/pure/decide';
+import { loadKey } from '#lib/gateway/snapshot/load';
 import type { Ids } from '#lib/platform/ids';
-import { isWellFormedKey, isWellFormedManagementKey } from '#lib/platform/secrets';
+import { hashKey, isWellFormedKey, isWellFormedManagementKey } from '#lib/platform/secrets';
 
 /** A request, whichever server received it. */
 export interface Arrival {
@@ -68,9 +70,13 @@ export async function serveManagement(host: ManagementHost, arrival: Arrival): P
 async function answerOf(host: ManagementHost, arrival: Arrival): Promise<HttpAnswer> {
   const [path = '', query = ''] = arrival.target.slice('/api/v1'.length).split(/\?(.*)/s);
   if (path === '/openapi.json') return documentAnswer(arrival.method);
-  if (presentsApiKey(arrival.headers)) throw refuseApiKey(match, arrival.method, path);
+  const apiKey = presentedApiKey(arrival.headers);
+  if (apiKey !== null && !takesApiKeys(arrival.method, path)) throw refuseApiKey(match, arrival.method, path);
   const { operation, binding, named } = match(arrival.method, path);
-  const { actor, secret } = await authenticate(host, arrival);
+  const { actor, secret } =
+    apiKey === null
+      ? await authenticate(host, arrival)
+      : { actor: await authenticateApiKey(host, apiKey, arrival.address), secret: apiKey };
   const waitSeconds = host.pace.claim(actor.keyId, Date.now());
   if (waitSeconds > 0) throw tooFast(waitSeconds);
   const { workspace, ...rest } = named;
@@ -79,7 +85,8 @@ async function answerOf(host: ManagementHost, arrival: Arrival): Promise<HttpAns
     workspace,
     input: await readInput(operation, binding, { named: rest, query }, arrival),
     ifMatch: operation.kind === 'read' ? undefined : arrival.headers['if-match'],
-    once: onceOf(operation, arrival, { keyId: actor.keyId, secret }),
+    // Stored answers belong to management keys; what API keys may do can be repeated.
+    once: apiKey === null ? onceOf(operation, arrival, { keyId: actor.keyId, secret }) : undefined,
   }).catch((error: unknown) => {
     throw withinBody(error, binding);
   });
@@ -97,10 +104,36 @@ function documentAnswer(method: string): HttpAnswer {
   return { status: 200, headers: {}, body: document };
 }
 
-/** Whether the request sends an API key and no management key, which would take precedence in Authorization. */
-function presentsApiKey(headers: Arrival['headers']): boolean {
+/** The API key that the request sends; null: none, or a management key, which takes precedence in Authorization. */
+function presentedApiKey(headers: Arrival['headers']): string | null {
   const sent = apiKeyHeaders.map((name) => headers[name]?.replace(/^bearer[ \t]+/i, '').trim() ?? '');
-  return sent.some(isWellFormedKey) && !isWellFormedManagementKey(sent[0] ?? '');
+  return isWellFormedManagementKey(sent[0] ?? '') ? null : (sent.find(isWellFormedKey) ?? null);
+}
+
+/** Whether an API key may be used at this address. */
+function takesApiKeys(method: string, path: string): boolean {
+  try {
+    return match(method, path).operation.apiKeys === true;
+  } catch {
+    return false;
+  }
+}
+
+/** @throws Denied as a call with this key would be refused, except for its quota: feedback costs nothing. */
+async function authenticateApiKey(
+  { control: { db, keyPepper } }: ManagementHost,
+  secret: string,
+  address: string | null,
+): Promise<ApiKeyActor> {
+  const snapshot = await loadKey(db.pool, hashKey(secret, keyPepper)).catch((error: unknown) => {
+    const how = 'The API key could not be looked up; try again in a moment.';
+    throw new Denied(refusal('auth_resolve_failed', how), error);
+  });
+  if (snapshot === null) throw new Denied(refusal('invalid_api_key', 'This API key does not exist here.'));
+  const key = { ...snapshot.key, quotaExhausted: false };
+  const refused = checkKey({ ...snapshot, key }, Date.now());
+  if (refused !== null) throw new Denied(refused);
+  return { kind: 'api-key', keyId: key.id, workspaceId: snapshot.workspace.id, address };
 }
 
 async function authenticate(
@@ -141,7 +174,7 @@ function clockIsOff(): Denied {
 }
 
 function tooFast(retryAfterSeconds: number): Denied {
-  const message = `A management key may send ${requestsPerMinute} requests a minute. Please retry in ${retryAfterSeconds}s.`;
+  const message = `A key may send ${requestsPerMinute} requests a minute to the management API. Please retry in ${retryAfterSeconds}s.`;
   return new Denied(refusal('api_key_rpm_exceeded', message, { retryAfterSeconds }));
 }
 

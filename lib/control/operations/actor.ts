@@ -1,7 +1,7 @@
 import type { Role } from '#lib/core/role';
 
 /** The caller of an operation, as authenticated by an adapter. */
-export type Actor = UserActor | ManagementKeyActor | OperatorActor | AnonymousActor;
+export type Actor = UserActor | ManagementKeyActor | ApiKeyActor | OperatorActor | AnonymousActor;
 
 interface Asked {
   /** Network address of the request, for the audit log; null: this machine. */
@@ -36,6 +36,13 @@ export interface ManagementKeyActor extends Asked {
   readonly madeBy: string | null;
 }
 
+/** An API key, which writes feedback on its own calls (contract: call-log/feedback-by). */
+export interface ApiKeyActor extends Asked {
+  readonly kind: 'api-key';
+  readonly keyId: string;
+  readonly workspaceId: string;
+}
+
 /** The command line, and the process itself when it fills an empty database: an operator. */
 export interface OperatorActor extends Asked {
   readonly kind: 'operator';
@@ -48,19 +55,19 @@ export const commandLine: OperatorActor = { kind: 'operator', name: 'command lin
 /** Whether the actor has operator rights. */
 export function isOperator(actor: Actor): boolean {
   if (actor.kind === 'operator') return true;
-  if (actor.kind === 'anonymous') return false;
+  if (actor.kind === 'anonymous' || actor.kind === 'api-key') return false;
   return actor.kind === 'user' ? actor.operator : actor.workspaceId === null;
 }
 
-/** The actor of an audit row: a user's id, "management-key <id>", "anonymous", or a name. */
+/** The actor of an audit row: a user's id, "management-key <id>", "api-key <id>", "anonymous", or a name. */
 export function actorName(actor: Actor): string {
   if (actor.kind === 'operator') return actor.name;
   if (actor.kind === 'anonymous') return 'anonymous';
-  return actor.kind === 'user' ? actor.userId : `management-key ${actor.keyId}`;
+  return actor.kind === 'user' ? actor.userId : `${actor.kind} ${actor.keyId}`;
 }
 
 /** The user behind an actor; null if there is none. */
 export function userOf(actor: Actor): string | null {
-  if (actor.kind === 'operator' || actor.kind === 'anonymous') return null;
+  if (actor.kind === 'operator' || actor.kind === 'anonymous' || actor.kind === 'api-key') return null;
   return actor.kind === 'user' ? actor.userId : actor.madeBy;
 }

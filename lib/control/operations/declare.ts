@@ -133,6 +133,8 @@ interface Declared<F extends Fields, Out, R extends Reach> {
   /** null: any caller with a valid credential. */
   readonly permission: Permission | null;
   readonly fields: F;
+  /** Whether its address also takes an API key; `run` decides what that may do. */
+  readonly apiKeys?: boolean;
   /** The answer as JSON. */
   readonly output: z.ZodType<Out>;
   /** None: it is not part of the management API. */

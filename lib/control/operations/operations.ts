@@ -7,6 +7,7 @@ import { contentOperations } from '#lib/control/operations/content/operations';
 import { creditOperations } from '#lib/control/operations/credit/operations';
 import type { Operation } from '#lib/control/operations/declare';
 import { demoOperations } from '#lib/control/operations/demo/operations';
+import { feedbackOperations } from '#lib/control/operations/feedback/operations';
 import { fleetOperations } from '#lib/control/operations/fleet/operations';
 import { incidentOperations } from '#lib/control/operations/incident/operations';
 import { invitationOperations } from '#lib/control/operations/invitation/operations';
@@ -62,6 +63,7 @@ export const operations: readonly Operation[] = [
   ...creditOperations,
   ...callOperations,
   ...contentOperations,
+  ...feedbackOperations,
   ...overviewOperations,
   ...usageOperations,
   ...viewOperations,

@@ -41,8 +41,8 @@ export async function reachOf(store: Store, actor: Actor, asked: Asked): Promise
   if (asked.workspace !== undefined) return inWorkspace(store, actor, asked.workspace, lock);
   if (asked.reach === 'subject') {
     if (isOperator(actor)) return everywhere(store, actor, lock);
-    if (actor.kind === 'management-key' && actor.workspaceId !== null)
-      return inWorkspace(store, actor, actor.workspaceId, lock);
+    const own = actor.kind === 'management-key' || actor.kind === 'api-key' ? actor.workspaceId : null;
+    if (own !== null) return inWorkspace(store, actor, own, lock);
   }
   throw badInput('workspace', 'name the workspace by its slug');
 }
@@ -107,6 +107,7 @@ async function roleIn(
   if (actor.kind === 'management-key' && actor.workspaceId !== null) {
     return actor.workspaceId === workspaceId ? actor.role : null;
   }
+  if (actor.kind === 'api-key') return actor.workspaceId === workspaceId ? 'api-key' : null;
   if (isOperator(actor)) return 'operator';
   if (actor.kind === 'user') {
     const where = { workspaceId_userId: { workspaceId, userId: actor.userId } };

@@ -132,6 +132,12 @@ const deletedContent = `EXISTS (
 /** Far longer than a call may last. */
 const deletedDays = 3;
 
+/** Feedback on calls that are deleted, or that their workspace no longer keeps (contract: call-log/feedback-lifetime). */
+const hiddenFeedback = `call_id < $1::uuid OR call_id IN (
+    SELECT f.call_id FROM workspace w JOIN call_feedback f ON f.workspace_id = w.id
+      AND (w.deleted_at IS NOT NULL OR f.at < $2::timestamptz - make_interval(days => w.retention_days))
+    WHERE w.deleted_at IS NOT NULL OR w.retention_days IS NOT NULL)`;
+
 /** Deletes old rows of other tables. A week that could not be dropped keeps its jobs and adjustments. */
 async function dropOldRows(pool: Pool, nowMs: number, keepFromMs: number, stopped: () => boolean) {
   const [oldest] = await listWeeks(pool);
@@ -153,6 +159,7 @@ async function dropOldRows(pool: Pool, nowMs: number, keepFromMs: number, stoppe
       values: [daysAgo(0), keepFrom],
     },
     { table: 'call_content', condition: deletedContent, values: [daysAgo(deletedDays)] },
+    { table: 'call_feedback', condition: hiddenFeedback, values: [keepFrom, daysAgo(0)] },
     { table: 'adjustment', condition: 'call_id < $1::uuid', values: [keepFrom] },
   ];
   for (const rows of old) await deleteInBatches(pool, rows, stopped);

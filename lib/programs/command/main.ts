@@ -32,6 +32,8 @@ const nouns: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   route: declared,
   credit: declared,
   call: declared,
+  content: async () => [...(await declared()), ...(await import('#lib/programs/command/content')).content],
+  feedback: declared,
   usage: declared,
   view: declared,
   ledger: declared,

@@ -41,6 +41,8 @@ export const admitted: Readonly<Record<string, Admits>> = {
   '/[workspace]/keys/[key]/use': 'keys:read',
   '/[workspace]/logs': 'logs:read',
   '/[workspace]/logs/[call]': 'logs:read',
+  '/[workspace]/logs/compare': 'logs:read',
+  '/[workspace]/logs/content': 'content:read',
   '/[workspace]/logs/export': 'logs:read',
   '/[workspace]/logs/new': 'logs:read',
   '/[workspace]/management-keys': 'workspace:read',

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exportContent } from '#lib/control/operations/content/export';
 import { deleteContent, showContent } from '#lib/control/operations/content/operations';
 import type { Mutation, Reach } from '#lib/control/operations/declare';
 import type { Fields } from '#lib/control/operations/field/field';
@@ -178,6 +179,41 @@ describe.each(['node', 'web'] as const)('the content of calls over the %s lane',
     );
     expect(rows.map(({ subject }) => subject)).toEqual([id, id]);
     expect(rows[1].actor).toContain(developer.userId);
+  });
+
+  it('is exported page by page, in the audit log once (contract: content/export)', async () => {
+    const { id: workspaceId, slug, key } = await open();
+    const marks = Array.from({ length: 3 }, (_, at) => `Say mark-${at}`);
+    const ids: string[] = [];
+    for (const [at, text] of marks.entries()) {
+      const family = families[at] ?? 'chat';
+      ids.push((await call(key, { family, text, stream: at === 1 })).id);
+    }
+    for (const id of ids) await kept(slug, id);
+    const take = (input: Record<string, unknown>, actor?: Parameters<typeof operate>[2]) =>
+      operate(exportContent, { workspace: slug, ...input }, actor);
+    const all = await take({});
+    expect(all.next).toBeNull();
+    const texts = all.lines.map((line) => JSON.parse(line).messages);
+    expect(texts.map((messages) => JSON.stringify(messages[0].content))).toEqual(
+      marks.toReversed().map((text) => expect.stringContaining(text)),
+    );
+    for (const [at, messages] of texts.entries()) {
+      expect(messages.at(-1)).toMatchObject({
+        role: 'assistant',
+        content: expect.stringContaining(`mark-${2 - at}`),
+      });
+    }
+    expect((await take({ model: 'sandbox/mini' })).lines).toEqual([]);
+    // A cursor that no export returned, or that another one did, opens nothing.
+    for (const after of [ids[0], 's1.AAAA']) await expect(take({ after })).rejects.toThrow(/begin again/);
+    const { rows } = await stack.db.pool.query(
+      `SELECT after FROM audit WHERE workspace_id = $1 AND action = 'content.export'`,
+      [workspaceId],
+    );
+    expect(rows).toHaveLength(2);
+    await operate(deleteContent, { workspace: slug });
+    expect((await take({})).lines).toEqual([]);
   });
 
   it('of another workspace is not found', async () => {

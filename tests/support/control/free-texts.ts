@@ -10,7 +10,7 @@ export const freeTexts = [
   ...['user.create.name', 'user.rename.name', 'user.enter.name', 'user.sign-up.name'],
   'invitation.join.name',
   ...['session.start.userAgent', 'webhook.create.url', 'credit.add.reason', 'credit.promo.reason'],
-  ...['view.create.name', 'view.rename.name'],
+  ...['view.create.name', 'view.rename.name', 'feedback.set.label', 'feedback.set.text'],
   ...['incident.create.title', 'incident.create.text', 'incident.update.text', 'incident.resolve.text'],
 ] as const;
 
@@ -38,6 +38,11 @@ export const closedTexts = [
   ...['policy.set.model', 'policy.publish.model', 'policy.save.model', 'policy.rollback.model'],
   ...['policy.discard.model', 'session.start.method', 'webhook.redeliver.delivery'],
   ...['own-key.create.address', 'own-key.create.name', 'own-key.create.provider'],
+  // Filters of the log: the audit log keeps them as JSON.
+  ...['after', 'clientRequestId', 'countedModel', 'errorCode', 'feedbackLabel', 'id', 'member', 'model'].map(
+    (filter) => `content.export.${filter}`,
+  ),
+  ...['content.export.provider', 'content.export.status', 'content.export.upstreamRequestId'],
   // Parameters of a page, encoded.
   'view.create.query',
   'incident.create.affects',

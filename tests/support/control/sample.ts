@@ -60,6 +60,8 @@ export async function sampleOf(
   if (operation.name === 'catalogue.accept' || operation.name === 'catalogue.dismiss')
     input.proposals = [await makeProposal(host)];
   if (operation.name === 'content.show') input.id = await makeContent(host, workspace);
+  if (operation.name === 'feedback.set')
+    Object.assign(input, { id: await makeContent(host, workspace), score: 1 });
   // An IP address, so that no name has to be resolved.
   if (operation.name === 'webhook.create') input.url = 'https://93.184.216.34/hook';
   if (operation.name === 'webhook.redeliver') {

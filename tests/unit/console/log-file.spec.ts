@@ -35,6 +35,7 @@ function call(id: string, changed: Partial<CallDetail> = {}): CallDetail {
     priceVersion: null,
     userAgent: null,
     contentUntil: null,
+    feedback: null,
     usage: { ...noUsage, input: 10 },
     lines: [],
     attempts: [],

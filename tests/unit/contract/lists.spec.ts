@@ -33,7 +33,7 @@ describe('the contract lists', () => {
     const listed = [...lines].flatMap(([, noun, verbs = '']) =>
       verbs.split('|').map((verb) => `${noun} ${verb}`.trim()),
     );
-    const undeclared = ['demo fill', 'sandbox', 'health', 'doctor'];
+    const undeclared = ['content export', 'demo fill', 'sandbox', 'health', 'doctor'];
     const declared = commandsOf(operations).map(({ name }) => name);
     expect(listed.sort(), 'docs/contract/operations.md, command-line').toEqual(
       [...declared, ...undeclared].sort(),

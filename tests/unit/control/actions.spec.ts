@@ -14,6 +14,7 @@ const written: Readonly<Record<string, string>> = {
   applyShippedAction: 'an operation',
   updatePricesAction: 'an operation',
   showContentAction: 'an operation',
+  compareCallsAction: 'an operation',
   changeKeysAction: 'other actions of its file',
   startConnectingAction: 'the session',
   rememberZoneAction: 'sets a cookie of this browser alone',

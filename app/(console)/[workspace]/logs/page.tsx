@@ -11,6 +11,7 @@ import { TableSkeleton } from '#components/ui/skeleton';
 import { readChosenColumns } from '#lib/console/chosen-columns';
 import { formOf } from '#lib/console/form';
 import { listUrl } from '#lib/console/list-url';
+import { lockOf } from '#lib/console/lock';
 import { readLogAddress } from '#lib/console/log/address';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
@@ -82,6 +83,21 @@ export default async function LogsPage({ params, searchParams }: LogsPageProps) 
               <Download />
               Export CSV
             </a>
+            {lockOf(member, 'content:read', '') === null ? (
+              <a
+                className={buttonStyle()}
+                href={listUrl(`/${workspace.slug}/logs/content`, {
+                  ...filters.texts,
+                  sort: null,
+                  after: null,
+                })}
+                title="Kept conversations of the calls that the filters find, as JSONL in the chat format; the audit log records it"
+                download
+              >
+                <Download />
+                Export content
+              </a>
+            ) : null}
           </div>
         }
       >

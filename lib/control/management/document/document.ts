@@ -71,6 +71,7 @@ function described(operation: Operation, binding: HttpBinding): JsonSchema {
     tags: [nounOf(operation.name)],
     summary: operation.summary,
     description: whoMay(operation),
+    ...(operation.apiKeys ? { security: [{ managementKey: [] }, { apiKey: [] }] } : {}),
     parameters: [
       ...named.map((name) => inPath(name, operation)),
       ...inQuery.map(([name, field]) => ({
@@ -99,9 +100,11 @@ function nounOf(name: string): string {
   return name.split('.')[0] ?? name;
 }
 
-function whoMay({ reach, permission }: Operation): string {
+function whoMay({ reach, permission, apiKeys }: Operation): string {
   if (reach === 'gateway') return 'Requires an operator key.';
   if (permission === null) return 'Any management key.';
+  if (apiKeys)
+    return `Requires the role ${rolesThatMay(permission)}, an operator key, or the API key that made the call.`;
   return `Requires the role ${rolesThatMay(permission)}, or an operator key.`;
 }
 

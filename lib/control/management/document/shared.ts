@@ -9,7 +9,13 @@ export const sharedParts: JsonSchema = {
       scheme: 'bearer',
       bearerFormat: 'mgk_…',
       description:
-        'A management key: of a workspace, with a role, or of the operator. API keys do not work here.',
+        'A management key: of a workspace, with a role, or of the operator. API keys do not work here, except where it is said.',
+    },
+    apiKey: {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: 'mg_…',
+      description: 'The API key that made the call.',
     },
   },
   parameters: {

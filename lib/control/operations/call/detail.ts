@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Adjustment, Call, Job } from '#generated/client';
+import { type ShownFeedback, shownFeedback } from '#lib/control/operations/call/feedback';
 import { jobDetail, shownJob } from '#lib/control/operations/call/job-detail';
 import { chargeLine, storedLines, storedUsage } from '#lib/control/operations/call/stored-charge';
 import { usageClasses } from '#lib/core/metering/usage';
@@ -67,6 +68,7 @@ export const shownCall = z.object({
   contentUntil: moment
     .nullable()
     .describe('Until when what it was asked and answered can be read; null: that is not kept.'),
+  feedback: shownFeedback.nullable().describe('Whether its answer was any good; null: nothing was said.'),
   usage: z.record(z.enum(usageClasses), z.number()),
   lines: z.array(chargeLine),
   attempts: z.array(shownAttempt),
@@ -89,6 +91,8 @@ export interface CallNames {
   readonly playground: boolean;
   /** Until when its content can be read; null: it is not kept. */
   readonly contentUntil: Date | null;
+  /** What was said about its answer. */
+  readonly feedback: ShownFeedback | null;
   /** Whether it is shown to an operator. */
   readonly toOperator: boolean;
 }
@@ -135,6 +139,7 @@ export function callDetail(
     priceVersion: call.priceVersionId ?? job?.priceVersionId ?? null,
     userAgent: call.userAgent,
     contentUntil: names.contentUntil?.toISOString() ?? null,
+    feedback: names.feedback,
     usage: storedUsage(adjusted ? adjusted.usage : used.usage),
     lines: adjusted ? storedLines(adjusted.lines) : charged,
     job: job ? jobDetail(job) : null,

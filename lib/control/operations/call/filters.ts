@@ -1,3 +1,4 @@
+import { feedbackFilters } from '#lib/control/operations/call/feedback';
 import { figureFilters, more } from '#lib/control/operations/call/figure-filters';
 import { noneCounted, usageFilters } from '#lib/control/operations/call/usage-filters';
 import { choice, id, isUuid, pattern, time, toggle, words } from '#lib/control/operations/field/kinds';
@@ -131,6 +132,7 @@ export const callFilters = {
     }),
     sql: triedAs,
   }),
+  ...feedbackFilters,
   ...usageFilters,
 };
 
@@ -138,6 +140,12 @@ export const callFilters = {
 export const foreignId = filter({
   field: callFilters.id.field,
   sql: (id) => `c.client_request_id = ${id} OR (${triedAs(id)})`,
+});
+
+/** Calls of which something was kept. */
+export const hasContent = filter({
+  field: toggle({ label: 'Content', help: 'Whether what it was asked and answered was kept.' }),
+  sql: (kept) => `EXISTS (SELECT FROM call_content k WHERE k.call_id = c.id) = ${kept}::boolean`,
 });
 
 /** Whether an attempt has this id at its provider. */

@@ -1,24 +1,32 @@
 import type { Call } from '#generated/client';
-import { type Actor, isOperator } from '#lib/control/operations/actor';
+import { isOperator } from '#lib/control/operations/actor';
 import { readContentTimes } from '#lib/control/operations/call/content-kept';
 import { type CallDetail, callDetail } from '#lib/control/operations/call/detail';
+import { readFeedback } from '#lib/control/operations/call/feedback';
 import { findIds, type Ranked, rankIds, type Search } from '#lib/control/operations/call/search';
 import type { Context } from '#lib/control/operations/declare';
 import { isUuid } from '#lib/control/operations/field/kinds';
-import { notFound, quoted } from '#lib/control/operations/refusal';
-import { inScope, type Scope } from '#lib/control/operations/scope';
+import { type ControlRefused, notFound, quoted } from '#lib/control/operations/refusal';
+import { inScope } from '#lib/control/operations/scope';
 import type { Store } from '#lib/control/operations/store';
 import { keptFromId } from '#lib/control/retention/weeks';
+import { may } from '#lib/core/role';
+
+type Reading = Pick<Context<'subject'>, 'scope' | 'actor' | 'role' | 'sealingKey' | 'nowMs'> & {
+  readonly store: Store;
+};
 
 /** One call of the scope by its request id (contract: call-log/row). @throws ControlRefused not_found. */
-export async function getCall(
-  context: Pick<Context<'subject'>, 'store' | 'scope' | 'actor' | 'nowMs'>,
-  id: string,
-): Promise<CallDetail> {
+export async function getCall(context: Reading, id: string): Promise<CallDetail> {
   const [found] = isUuid(id) ? await readCalls(context, [id]) : [];
   if (found) return found;
+  throw noCall(id);
+}
+
+/** The refusal of an id that is no call of the scope. */
+export function noCall(id: string): ControlRefused {
   const advice = 'use the X-Request-Id of the answer (a call appears within 2 seconds)';
-  throw notFound(`there is no call ${quoted(id)}; ${advice}`, 'id');
+  return notFound(`there is no call ${quoted(id)}; ${advice}`, 'id');
 }
 
 /**
@@ -51,7 +59,7 @@ export async function pageOfRanked(
  * workspace no longer keeps, though they may not be deleted yet.
  */
 async function readCalls(
-  { store, scope, actor, nowMs }: { store: Store; scope: Scope; actor: Actor; nowMs: number },
+  { store, scope, actor, role, sealingKey, nowMs }: Reading,
   ids: readonly string[],
 ): Promise<CallDetail[]> {
   if (ids.length === 0) return [];
@@ -64,6 +72,12 @@ async function readCalls(
   ]);
   const { keys, workspaces } = await readNames(store, calls);
   const contentTimes = await readContentTimes(store, ids, nowMs);
+  const opens = role !== null && may(role, 'content:read') ? sealingKey : null;
+  const feedback = await readFeedback(
+    store,
+    calls.map((call) => call.id),
+    opens,
+  );
   const byId = new Map(calls.map((call) => [call.id, call]));
   const jobOf = new Map(jobs.map((job) => [job.callId, job]));
   const adjustmentOf = new Map(adjustments.map((one) => [one.callId, one]));
@@ -78,6 +92,7 @@ async function readCalls(
       keyName: keys.get(call.keyId)?.name ?? null,
       toOperator: isOperator(actor),
       contentUntil: contentTimes.get(id) ?? null,
+      feedback: feedback.get(id) ?? null,
       playground: (keys.get(call.keyId)?.sessionId ?? null) !== null,
     };
     const [job, adjustment] = [jobOf.get(id) ?? null, adjustmentOf.get(id) ?? null];

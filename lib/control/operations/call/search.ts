@@ -1,5 +1,5 @@
 import { callCost } from '#lib/control/operations/call/figure-filters';
-import { callFilters, foreignId, isOwnId } from '#lib/control/operations/call/filters';
+import { callFilters, foreignId, hasContent, isOwnId } from '#lib/control/operations/call/filters';
 import { settledAfter } from '#lib/control/operations/call/span';
 import { summedCalls } from '#lib/control/operations/call/summed';
 import { conditionsOf, keysetOf, nextOf, type Order } from '#lib/control/operations/field/paging';
@@ -9,7 +9,7 @@ import { keptFromId } from '#lib/control/retention/weeks';
 
 /** Filters that an index serves; the others are compared call by call. */
 const { id, key, from, to, ...others } = callFilters;
-const compared = { ...others, foreignId, settledAfter };
+const compared = { ...others, foreignId, hasContent, settledAfter };
 const ranges = { id, from, to };
 
 /** The most calls that one page compares with its filters; takes PostgreSQL about 30 ms when they are in memory. */

@@ -1,29 +1,15 @@
 import { z } from 'zod';
-import { readableContent } from '#lib/control/operations/call/content-kept';
 import { getCall } from '#lib/control/operations/call/find';
-import { type Context, change } from '#lib/control/operations/declare';
+import { exportContent } from '#lib/control/operations/content/export';
+import { readKept } from '#lib/control/operations/content/read';
+import { type ShownContent, shownContent } from '#lib/control/operations/content/shown';
+import { change } from '#lib/control/operations/declare';
 import { optional } from '#lib/control/operations/field/field';
 import { id, isUuid } from '#lib/control/operations/field/kinds';
 import { keyId } from '#lib/control/operations/key/settings';
-import { badInput, conflict, notFound, quoted } from '#lib/control/operations/refusal';
-import { openContent } from '#lib/gateway/content/stored';
+import { badInput, notFound, quoted } from '#lib/control/operations/refusal';
 
 const workspace = '/workspaces/{workspace}';
-
-const side = z.object({
-  contentType: z.string().describe('The Content-Type that was sent with it; empty: none.'),
-  text: z.string().nullable().describe('null: it is not text, or could not be decompressed.'),
-  bytes: z.int().describe('Bytes that were copied.'),
-  cut: z.boolean().describe('Whether there was more than was kept.'),
-});
-const shownContent = z.object({
-  id: z.uuid().describe('Request id of the call.'),
-  family: z.string().describe('The protocol in which both are.'),
-  request: side,
-  answer: side,
-  keepUntil: z.iso.datetime().describe('When it is deleted.'),
-});
-export type ShownContent = z.output<typeof shownContent>;
 
 const callId = id({
   label: 'Call',
@@ -43,43 +29,25 @@ export const showContent = change({
   line: { arguments: ['id'] },
   text: ({ request, answer }) => `${sideText('Request', request)}\n\n${sideText('Answer', answer)}`,
   run: async (context, input) => {
-    const { sealingKey, scope } = context;
     const call = await getCall(context, input.id);
-    const row = await findContent(context, call.id);
-    if (row === null) {
+    const kept = await readKept(context, call.id);
+    if (kept === null) {
       throw notFound(`no content of the call ${quoted(call.id)} was kept, or it has been deleted`, 'id');
     }
-    if (sealingKey === null) throw conflict('set ENCRYPTION_KEY where this runs, which opens kept content');
-    const owner = { workspaceId: scope.workspaceId, callId: call.id };
-    const content = await openContent(owner, row.sealed, sealingKey).catch(() => {
-      throw conflict('this content was sealed with another key; add that key to ENCRYPTION_KEY_OLD');
-    });
     return {
-      result: { id: call.id, family: call.family, ...content, keepUntil: row.keepUntil.toISOString() },
+      result: {
+        id: call.id,
+        family: call.family,
+        operation: call.operation,
+        requestedModel: call.requestedModel,
+        ...kept,
+      },
       subject: call.id,
       before: { content: 'kept' },
       after: { content: 'read' },
     };
   },
 });
-
-interface ContentRow {
-  readonly sealed: Uint8Array;
-  readonly keepUntil: Date;
-}
-
-/** null: none was kept, its time is over, or it was deleted (contract: content/lifetime). */
-async function findContent(
-  { store, scope, nowMs }: Pick<Context<'workspace'>, 'store' | 'scope' | 'nowMs'>,
-  call: string,
-): Promise<ContentRow | null> {
-  const [row] = await store.query<ContentRow>(
-    `SELECT c.sealed, c.keep_until AS "keepUntil" ${readableContent}
-       AND c.call_id = $2::uuid AND c.workspace_id = $3::uuid`,
-    [new Date(nowMs).toISOString(), call, scope.workspaceId],
-  );
-  return row ?? null;
-}
 
 export const deleteContent = change({
   name: 'content.delete',
@@ -137,4 +105,4 @@ function sideText(name: string, { text, bytes, cut }: ShownContent['request']): 
   return `${name} (${note}):\n${text ?? '(not text)'}`;
 }
 
-export const contentOperations = [showContent, deleteContent];
+export const contentOperations = [showContent, exportContent, deleteContent];

@@ -69,6 +69,28 @@ export function words(facts: FieldFacts, max = 500): Field<string, true> {
   return make('text', { placeholder: 'TEXT', ...facts }, oneLine(max, 'it').min(1, 'it must not be empty'));
 }
 
+/** Text that may have several lines; it must not be empty. @param max characters. */
+export function prose(facts: FieldFacts, max: number): Field<string, true> {
+  const schema = z
+    .string('it must be a string')
+    .trim()
+    .min(1, 'it must not be empty')
+    .max(max, `it may have at most ${max} characters`)
+    .refine(
+      (text) => !unprintable.test(text.replace(/[\n\r\t]/g, ' ')) && text.isWellFormed(),
+      'it must not contain control characters',
+    );
+  return make('text', { placeholder: 'TEXT', ...facts }, schema);
+}
+
+/** A number from 0 to 1. */
+export function share(facts: FieldFacts): Field<number, true> {
+  const message = 'must be a number from 0 to 1';
+  const schema = z.number(message).min(0, message).max(1, message);
+  const read = (text: string) => (/^\s*\d*\.?\d+\s*$/.test(text) ? Number(text) : text);
+  return make('count', { placeholder: 'N', ...facts }, schema, read);
+}
+
 /** A line of text of a certain form. @param message says what to write. */
 export function pattern(facts: FieldFacts, form: RegExp, message: string): Field<string, true> {
   return make('text', { placeholder: 'TEXT', ...facts }, z.string(message).trim().regex(form, message));

@@ -56,6 +56,8 @@ export const usageFigures = z.object({
   ownKeyListPrice: dollars.describe(
     'What the calls by own keys would have cost at list price; of these, `cost` has only the fee.',
   ),
+  rated: count('Calls whose feedback has a score, as far back as the log goes.'),
+  good: count('Those of them that were good.'),
 });
 export type UsageFigures = z.output<typeof usageFigures>;
 
@@ -94,6 +96,8 @@ export function figuresOf(sums: Sums): UsageFigures {
     firstByteMs: quantilesOf(firstByte),
     cost: formatUsd(costNano),
     ownKeyListPrice: formatUsd(ownListNano),
+    rated: sums.rated,
+    good: sums.good,
   };
 }
 

@@ -63,6 +63,8 @@ export const showUsage = read({
       'latencyMs',
       'firstByteMs',
       'cost',
+      'rated',
+      'good',
     ],
   },
   run: ({ store, scope, nowMs }, { from, to, by = 'model', model, key, provider, member }) => {

@@ -61,7 +61,7 @@ export async function reportUsage(
   const startsMs = by === 'day' ? await daysOf(store, scope, range, zone) : undefined;
   const split = by === 'day' ? undefined : by;
   const parts = merged(
-    await readUsage(store, scope, { range, split, startsMs, filters }),
+    await readUsage(store, scope, { range, split, startsMs, filters, feedback: true }),
     ({ bucket, value }) => (startsMs ? dayName(startsMs[bucket] ?? range.fromMs, zone) : value),
   );
   const ordered = by === 'day' ? parts.sort((a, b) => (a.value < b.value ? -1 : 1)) : parts.sort(byCost);

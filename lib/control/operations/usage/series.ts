@@ -130,7 +130,14 @@ export async function readTimed(
   const startsMs = bucketStarts(range.fromMs, range.toMs, step, zone);
   const parts = isCallSplit(by)
     ? await readCallUsage(store, scope, { range, split: by, startsMs, filters, durations })
-    : await readUsage(store, scope, { range, split: by ?? undefined, startsMs, filters, durations });
+    : await readUsage(store, scope, {
+        range,
+        split: by ?? undefined,
+        startsMs,
+        filters,
+        durations,
+        feedback: true,
+      });
   return { range, zone, startsMs, parts };
 }
 

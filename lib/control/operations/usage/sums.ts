@@ -1,3 +1,4 @@
+import { goodScore } from '#lib/control/operations/call/feedback';
 import { type WorkspaceScope, within } from '#lib/control/operations/scope';
 import type { Store } from '#lib/control/operations/store';
 import type { Range } from '#lib/control/operations/usage/range';
@@ -33,6 +34,9 @@ export interface Sums {
   attempts: number;
   fallbacks: number;
   readonly errors: Record<ErrorClass, number>;
+  /** Calls whose feedback has a score, and those of them that were good. */
+  rated: number;
+  good: number;
   readonly used: Usage;
   costNano: bigint;
   /** List price of the calls by own keys, of which `costNano` has only the fee (contract: own-keys/counts). */
@@ -59,6 +63,8 @@ export interface UsageQuery {
   readonly filters?: UsageFilters | undefined;
   /** Also what the gateway answers itself, which no figure counts (contract: call-log/own-answers); default: false. */
   readonly own?: boolean | undefined;
+  /** Whether feedback is counted too (contract: call-log/feedback-figures); default: false. */
+  readonly feedback?: boolean | undefined;
   /** Whether latency and time to first byte are read too, which takes most of the time; default: true. */
   readonly durations?: boolean | undefined;
 }
@@ -106,6 +112,7 @@ async function readSplit(
     startsMs,
     filters = {},
     own: withOwn = false,
+    feedback = false,
     durations = true,
   }: Omit<UsageQuery, 'split'> & { readonly split: Split | undefined },
 ): Promise<SplitSums[]> {
@@ -146,7 +153,30 @@ async function readSplit(
     UNION ALL ${part('(usage_day JOIN (SELECT day FROM days) AS read USING (day))', 'day')}`,
     values,
   );
-  return rows.map((row) => ({ bucket: row.bucket - 1, value: row.value, sums: sumsOf(row) }));
+  const parts = rows.map((row) => ({ bucket: row.bucket - 1, value: row.value, sums: sumsOf(row) }));
+  if (!feedback) return parts;
+  const rated = await store.query<RatedRow>(
+    `SELECT ${bucket('at')} AS bucket, ${split ? splitColumns[split] : "''"} AS value, count(*)::int AS rated,
+       (count(*) FILTER (WHERE score >= ${goodScore}))::int AS good
+     FROM call_feedback WHERE at >= $1::timestamptz AND at < $2::timestamptz AND score IS NOT NULL
+       AND ${conditions.join(' AND ')} GROUP BY 1, 2`,
+    values,
+  );
+  return [
+    ...parts,
+    ...rated.map((row) => ({
+      bucket: Number(row.bucket) - 1,
+      value: row.value,
+      sums: { ...noSums(), rated: row.rated, good: row.good },
+    })),
+  ];
+}
+
+interface RatedRow {
+  readonly bucket: number | string;
+  readonly value: string;
+  readonly rated: number;
+  readonly good: number;
 }
 
 /** Sums as returned by a statement, by column. */
@@ -174,6 +204,8 @@ export function noSums(latency = new Histogram(), firstByte = new Histogram()): 
     refused: 0,
     attempts: 0,
     fallbacks: 0,
+    rated: 0,
+    good: 0,
     errors: { client: 0, limit: 0, provider: 0, timeout: 0, broken: 0, gateway: 0, other: 0 },
     used: { ...noUsage },
     costNano: 0n,
@@ -189,6 +221,8 @@ export function addSums(sum: Sums, part: Sums): void {
   sum.refused += part.refused;
   sum.attempts += part.attempts;
   sum.fallbacks += part.fallbacks;
+  sum.rated += part.rated;
+  sum.good += part.good;
   for (const name of errorClasses) sum.errors[name] += part.errors[name];
   for (const name of usageClasses) sum.used[name] += part.used[name];
   sum.costNano += part.costNano;

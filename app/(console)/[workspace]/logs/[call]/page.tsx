@@ -4,6 +4,7 @@ import Link from 'next/link';
 import { AttemptTimeline } from '#components/logs/attempt-timeline';
 import { CallContent } from '#components/logs/call-content';
 import { CallFacts } from '#components/logs/call-facts';
+import { CallFeedback } from '#components/logs/call-feedback';
 import { CallHead } from '#components/logs/call-head';
 import { CostLines } from '#components/logs/cost-lines';
 import { Figures } from '#components/logs/figures';
@@ -19,6 +20,7 @@ import {
   attemptRowsOf,
   callRowOf,
   costRowsOf,
+  feedbackRowOf,
   figuresOf,
   jobRowOf,
   usageSourceOf,
@@ -29,7 +31,7 @@ import { findRefusalHelp, mendingPage } from '#lib/console/show/refusal-help';
 import { showMoment, showZone } from '#lib/console/show/time';
 import { showCall } from '#lib/control/operations/call/operations';
 import { showMoney } from '#lib/core/show-money';
-import { showContentAction } from '../actions';
+import { setFeedbackAction, showContentAction } from '../actions';
 
 interface CallPageProps {
   params: Promise<{ workspace: string; call: string }>;
@@ -99,6 +101,15 @@ export default async function CallPage({ params }: CallPageProps) {
         call={{ ...call, userAgent: call.userAgent === null ? null : showForeign(call.userAgent) }}
         keyHref={call.playground ? null : `/${workspace.slug}/keys/${call.key}`}
       />
+      <Section title="Feedback">
+        <CallFeedback
+          workspace={workspace.slug}
+          call={call.id}
+          feedback={feedbackRowOf(call, { timeZone: workspace.timeZone, nowMs })}
+          locked={lockOf(member, 'feedback:write', 'write feedback')}
+          send={setFeedbackAction}
+        />
+      </Section>
       {call.contentUntil ? (
         <Section
           title="Content"

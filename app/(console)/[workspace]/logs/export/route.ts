@@ -4,10 +4,10 @@ import { fileHeaders } from '#lib/console/csv/file';
 import { findRouteActor, readForRoute } from '#lib/console/live/route';
 import { readLogAddress } from '#lib/console/log/address';
 import { logFile } from '#lib/console/log/file';
+import { standing } from '#lib/console/log/standing';
 import { findMember } from '#lib/console/member';
 import { wallDay } from '#lib/console/show/time';
 import { listCalls } from '#lib/control/operations/call/operations';
-import { spanStart } from '#lib/control/operations/call/span';
 
 interface ExportRoute {
   params: Promise<{ workspace: string }>;
@@ -41,13 +41,4 @@ export async function GET(request: NextRequest, { params }: ExportRoute): Promis
     logFile(first.value, timeZone, more, (ms) => rest(ms)),
     { headers: fileHeaders(`calls-${slug}-${wallDay(Date.now(), timeZone)}.csv`) },
   );
-}
-
-/** Fixes the end of a range that ends now; otherwise it would move with every page. */
-function standing(
-  { last, ...input }: Readonly<Record<string, unknown>>,
-  nowMs: number,
-): Record<string, unknown> {
-  const from = spanStart(last, nowMs);
-  return { to: new Date(nowMs).toISOString(), ...(from ? { from: from.toISOString() } : {}), ...input };
 }

@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { actorName } from '#lib/control/operations/actor';
+import { logFields } from '#lib/control/operations/call/operations';
+import { byAnyId, findIds } from '#lib/control/operations/call/search';
+import { fromLast, searched } from '#lib/control/operations/call/span';
+import { chatLine } from '#lib/control/operations/content/chat-line';
+import { readKept } from '#lib/control/operations/content/read';
+import { type Context, change } from '#lib/control/operations/declare';
+import { optional } from '#lib/control/operations/field/field';
+import { words } from '#lib/control/operations/field/kinds';
+import { badInput, conflict } from '#lib/control/operations/refusal';
+import { open, seal } from '#lib/platform/sealing';
+
+/** Calls of one page, and how much text it may have, characters. */
+const mostCalls = 50;
+const mostText = 4_194_304;
+/** How long an export may go on from page to page, ms. */
+const longestMs = 24 * 3_600_000;
+
+const exported = z.object({
+  lines: z.array(z.string()).describe('A line of JSONL for each conversation: { messages, tools }.'),
+  skipped: z
+    .int()
+    .describe('Calls of the page without a line: no conversation, no answer, or not kept as a whole.'),
+  next: z
+    .string()
+    .nullable()
+    .describe('Send it as "after" with the same filters to get the next page; null: this is the last page.'),
+});
+
+/** Not a read: each export is in the audit log (contract: content/export). */
+export const exportContent = change({
+  name: 'content.export',
+  summary:
+    'Exports kept conversations of the calls that a search finds as JSONL in the chat format; each export is in the audit log.',
+  reach: 'workspace',
+  permission: 'content:read',
+  fields: {
+    ...logFields,
+    after: optional(
+      words({ label: 'After', help: 'The "next" of the previous page.', placeholder: 'NEXT' }, 1_000),
+    ),
+  },
+  output: exported,
+  http: [{ method: 'POST', path: '/workspaces/{workspace}/content/export' }],
+  text: ({ lines }) => lines.join('\n'),
+  run: async (context, { after, ...given }) => {
+    const { store, scope, nowMs } = context;
+    const place = after === undefined ? null : placeOf(context, after, given);
+    const search = await byAnyId(store, scope, nowMs, searched(fromLast(given, nowMs), nowMs));
+    const { ids, next } = await findIds(store, scope, nowMs, {
+      input: { ...search, hasContent: true },
+      after: place?.id,
+      limit: mostCalls,
+    });
+    const lines: string[] = [];
+    let [skipped, text, last] = [0, 0, next];
+    for (const [at, id] of ids.entries()) {
+      const line = await lineOf(context, id);
+      if (line === null) skipped += 1;
+      else {
+        lines.push(line);
+        text += line.length;
+      }
+      if (text >= mostText && at < ids.length - 1) {
+        last = id;
+        break;
+      }
+    }
+    const untilMs = place?.untilMs ?? nowMs + longestMs;
+    const state = { content: 'exported', filters: textOf(given) };
+    return {
+      result: { lines, skipped, next: last === null ? null : tokenOf(context, { id: last, untilMs }, given) },
+      subject: scope.workspaceId,
+      // Its first page is recorded; the others need what that page returned.
+      before: place === null ? { content: 'kept', filters: null } : state,
+      after: state,
+    };
+  },
+});
+
+async function lineOf(context: Context<'workspace'>, id: string): Promise<string | null> {
+  const kept = await readKept(context, id);
+  const [call] = await context.store.query<{ family: string }>(
+    'SELECT family FROM call WHERE id = $1::uuid AND workspace_id = $2::uuid',
+    [id, context.scope.workspaceId],
+  );
+  return kept && call ? chatLine(call.family, kept) : null;
+}
+
+const placeShape = z.object({ id: z.uuid(), untilMs: z.number(), of: z.string() });
+type Place = Pick<z.output<typeof placeShape>, 'id' | 'untilMs'>;
+
+/** What an export is bound to: who began it, and its filters. */
+function bindingOf({ actor }: Context<'workspace'>, filters: object): string {
+  return createHash('sha256')
+    .update(`${actorName(actor)} ${textOf(filters)}`)
+    .digest('base64url');
+}
+
+/** Filters as JSON; amounts as digits. */
+function textOf(filters: object): string {
+  return JSON.stringify(filters, (_, value) => (typeof value === 'bigint' ? String(value) : value));
+}
+
+const contextOf = ({ scope }: Context<'workspace'>) => `content-export:${scope.workspaceId}`;
+
+/** Sealed, so that no page can be read without an export that was recorded. */
+function tokenOf(context: Context<'workspace'>, place: Place, filters: object): string {
+  if (context.sealingKey === null)
+    throw conflict('set ENCRYPTION_KEY where this runs, which opens kept content');
+  const plain = JSON.stringify({ ...place, of: bindingOf(context, filters) });
+  return seal(plain, context.sealingKey, contextOf(context));
+}
+
+/** @throws ControlRefused (invalid_body) for an `after` of another export, or one that is too old. */
+function placeOf(context: Context<'workspace'>, after: string, filters: object): Place {
+  const foreign = badInput(
+    'after',
+    'this is not the "next" of a page of this export; begin again without it',
+  );
+  if (context.sealingKey === null) throw foreign;
+  try {
+    const { of, ...place } = placeShape.parse(
+      JSON.parse(open(after, context.sealingKey, contextOf(context))),
+    );
+    if (of === bindingOf(context, filters) && place.untilMs > context.nowMs) return place;
+  } catch {
+    // Altered, or sealed with another key.
+  }
+  throw foreign;
+}

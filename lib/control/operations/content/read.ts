@@ -1,0 +1,30 @@
+import { readableContent } from '#lib/control/operations/call/content-kept';
+import type { Context } from '#lib/control/operations/declare';
+import { conflict } from '#lib/control/operations/refusal';
+import { type KeptContent, openContent } from '#lib/gateway/content/stored';
+
+/** What was kept of a call, and until when it can be read. */
+export type ReadContent = KeptContent & { readonly keepUntil: string };
+
+/**
+ * Reads and opens what was kept of a call of the workspace; whoever calls this writes the reading into the audit log.
+ * @returns null: nothing was kept, its time is over, or it was deleted (contract: content/lifetime).
+ * @throws ControlRefused (conflict) if it cannot be opened.
+ */
+export async function readKept(
+  { store, scope, sealingKey, nowMs }: Pick<Context<'workspace'>, 'store' | 'scope' | 'sealingKey' | 'nowMs'>,
+  callId: string,
+): Promise<ReadContent | null> {
+  const [row] = await store.query<{ sealed: Uint8Array; keepUntil: Date }>(
+    `SELECT c.sealed, c.keep_until AS "keepUntil" ${readableContent}
+       AND c.call_id = $2::uuid AND c.workspace_id = $3::uuid`,
+    [new Date(nowMs).toISOString(), callId, scope.workspaceId],
+  );
+  if (row === undefined) return null;
+  if (sealingKey === null) throw conflict('set ENCRYPTION_KEY where this runs, which opens kept content');
+  const owner = { workspaceId: scope.workspaceId, callId };
+  const content = await openContent(owner, row.sealed, sealingKey).catch(() => {
+    throw conflict('this content was sealed with another key; add that key to ENCRYPTION_KEY_OLD');
+  });
+  return { ...content, keepUntil: row.keepUntil.toISOString() };
+}

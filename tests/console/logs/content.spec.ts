@@ -1,0 +1,88 @@
+import { readFile } from 'node:fs/promises';
+import { expect } from 'playwright/test';
+import { makeKey, test } from '#tests/console/home';
+import { started } from '#tests/console/visit';
+import { setWorkspace } from '#tests/support/control/operate';
+
+test('a kept call is read, rated, compared, exported and asked again (contract: content/again, content/export)', async ({
+  page,
+  home,
+  db,
+}) => {
+  const workspace = home.slug;
+  await setWorkspace(db, { workspace, content: 'all' });
+  const key = await makeKey(db, home, 'web');
+  const call = async (question: string) => {
+    const answer = await fetch(`${started('URL')}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model: 'sandbox/echo',
+        temperature: 0.5,
+        messages: [
+          { role: 'system', content: 'Be brief.' },
+          { role: 'user', content: 'Hello' },
+          { role: 'assistant', content: 'Hello!' },
+          { role: 'user', content: question },
+        ],
+      }),
+    });
+    expect(answer.status).toBe(200);
+    return answer.headers.get('x-request-id') ?? '';
+  };
+  const [one, other] = [await call('What’s "up"?'), await call('What is new?')];
+  const show = page.getByRole('button', { name: 'Show request and answer' });
+  await expect(async () => {
+    await page.goto(`/${workspace}/logs/${one}`);
+    await expect(show).toBeVisible({ timeout: 2_000 });
+  }).toPass({ timeout: 60_000 });
+
+  await test.step('rated', async () => {
+    await page.getByRole('button', { name: 'Write feedback' }).click();
+    await page.getByLabel('Label (optional)').fill('too short');
+    await page.getByLabel('Text (optional)').fill('Say more.');
+    await page.getByRole('button', { name: 'Bad answer' }).click();
+    await expect(page.getByText('Say more.')).toBeVisible();
+    await page.goto(`/${workspace}/logs?feedback=bad&columns=model.feedback`);
+    await expect(page.getByText('too short')).toBeVisible();
+  });
+
+  await test.step('read', async () => {
+    await page.goto(`/${workspace}/logs/${one}`);
+    await show.click();
+    await expect(page.getByRole('list', { name: 'Conversation' })).toContainText('What’s "up"?');
+    await expect(page.getByRole('button', { name: 'Copy as curl' })).toBeVisible();
+  });
+
+  await test.step('asked again', async () => {
+    await page.getByRole('button', { name: 'Open in playground' }).click();
+    await expect(page.getByLabel('Message')).toHaveValue('What’s "up"?');
+    await expect(page.getByText('2 earlier messages')).toBeVisible();
+    expect(page.url()).not.toContain('up');
+  });
+
+  await test.step('compared', async () => {
+    await page.goto(`/${workspace}/logs/compare?one=${one}`);
+    await page.getByLabel('Second call').fill(other);
+    await page.getByRole('button', { name: 'Compare' }).click();
+    await expect(page.locator('ins').filter({ hasText: 'What is new?' }).first()).toBeVisible();
+    await expect(page.locator('del').filter({ hasText: 'What’s' }).first()).toBeVisible();
+  });
+
+  await test.step('exported', async () => {
+    await page.goto(`/${workspace}/logs?feedback=bad`);
+    const download = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Export content' }).click();
+    const file = await readFile(await (await download).path(), 'utf8');
+    const lines = file.trimEnd().split('\n');
+    expect(lines).toHaveLength(1);
+    const { messages } = JSON.parse(lines[0] ?? '');
+    expect(messages.map(({ role }: { role: string }) => role)).toEqual([
+      'system',
+      'user',
+      'assistant',
+      'user',
+      'assistant',
+    ]);
+  });
+});
