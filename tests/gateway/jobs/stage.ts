@@ -102,7 +102,7 @@ export async function startStage(): Promise<Stage> {
     pools.push(own);
     const store = new JobStore(db.pool);
     const poll = createPoll({ pools: own, access: noClouds, catalogue: () => catalogue });
-    const jobs = createJobs({ clock, store, poll, report });
+    const jobs = createJobs({ clock, store, poll, collect: async () => true, report });
     return {
       jobs,
       store,

@@ -1,3 +1,4 @@
+import { listOfIds } from '#lib/core/families/reading/stored-files';
 import { stateFields } from '#lib/core/families/reading/stored-state';
 import { keptOfItem } from '#lib/core/families/responses/references';
 import type { FieldSpec } from '#lib/core/families/scan';
@@ -11,7 +12,10 @@ const unread = { guarded: true, unread: true } as const;
 const environment = { fields: { container_id: once } } as const;
 
 /** Tools are declared in the request itself and in items that load more of them. */
-const tool: FieldSpec = { type: { only: providerTool }, model: once, container: once, environment };
+const container = { guarded: true, fields: { file_ids: listOfIds } } as const;
+const tool: FieldSpec = { type: { only: providerTool }, model: once, container, environment };
+/** Parts of a message, or of what a function answered. */
+const parts = { each: { file_id: {} } } as const;
 
 /** What the gateway reads of a request that creates a response (contract: body/guarded-names). */
 export const createFields: FieldSpec = {
@@ -35,6 +39,8 @@ export const createFields: FieldSpec = {
       encrypted_content: unread,
       result: unread,
       container_id: once,
+      content: parts,
+      output: parts,
       environment,
       tools: { each: tool },
     },
