@@ -1,39 +1,25 @@
 import { type Refusal, refusal } from '#lib/core/errors';
 import type { ResourceReference } from '#lib/core/facts/resource';
 import { wrongType } from '#lib/core/families/reading/fields';
-import type { FieldRule, Scan } from '#lib/core/families/scan';
+import type { Scan } from '#lib/core/families/scan';
 
 /** Each is looked up, so their number is bounded; no real request names more. */
 const MOST_FILES = 1_000;
 
-/** A field with a list of ids: its elements are collected by their places only. */
-export const listOfIds: FieldRule = { each: {}, elements: (found) => found };
-
-const single = /(^|\.)file_id$/;
-const listed = /(^|\.)file_ids\[\]$/;
-const decoder = new TextDecoder();
+const named = /(^|\.)file_ids?(\[\])?$/;
 
 /**
  * Files that a body names by `file_id`, or in a list `file_ids`, where its family reads these: they must be the
  * workspace's own (contract: batches/files). Each once, in the order of the body.
  * @returns `invalid_body` for an id of another type, or for too many ids.
  */
-export function readFiles({
-  collected,
-  body,
-}: Pick<Scan, 'collected' | 'body'>): readonly ResourceReference[] | Refusal {
+export function readFiles({ collected }: Pick<Scan, 'collected'>): readonly ResourceReference[] | Refusal {
   let ids: Set<string> | null = null;
   for (const found of collected) {
-    const inList = listed.test(found.path);
-    if (!inList && !single.test(found.path)) continue;
-    if (found.type === 'null') continue;
-    if (found.type !== 'string') return wrongType(found, 'a string');
-    const value: unknown = inList
-      ? JSON.parse(decoder.decode(body.subarray(found.start, found.end)))
-      : found.value;
-    if (typeof value !== 'string') return wrongType(found, 'a string');
+    if (!named.test(found.path) || found.type === 'null' || found.type === 'array') continue;
+    if (typeof found.value !== 'string') return wrongType(found, 'a string');
     ids ??= new Set();
-    ids.add(value);
+    ids.add(found.value);
     if (ids.size > MOST_FILES) {
       return refusal('invalid_body', `The request names over ${MOST_FILES} files; name fewer.`);
     }

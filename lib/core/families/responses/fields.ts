@@ -1,4 +1,3 @@
-import { listOfIds } from '#lib/core/families/reading/stored-files';
 import { stateFields } from '#lib/core/families/reading/stored-state';
 import { keptOfItem } from '#lib/core/families/responses/references';
 import type { FieldSpec } from '#lib/core/families/scan';
@@ -12,7 +11,7 @@ const unread = { guarded: true, unread: true } as const;
 const environment = { fields: { container_id: once } } as const;
 
 /** Tools are declared in the request itself and in items that load more of them. */
-const container = { guarded: true, fields: { file_ids: listOfIds } } as const;
+const container = { guarded: true, fields: { file_ids: { strings: true } } } as const;
 const tool: FieldSpec = { type: { only: providerTool }, model: once, container, environment };
 /** Parts of a message, or of what a function answered. */
 const parts = { each: { file_id: {} } } as const;
