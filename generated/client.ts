@@ -327,6 +327,16 @@ export type Resource = Prisma.ResourceModel
  */
 export type Job = Prisma.JobModel
 /**
+ * Model BatchLine
+ * What one line of a batch came to, read from its result; the charge of the batch is the sum of these.
+ */
+export type BatchLine = Prisma.BatchLineModel
+/**
+ * Model FileRoom
+ * Room for a file that is on its way to a provider; counts until the file itself is recorded, or an hour has passed.
+ */
+export type FileRoom = Prisma.FileRoomModel
+/**
  * Model Adjustment
  * What an estimated call cost by the usage that its stored response told later; settled once.
  */

@@ -458,6 +458,8 @@ export const ModelName = {
   UsageSpan: 'UsageSpan',
   Resource: 'Resource',
   Job: 'Job',
+  BatchLine: 'BatchLine',
+  FileRoom: 'FileRoom',
   Adjustment: 'Adjustment',
   TopUp: 'TopUp',
   Payer: 'Payer',
@@ -489,7 +491,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "session" | "accountToken" | "operatorLink" | "secretPrint" | "linkedAccount" | "mail" | "workspace" | "formerSlug" | "member" | "savedView" | "alert" | "webhook" | "webhookDelivery" | "invitation" | "invitationLink" | "apiKey" | "managementKey" | "storedAnswer" | "provider" | "credential" | "ownKey" | "credentialTest" | "model" | "offer" | "priceVersion" | "policy" | "policyDraft" | "call" | "callContent" | "callFeedback" | "ledgerLine" | "promo" | "promoMark" | "ledgerDay" | "ledgerCheck" | "openQuarter" | "closedSpend" | "journalPosition" | "settledApart" | "journalSince" | "owner" | "lease" | "hold" | "openCall" | "change" | "changeHead" | "seenTime" | "audit" | "spendMinute" | "usageQuarter" | "usageQuarterCounted" | "usageDay" | "usageSpan" | "resource" | "job" | "adjustment" | "topUp" | "payer" | "fleetDuty" | "priceTable" | "dismissedProposal" | "statusDay" | "incident" | "incidentUpdate" | "announcement" | "lostUsage" | "autoTopUp" | "stripeEvent" | "limitGrant" | "limitSlot" | "limitTurn"
+    modelProps: "user" | "session" | "accountToken" | "operatorLink" | "secretPrint" | "linkedAccount" | "mail" | "workspace" | "formerSlug" | "member" | "savedView" | "alert" | "webhook" | "webhookDelivery" | "invitation" | "invitationLink" | "apiKey" | "managementKey" | "storedAnswer" | "provider" | "credential" | "ownKey" | "credentialTest" | "model" | "offer" | "priceVersion" | "policy" | "policyDraft" | "call" | "callContent" | "callFeedback" | "ledgerLine" | "promo" | "promoMark" | "ledgerDay" | "ledgerCheck" | "openQuarter" | "closedSpend" | "journalPosition" | "settledApart" | "journalSince" | "owner" | "lease" | "hold" | "openCall" | "change" | "changeHead" | "seenTime" | "audit" | "spendMinute" | "usageQuarter" | "usageQuarterCounted" | "usageDay" | "usageSpan" | "resource" | "job" | "batchLine" | "fileRoom" | "adjustment" | "topUp" | "payer" | "fleetDuty" | "priceTable" | "dismissedProposal" | "statusDay" | "incident" | "incidentUpdate" | "announcement" | "lostUsage" | "autoTopUp" | "stripeEvent" | "limitGrant" | "limitSlot" | "limitTurn"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -4637,6 +4639,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    BatchLine: {
+      payload: Prisma.$BatchLinePayload<ExtArgs>
+      fields: Prisma.BatchLineFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.BatchLineFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BatchLinePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.BatchLineFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BatchLinePayload>
+        }
+        findFirst: {
+          args: Prisma.BatchLineFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BatchLinePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.BatchLineFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BatchLinePayload>
+        }
+        findMany: {
+          args: Prisma.BatchLineFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BatchLinePayload>[]
+        }
+        create: {
+          args: Prisma.BatchLineCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BatchLinePayload>
+        }
+        createMany: {
+          args: Prisma.BatchLineCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.BatchLineCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BatchLinePayload>[]
+        }
+        delete: {
+          args: Prisma.BatchLineDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BatchLinePayload>
+        }
+        update: {
+          args: Prisma.BatchLineUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BatchLinePayload>
+        }
+        deleteMany: {
+          args: Prisma.BatchLineDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.BatchLineUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.BatchLineUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BatchLinePayload>[]
+        }
+        upsert: {
+          args: Prisma.BatchLineUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BatchLinePayload>
+        }
+        aggregate: {
+          args: Prisma.BatchLineAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateBatchLine>
+        }
+        groupBy: {
+          args: Prisma.BatchLineGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.BatchLineGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.BatchLineCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.BatchLineCountAggregateOutputType> | number
+        }
+      }
+    }
+    FileRoom: {
+      payload: Prisma.$FileRoomPayload<ExtArgs>
+      fields: Prisma.FileRoomFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.FileRoomFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FileRoomPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.FileRoomFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FileRoomPayload>
+        }
+        findFirst: {
+          args: Prisma.FileRoomFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FileRoomPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.FileRoomFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FileRoomPayload>
+        }
+        findMany: {
+          args: Prisma.FileRoomFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FileRoomPayload>[]
+        }
+        create: {
+          args: Prisma.FileRoomCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FileRoomPayload>
+        }
+        createMany: {
+          args: Prisma.FileRoomCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.FileRoomCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FileRoomPayload>[]
+        }
+        delete: {
+          args: Prisma.FileRoomDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FileRoomPayload>
+        }
+        update: {
+          args: Prisma.FileRoomUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FileRoomPayload>
+        }
+        deleteMany: {
+          args: Prisma.FileRoomDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.FileRoomUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.FileRoomUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FileRoomPayload>[]
+        }
+        upsert: {
+          args: Prisma.FileRoomUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FileRoomPayload>
+        }
+        aggregate: {
+          args: Prisma.FileRoomAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateFileRoom>
+        }
+        groupBy: {
+          args: Prisma.FileRoomGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.FileRoomGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.FileRoomCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.FileRoomCountAggregateOutputType> | number
+        }
+      }
+    }
     Adjustment: {
       payload: Prisma.$AdjustmentPayload<ExtArgs>
       fields: Prisma.AdjustmentFieldRefs
@@ -6714,7 +6864,8 @@ export const ResourceScalarFieldEnum = {
   createdAt: 'createdAt',
   deletedAt: 'deletedAt',
   view: 'view',
-  viewedAt: 'viewedAt'
+  viewedAt: 'viewedAt',
+  facts: 'facts'
 } as const
 
 export type ResourceScalarFieldEnum = (typeof ResourceScalarFieldEnum)[keyof typeof ResourceScalarFieldEnum]
@@ -6754,6 +6905,31 @@ export const JobScalarFieldEnum = {
 } as const
 
 export type JobScalarFieldEnum = (typeof JobScalarFieldEnum)[keyof typeof JobScalarFieldEnum]
+
+
+export const BatchLineScalarFieldEnum = {
+  callId: 'callId',
+  customId: 'customId',
+  workspaceId: 'workspaceId',
+  status: 'status',
+  errorCode: 'errorCode',
+  costNano: 'costNano',
+  usage: 'usage',
+  lines: 'lines',
+  flags: 'flags'
+} as const
+
+export type BatchLineScalarFieldEnum = (typeof BatchLineScalarFieldEnum)[keyof typeof BatchLineScalarFieldEnum]
+
+
+export const FileRoomScalarFieldEnum = {
+  callId: 'callId',
+  workspaceId: 'workspaceId',
+  bytes: 'bytes',
+  at: 'at'
+} as const
+
+export type FileRoomScalarFieldEnum = (typeof FileRoomScalarFieldEnum)[keyof typeof FileRoomScalarFieldEnum]
 
 
 export const AdjustmentScalarFieldEnum = {
@@ -7355,6 +7531,8 @@ export type GlobalOmitConfig = {
   usageSpan?: Prisma.UsageSpanOmit
   resource?: Prisma.ResourceOmit
   job?: Prisma.JobOmit
+  batchLine?: Prisma.BatchLineOmit
+  fileRoom?: Prisma.FileRoomOmit
   adjustment?: Prisma.AdjustmentOmit
   topUp?: Prisma.TopUpOmit
   payer?: Prisma.PayerOmit

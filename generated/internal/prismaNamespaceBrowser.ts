@@ -107,6 +107,8 @@ export const ModelName = {
   UsageSpan: 'UsageSpan',
   Resource: 'Resource',
   Job: 'Job',
+  BatchLine: 'BatchLine',
+  FileRoom: 'FileRoom',
   Adjustment: 'Adjustment',
   TopUp: 'TopUp',
   Payer: 'Payer',
@@ -995,7 +997,8 @@ export const ResourceScalarFieldEnum = {
   createdAt: 'createdAt',
   deletedAt: 'deletedAt',
   view: 'view',
-  viewedAt: 'viewedAt'
+  viewedAt: 'viewedAt',
+  facts: 'facts'
 } as const
 
 export type ResourceScalarFieldEnum = (typeof ResourceScalarFieldEnum)[keyof typeof ResourceScalarFieldEnum]
@@ -1035,6 +1038,31 @@ export const JobScalarFieldEnum = {
 } as const
 
 export type JobScalarFieldEnum = (typeof JobScalarFieldEnum)[keyof typeof JobScalarFieldEnum]
+
+
+export const BatchLineScalarFieldEnum = {
+  callId: 'callId',
+  customId: 'customId',
+  workspaceId: 'workspaceId',
+  status: 'status',
+  errorCode: 'errorCode',
+  costNano: 'costNano',
+  usage: 'usage',
+  lines: 'lines',
+  flags: 'flags'
+} as const
+
+export type BatchLineScalarFieldEnum = (typeof BatchLineScalarFieldEnum)[keyof typeof BatchLineScalarFieldEnum]
+
+
+export const FileRoomScalarFieldEnum = {
+  callId: 'callId',
+  workspaceId: 'workspaceId',
+  bytes: 'bytes',
+  at: 'at'
+} as const
+
+export type FileRoomScalarFieldEnum = (typeof FileRoomScalarFieldEnum)[keyof typeof FileRoomScalarFieldEnum]
 
 
 export const AdjustmentScalarFieldEnum = {

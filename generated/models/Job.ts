@@ -413,6 +413,7 @@ export type JobWhereInput = {
   flags?: Prisma.StringNullableListFilter<"Job"> | runtime.Types.Skip
   deletedAt?: Prisma.DateTimeNullableFilter<"Job"> | Date | string | null | runtime.Types.Skip
   workspace?: Prisma.XOR<Prisma.WorkspaceScalarRelationFilter, Prisma.WorkspaceWhereInput> | runtime.Types.Skip
+  batchLines?: Prisma.BatchLineListRelationFilter | runtime.Types.Skip
 }
 
 export type JobOrderByWithRelationInput = {
@@ -447,6 +448,7 @@ export type JobOrderByWithRelationInput = {
   flags?: Prisma.SortOrder | runtime.Types.Skip
   deletedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   workspace?: Prisma.WorkspaceOrderByWithRelationInput | runtime.Types.Skip
+  batchLines?: Prisma.BatchLineOrderByRelationAggregateInput | runtime.Types.Skip
 }
 
 export type JobWhereUniqueInput = Prisma.AtLeast<{
@@ -484,6 +486,7 @@ export type JobWhereUniqueInput = Prisma.AtLeast<{
   flags?: Prisma.StringNullableListFilter<"Job"> | runtime.Types.Skip
   deletedAt?: Prisma.DateTimeNullableFilter<"Job"> | Date | string | null | runtime.Types.Skip
   workspace?: Prisma.XOR<Prisma.WorkspaceScalarRelationFilter, Prisma.WorkspaceWhereInput> | runtime.Types.Skip
+  batchLines?: Prisma.BatchLineListRelationFilter | runtime.Types.Skip
 }, "callId">
 
 export type JobOrderByWithAggregationInput = {
@@ -591,6 +594,7 @@ export type JobCreateInput = {
   flags?: Prisma.JobCreateflagsInput | string[] | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
   workspace: Prisma.WorkspaceCreateNestedOneWithoutJobsInput
+  batchLines?: Prisma.BatchLineCreateNestedManyWithoutJobInput | runtime.Types.Skip
 }
 
 export type JobUncheckedCreateInput = {
@@ -624,6 +628,7 @@ export type JobUncheckedCreateInput = {
   lines?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   flags?: Prisma.JobCreateflagsInput | string[] | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
+  batchLines?: Prisma.BatchLineUncheckedCreateNestedManyWithoutJobInput | runtime.Types.Skip
 }
 
 export type JobUpdateInput = {
@@ -657,6 +662,7 @@ export type JobUpdateInput = {
   flags?: Prisma.JobUpdateflagsInput | string[] | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutJobsNestedInput | runtime.Types.Skip
+  batchLines?: Prisma.BatchLineUpdateManyWithoutJobNestedInput | runtime.Types.Skip
 }
 
 export type JobUncheckedUpdateInput = {
@@ -690,6 +696,7 @@ export type JobUncheckedUpdateInput = {
   lines?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   flags?: Prisma.JobUpdateflagsInput | string[] | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  batchLines?: Prisma.BatchLineUncheckedUpdateManyWithoutJobNestedInput | runtime.Types.Skip
 }
 
 export type JobCreateManyInput = {
@@ -905,6 +912,11 @@ export type JobSumOrderByAggregateInput = {
   overHoldNano?: Prisma.SortOrder | runtime.Types.Skip
 }
 
+export type JobScalarRelationFilter = {
+  is?: Prisma.JobWhereInput | runtime.Types.Skip
+  isNot?: Prisma.JobWhereInput | runtime.Types.Skip
+}
+
 export type JobCreateNestedManyWithoutWorkspaceInput = {
   create?: Prisma.XOR<Prisma.JobCreateWithoutWorkspaceInput, Prisma.JobUncheckedCreateWithoutWorkspaceInput> | Prisma.JobCreateWithoutWorkspaceInput[] | Prisma.JobUncheckedCreateWithoutWorkspaceInput[] | runtime.Types.Skip
   connectOrCreate?: Prisma.JobCreateOrConnectWithoutWorkspaceInput | Prisma.JobCreateOrConnectWithoutWorkspaceInput[] | runtime.Types.Skip
@@ -956,6 +968,20 @@ export type JobUpdateflagsInput = {
   push?: string | string[] | runtime.Types.Skip
 }
 
+export type JobCreateNestedOneWithoutBatchLinesInput = {
+  create?: Prisma.XOR<Prisma.JobCreateWithoutBatchLinesInput, Prisma.JobUncheckedCreateWithoutBatchLinesInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.JobCreateOrConnectWithoutBatchLinesInput | runtime.Types.Skip
+  connect?: Prisma.JobWhereUniqueInput | runtime.Types.Skip
+}
+
+export type JobUpdateOneRequiredWithoutBatchLinesNestedInput = {
+  create?: Prisma.XOR<Prisma.JobCreateWithoutBatchLinesInput, Prisma.JobUncheckedCreateWithoutBatchLinesInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.JobCreateOrConnectWithoutBatchLinesInput | runtime.Types.Skip
+  upsert?: Prisma.JobUpsertWithoutBatchLinesInput | runtime.Types.Skip
+  connect?: Prisma.JobWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.JobUpdateToOneWithWhereWithoutBatchLinesInput, Prisma.JobUpdateWithoutBatchLinesInput>, Prisma.JobUncheckedUpdateWithoutBatchLinesInput> | runtime.Types.Skip
+}
+
 export type JobCreateWithoutWorkspaceInput = {
   callId: string
   keyId: string
@@ -986,6 +1012,7 @@ export type JobCreateWithoutWorkspaceInput = {
   lines?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   flags?: Prisma.JobCreateflagsInput | string[] | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
+  batchLines?: Prisma.BatchLineCreateNestedManyWithoutJobInput | runtime.Types.Skip
 }
 
 export type JobUncheckedCreateWithoutWorkspaceInput = {
@@ -1018,6 +1045,7 @@ export type JobUncheckedCreateWithoutWorkspaceInput = {
   lines?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   flags?: Prisma.JobCreateflagsInput | string[] | runtime.Types.Skip
   deletedAt?: Date | string | null | runtime.Types.Skip
+  batchLines?: Prisma.BatchLineUncheckedCreateNestedManyWithoutJobInput | runtime.Types.Skip
 }
 
 export type JobCreateOrConnectWithoutWorkspaceInput = {
@@ -1082,6 +1110,154 @@ export type JobScalarWhereInput = {
   deletedAt?: Prisma.DateTimeNullableFilter<"Job"> | Date | string | null | runtime.Types.Skip
 }
 
+export type JobCreateWithoutBatchLinesInput = {
+  callId: string
+  keyId: string
+  family: string
+  kind: string
+  upstreamId: string
+  providerId: string
+  credential?: string | null | runtime.Types.Skip
+  modelId: string
+  upstreamModel: string
+  offerId: string
+  priceVersionId: string
+  holdNano: bigint | number
+  facts: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  state: string
+  view?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  createdAt: Date | string
+  nextPollAt?: Date | string | null | runtime.Types.Skip
+  polls?: number | runtime.Types.Skip
+  misses?: number | runtime.Types.Skip
+  removing?: string | null | runtime.Types.Skip
+  lostAt?: Date | string | null | runtime.Types.Skip
+  settledAt?: Date | string | null | runtime.Types.Skip
+  costNano?: bigint | number | runtime.Types.Skip
+  overHoldNano?: bigint | number | runtime.Types.Skip
+  usageSource?: string | runtime.Types.Skip
+  usage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  lines?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  flags?: Prisma.JobCreateflagsInput | string[] | runtime.Types.Skip
+  deletedAt?: Date | string | null | runtime.Types.Skip
+  workspace: Prisma.WorkspaceCreateNestedOneWithoutJobsInput
+}
+
+export type JobUncheckedCreateWithoutBatchLinesInput = {
+  callId: string
+  workspaceId: string
+  keyId: string
+  family: string
+  kind: string
+  upstreamId: string
+  providerId: string
+  credential?: string | null | runtime.Types.Skip
+  modelId: string
+  upstreamModel: string
+  offerId: string
+  priceVersionId: string
+  holdNano: bigint | number
+  facts: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  state: string
+  view?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  createdAt: Date | string
+  nextPollAt?: Date | string | null | runtime.Types.Skip
+  polls?: number | runtime.Types.Skip
+  misses?: number | runtime.Types.Skip
+  removing?: string | null | runtime.Types.Skip
+  lostAt?: Date | string | null | runtime.Types.Skip
+  settledAt?: Date | string | null | runtime.Types.Skip
+  costNano?: bigint | number | runtime.Types.Skip
+  overHoldNano?: bigint | number | runtime.Types.Skip
+  usageSource?: string | runtime.Types.Skip
+  usage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  lines?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  flags?: Prisma.JobCreateflagsInput | string[] | runtime.Types.Skip
+  deletedAt?: Date | string | null | runtime.Types.Skip
+}
+
+export type JobCreateOrConnectWithoutBatchLinesInput = {
+  where: Prisma.JobWhereUniqueInput
+  create: Prisma.XOR<Prisma.JobCreateWithoutBatchLinesInput, Prisma.JobUncheckedCreateWithoutBatchLinesInput>
+}
+
+export type JobUpsertWithoutBatchLinesInput = {
+  update: Prisma.XOR<Prisma.JobUpdateWithoutBatchLinesInput, Prisma.JobUncheckedUpdateWithoutBatchLinesInput>
+  create: Prisma.XOR<Prisma.JobCreateWithoutBatchLinesInput, Prisma.JobUncheckedCreateWithoutBatchLinesInput>
+  where?: Prisma.JobWhereInput | runtime.Types.Skip
+}
+
+export type JobUpdateToOneWithWhereWithoutBatchLinesInput = {
+  where?: Prisma.JobWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.JobUpdateWithoutBatchLinesInput, Prisma.JobUncheckedUpdateWithoutBatchLinesInput>
+}
+
+export type JobUpdateWithoutBatchLinesInput = {
+  callId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  keyId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  family?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  kind?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  upstreamId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  providerId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  credential?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  modelId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  upstreamModel?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  offerId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  priceVersionId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  holdNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  facts?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  state?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  view?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  nextPollAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  polls?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  misses?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  removing?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  lostAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  costNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  overHoldNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  usageSource?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  usage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  lines?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  flags?: Prisma.JobUpdateflagsInput | string[] | runtime.Types.Skip
+  deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutJobsNestedInput | runtime.Types.Skip
+}
+
+export type JobUncheckedUpdateWithoutBatchLinesInput = {
+  callId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  workspaceId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  keyId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  family?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  kind?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  upstreamId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  providerId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  credential?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  modelId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  upstreamModel?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  offerId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  priceVersionId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  holdNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  facts?: Prisma.JsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  state?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  view?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  nextPollAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  polls?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  misses?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  removing?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  lostAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  settledAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  costNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  overHoldNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  usageSource?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  usage?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  lines?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
+  flags?: Prisma.JobUpdateflagsInput | string[] | runtime.Types.Skip
+  deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+}
+
 export type JobCreateManyWorkspaceInput = {
   callId: string
   keyId: string
@@ -1144,6 +1320,7 @@ export type JobUpdateWithoutWorkspaceInput = {
   lines?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   flags?: Prisma.JobUpdateflagsInput | string[] | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  batchLines?: Prisma.BatchLineUpdateManyWithoutJobNestedInput | runtime.Types.Skip
 }
 
 export type JobUncheckedUpdateWithoutWorkspaceInput = {
@@ -1176,6 +1353,7 @@ export type JobUncheckedUpdateWithoutWorkspaceInput = {
   lines?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   flags?: Prisma.JobUpdateflagsInput | string[] | runtime.Types.Skip
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  batchLines?: Prisma.BatchLineUncheckedUpdateManyWithoutJobNestedInput | runtime.Types.Skip
 }
 
 export type JobUncheckedUpdateManyWithoutWorkspaceInput = {
@@ -1211,6 +1389,35 @@ export type JobUncheckedUpdateManyWithoutWorkspaceInput = {
 }
 
 
+/**
+ * Count Type JobCountOutputType
+ */
+
+export type JobCountOutputType = {
+  batchLines: number
+}
+
+export type JobCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  batchLines?: boolean | JobCountOutputTypeCountBatchLinesArgs
+}
+
+/**
+ * JobCountOutputType without action
+ */
+export type JobCountOutputTypeDefaultArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the JobCountOutputType
+   */
+  select?: Prisma.JobCountOutputTypeSelect<ExtArgs> | null
+}
+
+/**
+ * JobCountOutputType without action
+ */
+export type JobCountOutputTypeCountBatchLinesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.BatchLineWhereInput | runtime.Types.Skip
+}
+
 
 export type JobSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   callId?: boolean | runtime.Types.Skip
@@ -1244,6 +1451,8 @@ export type JobSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   flags?: boolean | runtime.Types.Skip
   deletedAt?: boolean | runtime.Types.Skip
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs> | runtime.Types.Skip
+  batchLines?: boolean | Prisma.Job$batchLinesArgs<ExtArgs> | runtime.Types.Skip
+  _count?: boolean | Prisma.JobCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["job"]>
 
 export type JobSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -1350,6 +1559,8 @@ export type JobSelectScalar = {
 export type JobOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"callId" | "workspaceId" | "keyId" | "family" | "kind" | "upstreamId" | "providerId" | "credential" | "modelId" | "upstreamModel" | "offerId" | "priceVersionId" | "holdNano" | "facts" | "state" | "view" | "createdAt" | "nextPollAt" | "polls" | "misses" | "removing" | "lostAt" | "settledAt" | "costNano" | "overHoldNano" | "usageSource" | "usage" | "lines" | "flags" | "deletedAt", ExtArgs["result"]["job"], runtime.Types.Skip>
 export type JobInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs> | runtime.Types.Skip
+  batchLines?: boolean | Prisma.Job$batchLinesArgs<ExtArgs> | runtime.Types.Skip
+  _count?: boolean | Prisma.JobCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
 export type JobIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -1362,6 +1573,7 @@ export type $JobPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   name: "Job"
   objects: {
     workspace: Prisma.$WorkspacePayload<ExtArgs>
+    batchLines: Prisma.$BatchLinePayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     callId: string
@@ -1801,6 +2013,7 @@ readonly fields: JobFieldRefs;
 export interface Prisma__JobClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
   workspace<T extends Prisma.WorkspaceDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.WorkspaceDefaultArgs<ExtArgs>>): Prisma.Prisma__WorkspaceClient<runtime.Types.Result.GetResult<Prisma.$WorkspacePayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
+  batchLines<T extends Prisma.Job$batchLinesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Job$batchLinesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$BatchLinePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2258,6 +2471,30 @@ export type JobDeleteManyArgs<ExtArgs extends runtime.Types.Extensions.InternalA
    * Limit how many Jobs to delete.
    */
   limit?: number | runtime.Types.Skip
+}
+
+/**
+ * Job.batchLines
+ */
+export type Job$batchLinesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the BatchLine
+   */
+  select?: Prisma.BatchLineSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the BatchLine
+   */
+  omit?: Prisma.BatchLineOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.BatchLineInclude<ExtArgs> | null
+  where?: Prisma.BatchLineWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.BatchLineOrderByWithRelationInput | Prisma.BatchLineOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.BatchLineWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.BatchLineScalarFieldEnum | Prisma.BatchLineScalarFieldEnum[] | runtime.Types.Skip
 }
 
 /**

@@ -84,6 +84,7 @@ export type ResourceCountAggregateOutputType = {
   deletedAt: number
   view: number
   viewedAt: number
+  facts: number
   _all: number
 }
 
@@ -146,6 +147,7 @@ export type ResourceCountAggregateInputType = {
   deletedAt?: true | runtime.Types.Skip
   view?: true | runtime.Types.Skip
   viewedAt?: true | runtime.Types.Skip
+  facts?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
 }
 
@@ -251,6 +253,7 @@ export type ResourceGroupByOutputType = {
   deletedAt: Date | null
   view: runtime.JsonValue | null
   viewedAt: Date | null
+  facts: runtime.JsonValue | null
   _count: ResourceCountAggregateOutputType | null
   _avg: ResourceAvgAggregateOutputType | null
   _sum: ResourceSumAggregateOutputType | null
@@ -292,6 +295,7 @@ export type ResourceWhereInput = {
   deletedAt?: Prisma.DateTimeNullableFilter<"Resource"> | Date | string | null | runtime.Types.Skip
   view?: Prisma.JsonNullableFilter<"Resource"> | runtime.Types.Skip
   viewedAt?: Prisma.DateTimeNullableFilter<"Resource"> | Date | string | null | runtime.Types.Skip
+  facts?: Prisma.JsonNullableFilter<"Resource"> | runtime.Types.Skip
   workspace?: Prisma.XOR<Prisma.WorkspaceScalarRelationFilter, Prisma.WorkspaceWhereInput> | runtime.Types.Skip
 }
 
@@ -311,6 +315,7 @@ export type ResourceOrderByWithRelationInput = {
   deletedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   view?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   viewedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  facts?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   workspace?: Prisma.WorkspaceOrderByWithRelationInput | runtime.Types.Skip
 }
 
@@ -334,6 +339,7 @@ export type ResourceWhereUniqueInput = Prisma.AtLeast<{
   deletedAt?: Prisma.DateTimeNullableFilter<"Resource"> | Date | string | null | runtime.Types.Skip
   view?: Prisma.JsonNullableFilter<"Resource"> | runtime.Types.Skip
   viewedAt?: Prisma.DateTimeNullableFilter<"Resource"> | Date | string | null | runtime.Types.Skip
+  facts?: Prisma.JsonNullableFilter<"Resource"> | runtime.Types.Skip
   workspace?: Prisma.XOR<Prisma.WorkspaceScalarRelationFilter, Prisma.WorkspaceWhereInput> | runtime.Types.Skip
 }, "workspaceId_kind_id">
 
@@ -353,6 +359,7 @@ export type ResourceOrderByWithAggregationInput = {
   deletedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   view?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   viewedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  facts?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.ResourceCountOrderByAggregateInput | runtime.Types.Skip
   _avg?: Prisma.ResourceAvgOrderByAggregateInput | runtime.Types.Skip
   _max?: Prisma.ResourceMaxOrderByAggregateInput | runtime.Types.Skip
@@ -379,6 +386,7 @@ export type ResourceScalarWhereWithAggregatesInput = {
   deletedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Resource"> | Date | string | null | runtime.Types.Skip
   view?: Prisma.JsonNullableWithAggregatesFilter<"Resource"> | runtime.Types.Skip
   viewedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Resource"> | Date | string | null | runtime.Types.Skip
+  facts?: Prisma.JsonNullableWithAggregatesFilter<"Resource"> | runtime.Types.Skip
 }
 
 export type ResourceCreateInput = {
@@ -396,6 +404,7 @@ export type ResourceCreateInput = {
   deletedAt?: Date | string | null | runtime.Types.Skip
   view?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   viewedAt?: Date | string | null | runtime.Types.Skip
+  facts?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   workspace: Prisma.WorkspaceCreateNestedOneWithoutResourcesInput
 }
 
@@ -415,6 +424,7 @@ export type ResourceUncheckedCreateInput = {
   deletedAt?: Date | string | null | runtime.Types.Skip
   view?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   viewedAt?: Date | string | null | runtime.Types.Skip
+  facts?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
 }
 
 export type ResourceUpdateInput = {
@@ -432,6 +442,7 @@ export type ResourceUpdateInput = {
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   view?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   viewedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  facts?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   workspace?: Prisma.WorkspaceUpdateOneRequiredWithoutResourcesNestedInput | runtime.Types.Skip
 }
 
@@ -451,6 +462,7 @@ export type ResourceUncheckedUpdateInput = {
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   view?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   viewedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  facts?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
 }
 
 export type ResourceCreateManyInput = {
@@ -469,6 +481,7 @@ export type ResourceCreateManyInput = {
   deletedAt?: Date | string | null | runtime.Types.Skip
   view?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   viewedAt?: Date | string | null | runtime.Types.Skip
+  facts?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
 }
 
 export type ResourceUpdateManyMutationInput = {
@@ -486,6 +499,7 @@ export type ResourceUpdateManyMutationInput = {
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   view?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   viewedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  facts?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
 }
 
 export type ResourceUncheckedUpdateManyInput = {
@@ -504,6 +518,7 @@ export type ResourceUncheckedUpdateManyInput = {
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   view?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   viewedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  facts?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
 }
 
 export type ResourceListRelationFilter = {
@@ -538,6 +553,7 @@ export type ResourceCountOrderByAggregateInput = {
   deletedAt?: Prisma.SortOrder | runtime.Types.Skip
   view?: Prisma.SortOrder | runtime.Types.Skip
   viewedAt?: Prisma.SortOrder | runtime.Types.Skip
+  facts?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type ResourceAvgOrderByAggregateInput = {
@@ -639,6 +655,7 @@ export type ResourceCreateWithoutWorkspaceInput = {
   deletedAt?: Date | string | null | runtime.Types.Skip
   view?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   viewedAt?: Date | string | null | runtime.Types.Skip
+  facts?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
 }
 
 export type ResourceUncheckedCreateWithoutWorkspaceInput = {
@@ -656,6 +673,7 @@ export type ResourceUncheckedCreateWithoutWorkspaceInput = {
   deletedAt?: Date | string | null | runtime.Types.Skip
   view?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   viewedAt?: Date | string | null | runtime.Types.Skip
+  facts?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
 }
 
 export type ResourceCreateOrConnectWithoutWorkspaceInput = {
@@ -703,6 +721,7 @@ export type ResourceScalarWhereInput = {
   deletedAt?: Prisma.DateTimeNullableFilter<"Resource"> | Date | string | null | runtime.Types.Skip
   view?: Prisma.JsonNullableFilter<"Resource"> | runtime.Types.Skip
   viewedAt?: Prisma.DateTimeNullableFilter<"Resource"> | Date | string | null | runtime.Types.Skip
+  facts?: Prisma.JsonNullableFilter<"Resource"> | runtime.Types.Skip
 }
 
 export type ResourceCreateManyWorkspaceInput = {
@@ -720,6 +739,7 @@ export type ResourceCreateManyWorkspaceInput = {
   deletedAt?: Date | string | null | runtime.Types.Skip
   view?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   viewedAt?: Date | string | null | runtime.Types.Skip
+  facts?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
 }
 
 export type ResourceUpdateWithoutWorkspaceInput = {
@@ -737,6 +757,7 @@ export type ResourceUpdateWithoutWorkspaceInput = {
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   view?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   viewedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  facts?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
 }
 
 export type ResourceUncheckedUpdateWithoutWorkspaceInput = {
@@ -754,6 +775,7 @@ export type ResourceUncheckedUpdateWithoutWorkspaceInput = {
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   view?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   viewedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  facts?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
 }
 
 export type ResourceUncheckedUpdateManyWithoutWorkspaceInput = {
@@ -771,6 +793,7 @@ export type ResourceUncheckedUpdateManyWithoutWorkspaceInput = {
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   view?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
   viewedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  facts?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue | runtime.Types.Skip
 }
 
 
@@ -791,6 +814,7 @@ export type ResourceSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   deletedAt?: boolean | runtime.Types.Skip
   view?: boolean | runtime.Types.Skip
   viewedAt?: boolean | runtime.Types.Skip
+  facts?: boolean | runtime.Types.Skip
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["resource"]>
 
@@ -810,6 +834,7 @@ export type ResourceSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   deletedAt?: boolean | runtime.Types.Skip
   view?: boolean | runtime.Types.Skip
   viewedAt?: boolean | runtime.Types.Skip
+  facts?: boolean | runtime.Types.Skip
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["resource"]>
 
@@ -829,6 +854,7 @@ export type ResourceSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   deletedAt?: boolean | runtime.Types.Skip
   view?: boolean | runtime.Types.Skip
   viewedAt?: boolean | runtime.Types.Skip
+  facts?: boolean | runtime.Types.Skip
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["resource"]>
 
@@ -848,9 +874,10 @@ export type ResourceSelectScalar = {
   deletedAt?: boolean | runtime.Types.Skip
   view?: boolean | runtime.Types.Skip
   viewedAt?: boolean | runtime.Types.Skip
+  facts?: boolean | runtime.Types.Skip
 }
 
-export type ResourceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "kind" | "id" | "providerId" | "credential" | "family" | "modelId" | "upstreamModel" | "callId" | "job" | "tokens" | "createdAt" | "deletedAt" | "view" | "viewedAt", ExtArgs["result"]["resource"], runtime.Types.Skip>
+export type ResourceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"workspaceId" | "kind" | "id" | "providerId" | "credential" | "family" | "modelId" | "upstreamModel" | "callId" | "job" | "tokens" | "createdAt" | "deletedAt" | "view" | "viewedAt" | "facts", ExtArgs["result"]["resource"], runtime.Types.Skip>
 export type ResourceInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
@@ -888,6 +915,10 @@ export type $ResourcePayload<ExtArgs extends runtime.Types.Extensions.InternalAr
      */
     view: runtime.JsonValue | null
     viewedAt: Date | null
+    /**
+     * Of a file of requests: what its lines ask for together, by which a batch of it is held. Null: it is none.
+     */
+    facts: runtime.JsonValue | null
   }, ExtArgs["result"]["resource"]>
   composites: {}
 }
@@ -1327,6 +1358,7 @@ export interface ResourceFieldRefs {
   readonly deletedAt: Prisma.FieldRef<"Resource", 'DateTime'>
   readonly view: Prisma.FieldRef<"Resource", 'Json'>
   readonly viewedAt: Prisma.FieldRef<"Resource", 'DateTime'>
+  readonly facts: Prisma.FieldRef<"Resource", 'Json'>
 }
     
 

@@ -458,6 +458,7 @@ export type WorkspaceWhereInput = {
   lostUsage?: Prisma.LostUsageListRelationFilter | runtime.Types.Skip
   resources?: Prisma.ResourceListRelationFilter | runtime.Types.Skip
   jobs?: Prisma.JobListRelationFilter | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomListRelationFilter | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugListRelationFilter | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyListRelationFilter | runtime.Types.Skip
   signedUp?: Prisma.UserListRelationFilter | runtime.Types.Skip
@@ -509,6 +510,7 @@ export type WorkspaceOrderByWithRelationInput = {
   lostUsage?: Prisma.LostUsageOrderByRelationAggregateInput | runtime.Types.Skip
   resources?: Prisma.ResourceOrderByRelationAggregateInput | runtime.Types.Skip
   jobs?: Prisma.JobOrderByRelationAggregateInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomOrderByRelationAggregateInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugOrderByRelationAggregateInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyOrderByRelationAggregateInput | runtime.Types.Skip
   signedUp?: Prisma.UserOrderByRelationAggregateInput | runtime.Types.Skip
@@ -563,6 +565,7 @@ export type WorkspaceWhereUniqueInput = Prisma.AtLeast<{
   lostUsage?: Prisma.LostUsageListRelationFilter | runtime.Types.Skip
   resources?: Prisma.ResourceListRelationFilter | runtime.Types.Skip
   jobs?: Prisma.JobListRelationFilter | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomListRelationFilter | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugListRelationFilter | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyListRelationFilter | runtime.Types.Skip
   signedUp?: Prisma.UserListRelationFilter | runtime.Types.Skip
@@ -686,6 +689,7 @@ export type WorkspaceCreateInput = {
   lostUsage?: Prisma.LostUsageCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   resources?: Prisma.ResourceCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   jobs?: Prisma.JobCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
@@ -737,6 +741,7 @@ export type WorkspaceUncheckedCreateInput = {
   lostUsage?: Prisma.LostUsageUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   resources?: Prisma.ResourceUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   jobs?: Prisma.JobUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
@@ -788,6 +793,7 @@ export type WorkspaceUpdateInput = {
   lostUsage?: Prisma.LostUsageUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   resources?: Prisma.ResourceUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   jobs?: Prisma.JobUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
@@ -839,6 +845,7 @@ export type WorkspaceUncheckedUpdateInput = {
   lostUsage?: Prisma.LostUsageUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   resources?: Prisma.ResourceUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   jobs?: Prisma.JobUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
@@ -1329,6 +1336,20 @@ export type WorkspaceUpdateOneRequiredWithoutJobsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.WorkspaceUpdateToOneWithWhereWithoutJobsInput, Prisma.WorkspaceUpdateWithoutJobsInput>, Prisma.WorkspaceUncheckedUpdateWithoutJobsInput> | runtime.Types.Skip
 }
 
+export type WorkspaceCreateNestedOneWithoutFileRoomsInput = {
+  create?: Prisma.XOR<Prisma.WorkspaceCreateWithoutFileRoomsInput, Prisma.WorkspaceUncheckedCreateWithoutFileRoomsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.WorkspaceCreateOrConnectWithoutFileRoomsInput | runtime.Types.Skip
+  connect?: Prisma.WorkspaceWhereUniqueInput | runtime.Types.Skip
+}
+
+export type WorkspaceUpdateOneRequiredWithoutFileRoomsNestedInput = {
+  create?: Prisma.XOR<Prisma.WorkspaceCreateWithoutFileRoomsInput, Prisma.WorkspaceUncheckedCreateWithoutFileRoomsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.WorkspaceCreateOrConnectWithoutFileRoomsInput | runtime.Types.Skip
+  upsert?: Prisma.WorkspaceUpsertWithoutFileRoomsInput | runtime.Types.Skip
+  connect?: Prisma.WorkspaceWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.WorkspaceUpdateToOneWithWhereWithoutFileRoomsInput, Prisma.WorkspaceUpdateWithoutFileRoomsInput>, Prisma.WorkspaceUncheckedUpdateWithoutFileRoomsInput> | runtime.Types.Skip
+}
+
 export type WorkspaceCreateNestedOneWithoutTopUpsInput = {
   create?: Prisma.XOR<Prisma.WorkspaceCreateWithoutTopUpsInput, Prisma.WorkspaceUncheckedCreateWithoutTopUpsInput> | runtime.Types.Skip
   connectOrCreate?: Prisma.WorkspaceCreateOrConnectWithoutTopUpsInput | runtime.Types.Skip
@@ -1429,6 +1450,7 @@ export type WorkspaceCreateWithoutSignedUpInput = {
   lostUsage?: Prisma.LostUsageCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   resources?: Prisma.ResourceCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   jobs?: Prisma.JobCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -1479,6 +1501,7 @@ export type WorkspaceUncheckedCreateWithoutSignedUpInput = {
   lostUsage?: Prisma.LostUsageUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   resources?: Prisma.ResourceUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   jobs?: Prisma.JobUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -1545,6 +1568,7 @@ export type WorkspaceUpdateWithoutSignedUpInput = {
   lostUsage?: Prisma.LostUsageUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   resources?: Prisma.ResourceUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   jobs?: Prisma.JobUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -1595,6 +1619,7 @@ export type WorkspaceUncheckedUpdateWithoutSignedUpInput = {
   lostUsage?: Prisma.LostUsageUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   resources?: Prisma.ResourceUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   jobs?: Prisma.JobUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -1645,6 +1670,7 @@ export type WorkspaceCreateWithoutFormerSlugsInput = {
   lostUsage?: Prisma.LostUsageCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   resources?: Prisma.ResourceCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   jobs?: Prisma.JobCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -1695,6 +1721,7 @@ export type WorkspaceUncheckedCreateWithoutFormerSlugsInput = {
   lostUsage?: Prisma.LostUsageUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   resources?: Prisma.ResourceUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   jobs?: Prisma.JobUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -1761,6 +1788,7 @@ export type WorkspaceUpdateWithoutFormerSlugsInput = {
   lostUsage?: Prisma.LostUsageUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   resources?: Prisma.ResourceUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   jobs?: Prisma.JobUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -1811,6 +1839,7 @@ export type WorkspaceUncheckedUpdateWithoutFormerSlugsInput = {
   lostUsage?: Prisma.LostUsageUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   resources?: Prisma.ResourceUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   jobs?: Prisma.JobUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -1860,6 +1889,7 @@ export type WorkspaceCreateWithoutMembersInput = {
   lostUsage?: Prisma.LostUsageCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   resources?: Prisma.ResourceCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   jobs?: Prisma.JobCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
@@ -1910,6 +1940,7 @@ export type WorkspaceUncheckedCreateWithoutMembersInput = {
   lostUsage?: Prisma.LostUsageUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   resources?: Prisma.ResourceUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   jobs?: Prisma.JobUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
@@ -1976,6 +2007,7 @@ export type WorkspaceUpdateWithoutMembersInput = {
   lostUsage?: Prisma.LostUsageUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   resources?: Prisma.ResourceUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   jobs?: Prisma.JobUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
@@ -2026,6 +2058,7 @@ export type WorkspaceUncheckedUpdateWithoutMembersInput = {
   lostUsage?: Prisma.LostUsageUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   resources?: Prisma.ResourceUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   jobs?: Prisma.JobUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
@@ -2077,6 +2110,7 @@ export type WorkspaceCreateWithoutSavedViewsInput = {
   lostUsage?: Prisma.LostUsageCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   resources?: Prisma.ResourceCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   jobs?: Prisma.JobCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
@@ -2127,6 +2161,7 @@ export type WorkspaceUncheckedCreateWithoutSavedViewsInput = {
   lostUsage?: Prisma.LostUsageUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   resources?: Prisma.ResourceUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   jobs?: Prisma.JobUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
@@ -2193,6 +2228,7 @@ export type WorkspaceUpdateWithoutSavedViewsInput = {
   lostUsage?: Prisma.LostUsageUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   resources?: Prisma.ResourceUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   jobs?: Prisma.JobUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
@@ -2243,6 +2279,7 @@ export type WorkspaceUncheckedUpdateWithoutSavedViewsInput = {
   lostUsage?: Prisma.LostUsageUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   resources?: Prisma.ResourceUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   jobs?: Prisma.JobUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
@@ -2292,6 +2329,7 @@ export type WorkspaceCreateWithoutAlertsInput = {
   lostUsage?: Prisma.LostUsageCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   resources?: Prisma.ResourceCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   jobs?: Prisma.JobCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
@@ -2342,6 +2380,7 @@ export type WorkspaceUncheckedCreateWithoutAlertsInput = {
   lostUsage?: Prisma.LostUsageUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   resources?: Prisma.ResourceUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   jobs?: Prisma.JobUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
@@ -2408,6 +2447,7 @@ export type WorkspaceUpdateWithoutAlertsInput = {
   lostUsage?: Prisma.LostUsageUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   resources?: Prisma.ResourceUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   jobs?: Prisma.JobUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
@@ -2458,6 +2498,7 @@ export type WorkspaceUncheckedUpdateWithoutAlertsInput = {
   lostUsage?: Prisma.LostUsageUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   resources?: Prisma.ResourceUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   jobs?: Prisma.JobUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
@@ -2508,6 +2549,7 @@ export type WorkspaceCreateWithoutWebhooksInput = {
   lostUsage?: Prisma.LostUsageCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   resources?: Prisma.ResourceCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   jobs?: Prisma.JobCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
@@ -2558,6 +2600,7 @@ export type WorkspaceUncheckedCreateWithoutWebhooksInput = {
   lostUsage?: Prisma.LostUsageUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   resources?: Prisma.ResourceUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   jobs?: Prisma.JobUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
@@ -2624,6 +2667,7 @@ export type WorkspaceUpdateWithoutWebhooksInput = {
   lostUsage?: Prisma.LostUsageUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   resources?: Prisma.ResourceUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   jobs?: Prisma.JobUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
@@ -2674,6 +2718,7 @@ export type WorkspaceUncheckedUpdateWithoutWebhooksInput = {
   lostUsage?: Prisma.LostUsageUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   resources?: Prisma.ResourceUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   jobs?: Prisma.JobUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
@@ -2724,6 +2769,7 @@ export type WorkspaceCreateWithoutInvitationsInput = {
   lostUsage?: Prisma.LostUsageCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   resources?: Prisma.ResourceCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   jobs?: Prisma.JobCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
@@ -2774,6 +2820,7 @@ export type WorkspaceUncheckedCreateWithoutInvitationsInput = {
   lostUsage?: Prisma.LostUsageUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   resources?: Prisma.ResourceUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   jobs?: Prisma.JobUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
@@ -2840,6 +2887,7 @@ export type WorkspaceUpdateWithoutInvitationsInput = {
   lostUsage?: Prisma.LostUsageUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   resources?: Prisma.ResourceUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   jobs?: Prisma.JobUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
@@ -2890,6 +2938,7 @@ export type WorkspaceUncheckedUpdateWithoutInvitationsInput = {
   lostUsage?: Prisma.LostUsageUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   resources?: Prisma.ResourceUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   jobs?: Prisma.JobUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
@@ -2940,6 +2989,7 @@ export type WorkspaceCreateWithoutKeysInput = {
   lostUsage?: Prisma.LostUsageCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   resources?: Prisma.ResourceCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   jobs?: Prisma.JobCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
@@ -2990,6 +3040,7 @@ export type WorkspaceUncheckedCreateWithoutKeysInput = {
   lostUsage?: Prisma.LostUsageUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   resources?: Prisma.ResourceUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   jobs?: Prisma.JobUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
@@ -3056,6 +3107,7 @@ export type WorkspaceUpdateWithoutKeysInput = {
   lostUsage?: Prisma.LostUsageUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   resources?: Prisma.ResourceUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   jobs?: Prisma.JobUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
@@ -3106,6 +3158,7 @@ export type WorkspaceUncheckedUpdateWithoutKeysInput = {
   lostUsage?: Prisma.LostUsageUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   resources?: Prisma.ResourceUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   jobs?: Prisma.JobUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
@@ -3157,6 +3210,7 @@ export type WorkspaceCreateWithoutManagementKeysInput = {
   lostUsage?: Prisma.LostUsageCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   resources?: Prisma.ResourceCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   jobs?: Prisma.JobCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -3207,6 +3261,7 @@ export type WorkspaceUncheckedCreateWithoutManagementKeysInput = {
   lostUsage?: Prisma.LostUsageUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   resources?: Prisma.ResourceUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   jobs?: Prisma.JobUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
@@ -3273,6 +3328,7 @@ export type WorkspaceUpdateWithoutManagementKeysInput = {
   lostUsage?: Prisma.LostUsageUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   resources?: Prisma.ResourceUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   jobs?: Prisma.JobUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -3323,6 +3379,7 @@ export type WorkspaceUncheckedUpdateWithoutManagementKeysInput = {
   lostUsage?: Prisma.LostUsageUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   resources?: Prisma.ResourceUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   jobs?: Prisma.JobUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -3373,6 +3430,7 @@ export type WorkspaceCreateWithoutOwnKeysInput = {
   lostUsage?: Prisma.LostUsageCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   resources?: Prisma.ResourceCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   jobs?: Prisma.JobCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
@@ -3423,6 +3481,7 @@ export type WorkspaceUncheckedCreateWithoutOwnKeysInput = {
   lostUsage?: Prisma.LostUsageUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   resources?: Prisma.ResourceUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   jobs?: Prisma.JobUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
@@ -3489,6 +3548,7 @@ export type WorkspaceUpdateWithoutOwnKeysInput = {
   lostUsage?: Prisma.LostUsageUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   resources?: Prisma.ResourceUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   jobs?: Prisma.JobUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
@@ -3539,6 +3599,7 @@ export type WorkspaceUncheckedUpdateWithoutOwnKeysInput = {
   lostUsage?: Prisma.LostUsageUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   resources?: Prisma.ResourceUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   jobs?: Prisma.JobUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
@@ -3588,6 +3649,7 @@ export type WorkspaceCreateWithoutPoliciesInput = {
   lostUsage?: Prisma.LostUsageCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   resources?: Prisma.ResourceCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   jobs?: Prisma.JobCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
@@ -3638,6 +3700,7 @@ export type WorkspaceUncheckedCreateWithoutPoliciesInput = {
   lostUsage?: Prisma.LostUsageUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   resources?: Prisma.ResourceUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   jobs?: Prisma.JobUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
@@ -3704,6 +3767,7 @@ export type WorkspaceUpdateWithoutPoliciesInput = {
   lostUsage?: Prisma.LostUsageUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   resources?: Prisma.ResourceUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   jobs?: Prisma.JobUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
@@ -3754,6 +3818,7 @@ export type WorkspaceUncheckedUpdateWithoutPoliciesInput = {
   lostUsage?: Prisma.LostUsageUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   resources?: Prisma.ResourceUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   jobs?: Prisma.JobUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
@@ -3804,6 +3869,7 @@ export type WorkspaceCreateWithoutPolicyDraftsInput = {
   lostUsage?: Prisma.LostUsageCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   resources?: Prisma.ResourceCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   jobs?: Prisma.JobCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
@@ -3854,6 +3920,7 @@ export type WorkspaceUncheckedCreateWithoutPolicyDraftsInput = {
   lostUsage?: Prisma.LostUsageUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   resources?: Prisma.ResourceUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   jobs?: Prisma.JobUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
@@ -3920,6 +3987,7 @@ export type WorkspaceUpdateWithoutPolicyDraftsInput = {
   lostUsage?: Prisma.LostUsageUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   resources?: Prisma.ResourceUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   jobs?: Prisma.JobUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
@@ -3970,6 +4038,7 @@ export type WorkspaceUncheckedUpdateWithoutPolicyDraftsInput = {
   lostUsage?: Prisma.LostUsageUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   resources?: Prisma.ResourceUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   jobs?: Prisma.JobUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
@@ -4020,6 +4089,7 @@ export type WorkspaceCreateWithoutPromosInput = {
   lostUsage?: Prisma.LostUsageCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   resources?: Prisma.ResourceCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   jobs?: Prisma.JobCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
@@ -4070,6 +4140,7 @@ export type WorkspaceUncheckedCreateWithoutPromosInput = {
   lostUsage?: Prisma.LostUsageUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   resources?: Prisma.ResourceUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   jobs?: Prisma.JobUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
@@ -4136,6 +4207,7 @@ export type WorkspaceUpdateWithoutPromosInput = {
   lostUsage?: Prisma.LostUsageUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   resources?: Prisma.ResourceUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   jobs?: Prisma.JobUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
@@ -4186,6 +4258,7 @@ export type WorkspaceUncheckedUpdateWithoutPromosInput = {
   lostUsage?: Prisma.LostUsageUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   resources?: Prisma.ResourceUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   jobs?: Prisma.JobUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
@@ -4236,6 +4309,7 @@ export type WorkspaceCreateWithoutResourcesInput = {
   promos?: Prisma.PromoCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   lostUsage?: Prisma.LostUsageCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   jobs?: Prisma.JobCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
@@ -4286,6 +4360,7 @@ export type WorkspaceUncheckedCreateWithoutResourcesInput = {
   promos?: Prisma.PromoUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   lostUsage?: Prisma.LostUsageUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   jobs?: Prisma.JobUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
@@ -4352,6 +4427,7 @@ export type WorkspaceUpdateWithoutResourcesInput = {
   promos?: Prisma.PromoUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   lostUsage?: Prisma.LostUsageUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   jobs?: Prisma.JobUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
@@ -4402,6 +4478,7 @@ export type WorkspaceUncheckedUpdateWithoutResourcesInput = {
   promos?: Prisma.PromoUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   lostUsage?: Prisma.LostUsageUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   jobs?: Prisma.JobUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
@@ -4452,6 +4529,7 @@ export type WorkspaceCreateWithoutJobsInput = {
   promos?: Prisma.PromoCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   lostUsage?: Prisma.LostUsageCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   resources?: Prisma.ResourceCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
@@ -4502,6 +4580,7 @@ export type WorkspaceUncheckedCreateWithoutJobsInput = {
   promos?: Prisma.PromoUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   lostUsage?: Prisma.LostUsageUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   resources?: Prisma.ResourceUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
@@ -4568,6 +4647,7 @@ export type WorkspaceUpdateWithoutJobsInput = {
   promos?: Prisma.PromoUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   lostUsage?: Prisma.LostUsageUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   resources?: Prisma.ResourceUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
@@ -4618,6 +4698,227 @@ export type WorkspaceUncheckedUpdateWithoutJobsInput = {
   promos?: Prisma.PromoUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   lostUsage?: Prisma.LostUsageUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   resources?: Prisma.ResourceUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+}
+
+export type WorkspaceCreateWithoutFileRoomsInput = {
+  id: string
+  slug: string
+  name: string
+  timeZone?: string | runtime.Types.Skip
+  balanceNano?: bigint | number | runtime.Types.Skip
+  creditNano?: bigint | number | runtime.Types.Skip
+  simulatedNano?: bigint | number | runtime.Types.Skip
+  strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
+  rpm?: number | null | runtime.Types.Skip
+  tpm?: number | null | runtime.Types.Skip
+  concurrency?: number | null | runtime.Types.Skip
+  retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  callsKeptFrom?: string | null | runtime.Types.Skip
+  suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
+  promoEndsAt?: Date | string | null | runtime.Types.Skip
+  lowBalanceNano?: bigint | number | null | runtime.Types.Skip
+  lowBalanceSince?: Date | string | null | runtime.Types.Skip
+  demo?: boolean | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  deletedAt?: Date | string | null | runtime.Types.Skip
+  mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  members?: Prisma.MemberCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  alerts?: Prisma.AlertCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  webhooks?: Prisma.WebhookCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  keys?: Prisma.ApiKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  policies?: Prisma.PolicyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  policyDrafts?: Prisma.PolicyDraftCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  topUps?: Prisma.TopUpCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  payers?: Prisma.PayerCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  autoTopUp?: Prisma.AutoTopUpCreateNestedOneWithoutWorkspaceInput | runtime.Types.Skip
+  promos?: Prisma.PromoCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  lostUsage?: Prisma.LostUsageCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  resources?: Prisma.ResourceCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  jobs?: Prisma.JobCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+}
+
+export type WorkspaceUncheckedCreateWithoutFileRoomsInput = {
+  id: string
+  slug: string
+  name: string
+  timeZone?: string | runtime.Types.Skip
+  balanceNano?: bigint | number | runtime.Types.Skip
+  creditNano?: bigint | number | runtime.Types.Skip
+  simulatedNano?: bigint | number | runtime.Types.Skip
+  strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
+  rpm?: number | null | runtime.Types.Skip
+  tpm?: number | null | runtime.Types.Skip
+  concurrency?: number | null | runtime.Types.Skip
+  retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  callsKeptFrom?: string | null | runtime.Types.Skip
+  suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
+  promoEndsAt?: Date | string | null | runtime.Types.Skip
+  lowBalanceNano?: bigint | number | null | runtime.Types.Skip
+  lowBalanceSince?: Date | string | null | runtime.Types.Skip
+  demo?: boolean | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  deletedAt?: Date | string | null | runtime.Types.Skip
+  mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  members?: Prisma.MemberUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  keys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  policies?: Prisma.PolicyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  policyDrafts?: Prisma.PolicyDraftUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  topUps?: Prisma.TopUpUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  payers?: Prisma.PayerUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  autoTopUp?: Prisma.AutoTopUpUncheckedCreateNestedOneWithoutWorkspaceInput | runtime.Types.Skip
+  promos?: Prisma.PromoUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  lostUsage?: Prisma.LostUsageUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  resources?: Prisma.ResourceUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  jobs?: Prisma.JobUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+}
+
+export type WorkspaceCreateOrConnectWithoutFileRoomsInput = {
+  where: Prisma.WorkspaceWhereUniqueInput
+  create: Prisma.XOR<Prisma.WorkspaceCreateWithoutFileRoomsInput, Prisma.WorkspaceUncheckedCreateWithoutFileRoomsInput>
+}
+
+export type WorkspaceUpsertWithoutFileRoomsInput = {
+  update: Prisma.XOR<Prisma.WorkspaceUpdateWithoutFileRoomsInput, Prisma.WorkspaceUncheckedUpdateWithoutFileRoomsInput>
+  create: Prisma.XOR<Prisma.WorkspaceCreateWithoutFileRoomsInput, Prisma.WorkspaceUncheckedCreateWithoutFileRoomsInput>
+  where?: Prisma.WorkspaceWhereInput | runtime.Types.Skip
+}
+
+export type WorkspaceUpdateToOneWithWhereWithoutFileRoomsInput = {
+  where?: Prisma.WorkspaceWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.WorkspaceUpdateWithoutFileRoomsInput, Prisma.WorkspaceUncheckedUpdateWithoutFileRoomsInput>
+}
+
+export type WorkspaceUpdateWithoutFileRoomsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  slug?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  balanceNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  demo?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  members?: Prisma.MemberUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  alerts?: Prisma.AlertUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  webhooks?: Prisma.WebhookUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  keys?: Prisma.ApiKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  policies?: Prisma.PolicyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  policyDrafts?: Prisma.PolicyDraftUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  topUps?: Prisma.TopUpUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  payers?: Prisma.PayerUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  autoTopUp?: Prisma.AutoTopUpUpdateOneWithoutWorkspaceNestedInput | runtime.Types.Skip
+  promos?: Prisma.PromoUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  lostUsage?: Prisma.LostUsageUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  resources?: Prisma.ResourceUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  jobs?: Prisma.JobUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+}
+
+export type WorkspaceUncheckedUpdateWithoutFileRoomsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  slug?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  balanceNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  demo?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  members?: Prisma.MemberUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  alerts?: Prisma.AlertUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  keys?: Prisma.ApiKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  policies?: Prisma.PolicyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  policyDrafts?: Prisma.PolicyDraftUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  topUps?: Prisma.TopUpUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  payers?: Prisma.PayerUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  autoTopUp?: Prisma.AutoTopUpUncheckedUpdateOneWithoutWorkspaceNestedInput | runtime.Types.Skip
+  promos?: Prisma.PromoUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  lostUsage?: Prisma.LostUsageUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  resources?: Prisma.ResourceUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  jobs?: Prisma.JobUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
@@ -4668,6 +4969,7 @@ export type WorkspaceCreateWithoutTopUpsInput = {
   lostUsage?: Prisma.LostUsageCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   resources?: Prisma.ResourceCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   jobs?: Prisma.JobCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
@@ -4718,6 +5020,7 @@ export type WorkspaceUncheckedCreateWithoutTopUpsInput = {
   lostUsage?: Prisma.LostUsageUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   resources?: Prisma.ResourceUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   jobs?: Prisma.JobUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
@@ -4784,6 +5087,7 @@ export type WorkspaceUpdateWithoutTopUpsInput = {
   lostUsage?: Prisma.LostUsageUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   resources?: Prisma.ResourceUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   jobs?: Prisma.JobUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
@@ -4834,6 +5138,7 @@ export type WorkspaceUncheckedUpdateWithoutTopUpsInput = {
   lostUsage?: Prisma.LostUsageUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   resources?: Prisma.ResourceUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   jobs?: Prisma.JobUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
@@ -4884,6 +5189,7 @@ export type WorkspaceCreateWithoutPayersInput = {
   lostUsage?: Prisma.LostUsageCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   resources?: Prisma.ResourceCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   jobs?: Prisma.JobCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
@@ -4934,6 +5240,7 @@ export type WorkspaceUncheckedCreateWithoutPayersInput = {
   lostUsage?: Prisma.LostUsageUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   resources?: Prisma.ResourceUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   jobs?: Prisma.JobUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
@@ -5000,6 +5307,7 @@ export type WorkspaceUpdateWithoutPayersInput = {
   lostUsage?: Prisma.LostUsageUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   resources?: Prisma.ResourceUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   jobs?: Prisma.JobUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
@@ -5050,6 +5358,7 @@ export type WorkspaceUncheckedUpdateWithoutPayersInput = {
   lostUsage?: Prisma.LostUsageUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   resources?: Prisma.ResourceUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   jobs?: Prisma.JobUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
@@ -5100,6 +5409,7 @@ export type WorkspaceCreateWithoutLostUsageInput = {
   promos?: Prisma.PromoCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   resources?: Prisma.ResourceCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   jobs?: Prisma.JobCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
@@ -5150,6 +5460,7 @@ export type WorkspaceUncheckedCreateWithoutLostUsageInput = {
   promos?: Prisma.PromoUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   resources?: Prisma.ResourceUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   jobs?: Prisma.JobUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
@@ -5216,6 +5527,7 @@ export type WorkspaceUpdateWithoutLostUsageInput = {
   promos?: Prisma.PromoUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   resources?: Prisma.ResourceUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   jobs?: Prisma.JobUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
@@ -5266,6 +5578,7 @@ export type WorkspaceUncheckedUpdateWithoutLostUsageInput = {
   promos?: Prisma.PromoUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   resources?: Prisma.ResourceUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   jobs?: Prisma.JobUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
@@ -5316,6 +5629,7 @@ export type WorkspaceCreateWithoutAutoTopUpInput = {
   lostUsage?: Prisma.LostUsageCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   resources?: Prisma.ResourceCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   jobs?: Prisma.JobCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
@@ -5366,6 +5680,7 @@ export type WorkspaceUncheckedCreateWithoutAutoTopUpInput = {
   lostUsage?: Prisma.LostUsageUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   resources?: Prisma.ResourceUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   jobs?: Prisma.JobUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
@@ -5432,6 +5747,7 @@ export type WorkspaceUpdateWithoutAutoTopUpInput = {
   lostUsage?: Prisma.LostUsageUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   resources?: Prisma.ResourceUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   jobs?: Prisma.JobUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
@@ -5482,6 +5798,7 @@ export type WorkspaceUncheckedUpdateWithoutAutoTopUpInput = {
   lostUsage?: Prisma.LostUsageUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   resources?: Prisma.ResourceUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   jobs?: Prisma.JobUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
@@ -5508,6 +5825,7 @@ export type WorkspaceCountOutputType = {
   lostUsage: number
   resources: number
   jobs: number
+  fileRooms: number
   formerSlugs: number
   managementKeys: number
   signedUp: number
@@ -5529,6 +5847,7 @@ export type WorkspaceCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensi
   lostUsage?: boolean | WorkspaceCountOutputTypeCountLostUsageArgs
   resources?: boolean | WorkspaceCountOutputTypeCountResourcesArgs
   jobs?: boolean | WorkspaceCountOutputTypeCountJobsArgs
+  fileRooms?: boolean | WorkspaceCountOutputTypeCountFileRoomsArgs
   formerSlugs?: boolean | WorkspaceCountOutputTypeCountFormerSlugsArgs
   managementKeys?: boolean | WorkspaceCountOutputTypeCountManagementKeysArgs
   signedUp?: boolean | WorkspaceCountOutputTypeCountSignedUpArgs
@@ -5640,6 +5959,13 @@ export type WorkspaceCountOutputTypeCountJobsArgs<ExtArgs extends runtime.Types.
 /**
  * WorkspaceCountOutputType without action
  */
+export type WorkspaceCountOutputTypeCountFileRoomsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.FileRoomWhereInput | runtime.Types.Skip
+}
+
+/**
+ * WorkspaceCountOutputType without action
+ */
 export type WorkspaceCountOutputTypeCountFormerSlugsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.FormerSlugWhereInput | runtime.Types.Skip
 }
@@ -5717,6 +6043,7 @@ export type WorkspaceSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   lostUsage?: boolean | Prisma.Workspace$lostUsageArgs<ExtArgs> | runtime.Types.Skip
   resources?: boolean | Prisma.Workspace$resourcesArgs<ExtArgs> | runtime.Types.Skip
   jobs?: boolean | Prisma.Workspace$jobsArgs<ExtArgs> | runtime.Types.Skip
+  fileRooms?: boolean | Prisma.Workspace$fileRoomsArgs<ExtArgs> | runtime.Types.Skip
   formerSlugs?: boolean | Prisma.Workspace$formerSlugsArgs<ExtArgs> | runtime.Types.Skip
   managementKeys?: boolean | Prisma.Workspace$managementKeysArgs<ExtArgs> | runtime.Types.Skip
   signedUp?: boolean | Prisma.Workspace$signedUpArgs<ExtArgs> | runtime.Types.Skip
@@ -5837,6 +6164,7 @@ export type WorkspaceInclude<ExtArgs extends runtime.Types.Extensions.InternalAr
   lostUsage?: boolean | Prisma.Workspace$lostUsageArgs<ExtArgs> | runtime.Types.Skip
   resources?: boolean | Prisma.Workspace$resourcesArgs<ExtArgs> | runtime.Types.Skip
   jobs?: boolean | Prisma.Workspace$jobsArgs<ExtArgs> | runtime.Types.Skip
+  fileRooms?: boolean | Prisma.Workspace$fileRoomsArgs<ExtArgs> | runtime.Types.Skip
   formerSlugs?: boolean | Prisma.Workspace$formerSlugsArgs<ExtArgs> | runtime.Types.Skip
   managementKeys?: boolean | Prisma.Workspace$managementKeysArgs<ExtArgs> | runtime.Types.Skip
   signedUp?: boolean | Prisma.Workspace$signedUpArgs<ExtArgs> | runtime.Types.Skip
@@ -5864,6 +6192,7 @@ export type $WorkspacePayload<ExtArgs extends runtime.Types.Extensions.InternalA
     lostUsage: Prisma.$LostUsagePayload<ExtArgs>[]
     resources: Prisma.$ResourcePayload<ExtArgs>[]
     jobs: Prisma.$JobPayload<ExtArgs>[]
+    fileRooms: Prisma.$FileRoomPayload<ExtArgs>[]
     formerSlugs: Prisma.$FormerSlugPayload<ExtArgs>[]
     managementKeys: Prisma.$ManagementKeyPayload<ExtArgs>[]
     signedUp: Prisma.$UserPayload<ExtArgs>[]
@@ -6356,6 +6685,7 @@ export interface Prisma__WorkspaceClient<T, Null = never, ExtArgs extends runtim
   lostUsage<T extends Prisma.Workspace$lostUsageArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Workspace$lostUsageArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LostUsagePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   resources<T extends Prisma.Workspace$resourcesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Workspace$resourcesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ResourcePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   jobs<T extends Prisma.Workspace$jobsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Workspace$jobsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$JobPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  fileRooms<T extends Prisma.Workspace$fileRoomsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Workspace$fileRoomsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$FileRoomPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   formerSlugs<T extends Prisma.Workspace$formerSlugsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Workspace$formerSlugsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$FormerSlugPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   managementKeys<T extends Prisma.Workspace$managementKeysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Workspace$managementKeysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ManagementKeyPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   signedUp<T extends Prisma.Workspace$signedUpArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Workspace$signedUpArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$UserPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -7140,6 +7470,30 @@ export type Workspace$jobsArgs<ExtArgs extends runtime.Types.Extensions.Internal
   take?: number | runtime.Types.Skip
   skip?: number | runtime.Types.Skip
   distinct?: Prisma.JobScalarFieldEnum | Prisma.JobScalarFieldEnum[] | runtime.Types.Skip
+}
+
+/**
+ * Workspace.fileRooms
+ */
+export type Workspace$fileRoomsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the FileRoom
+   */
+  select?: Prisma.FileRoomSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the FileRoom
+   */
+  omit?: Prisma.FileRoomOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.FileRoomInclude<ExtArgs> | null
+  where?: Prisma.FileRoomWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.FileRoomOrderByWithRelationInput | Prisma.FileRoomOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.FileRoomWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.FileRoomScalarFieldEnum | Prisma.FileRoomScalarFieldEnum[] | runtime.Types.Skip
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { speech } from '#tools/sandbox/audio/speech';
 import { transcription } from '#tools/sandbox/audio/transcription';
+import { batchesOf } from '#tools/sandbox/batches';
 import { chat } from '#tools/sandbox/chat';
 import { completions } from '#tools/sandbox/completions';
 import { ProviderMemory } from '#tools/sandbox/content/memory';
@@ -13,6 +14,7 @@ import {
   type Truth,
 } from '#tools/sandbox/dialect';
 import { embedContent } from '#tools/sandbox/embed-content';
+import { files } from '#tools/sandbox/files';
 import { generateContent } from '#tools/sandbox/generate-content';
 import { images } from '#tools/sandbox/images';
 import { embeddings, moderations, rerank } from '#tools/sandbox/input-only';
@@ -46,6 +48,8 @@ const dialects: readonly [Dialect, ...Dialect[]] = [
   moderations,
   speech,
   transcription,
+  files,
+  batchesOf([chat, responses, completions, embeddings, moderations]),
 ];
 
 interface Settings {

@@ -68,8 +68,22 @@ export const jobChecks: readonly Check[] = [
     name: 'each charge of a job is the sum of its lines rounded up once, or its hold',
     sql: `SELECT j.call_id AS job, j.cost_nano::text AS cost, priced.cost::text AS lines
       FROM job j CROSS JOIN LATERAL (${priced('j.lines')}) AS priced
-      WHERE j.cost_nano <> priced.cost AND NOT (j.cost_nano = j.hold_nano
+      WHERE j.kind <> 'batch' AND j.cost_nano <> priced.cost AND NOT (j.cost_nano = j.hold_nano
         AND (j.cost_nano < priced.cost OR j.usage_source = 'estimated'))`,
+  },
+  {
+    name: 'the charge of a batch is the sum of what its lines cost, or its hold',
+    sql: `SELECT j.call_id AS job, j.cost_nano::text AS cost, coalesce(b.cost, 0)::text AS lines
+      FROM job j LEFT JOIN (SELECT call_id, sum(cost_nano) AS cost FROM batch_line GROUP BY call_id) AS b USING (call_id)
+      WHERE j.kind = 'batch' AND j.settled_at IS NOT NULL AND j.cost_nano <> coalesce(b.cost, 0)
+        AND NOT (j.cost_nano = j.hold_nano AND (j.cost_nano < b.cost OR j.usage_source = 'estimated'))`,
+  },
+  {
+    name: 'what a line of a batch costs is its own sum rounded up once, and it belongs to the workspace of its batch',
+    sql: `SELECT b.call_id AS job, b.custom_id AS line, b.cost_nano::text AS cost, priced.cost::text AS lines
+      FROM batch_line b JOIN job j USING (call_id) CROSS JOIN LATERAL (${priced('b.lines')}) AS priced
+      WHERE b.workspace_id <> j.workspace_id OR (b.cost_nano <> priced.cost
+        AND NOT b.flags && ARRAY['job_unreported', 'job_unpriced'])`,
   },
   {
     name: 'the amount by which the charge of a job exceeds its hold is recorded',

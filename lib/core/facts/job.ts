@@ -91,6 +91,8 @@ export interface Jobs {
   readonly removed: (callId: string, before: JobState, answer: unknown) => Promise<void>;
   /** Its current facts, as far as an answer reported them; null: there is no such job. */
   made(callId: string): Promise<JobFacts | null>;
+  /** Whether a job is still to be charged; false: there is no such job. */
+  owes(callId: string): Promise<boolean>;
   /** What lists show, newest first (`order` asc: oldest first); `after` is a provider's id. */
   list(
     workspaceId: string,

@@ -14,10 +14,11 @@ export const resourceKinds = [
   'character',
   'operation',
   'file',
+  'batch',
 ] as const;
 
 /** Kinds that providers keep until they are deleted, and so does the gateway (contract: jobs/lifetime). */
-export const lastingKinds: readonly ResourceKind[] = ['conversation', 'character'];
+export const lastingKinds: readonly ResourceKind[] = ['conversation', 'character', 'file'];
 
 export type ResourceKind = (typeof resourceKinds)[number];
 
@@ -41,6 +42,8 @@ export interface Resource extends Keeper {
   /** What lists show of it, as the call of `viewedAtMs` saw it; absent: no list shows it, or that is unchanged. */
   readonly view?: ResourceView;
   readonly viewedAtMs?: number;
+  /** Of a file of requests: what its lines ask for together (contract: batches/read); absent: it is none. */
+  readonly facts?: Readonly<Record<string, string | number>>;
 }
 
 /** Plain JSON without what clients wrote to a model, or a model to them (contract: jobs/resource-list). */
@@ -91,4 +94,22 @@ export interface Resources {
   ): Promise<{ readonly views: readonly ResourceView[]; readonly more: boolean }>;
   /** The provider has deleted it: gone for the client at once. */
   forget(resource: Resource): Promise<void>;
+}
+
+/** A file on its way to a provider. */
+export interface FileToStore {
+  readonly callId: string;
+  readonly workspaceId: string;
+  readonly bytes: number;
+}
+
+/** Room for the files of workspaces (contract: batches/room). */
+export interface FileRoom {
+  /**
+   * Takes room for a file that is to be uploaded. It counts until the file itself is recorded, or until `leave`.
+   * @returns which limit it would exceed, with its value; null: none.
+   */
+  take(file: FileToStore): Promise<{ readonly limit: 'files' | 'bytes'; readonly most: number } | null>;
+  /** The upload of this call stored nothing. */
+  leave(callId: string): Promise<void>;
 }

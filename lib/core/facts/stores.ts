@@ -4,9 +4,12 @@ import type { FamilyId } from '#lib/core/families/ids';
  * What a request may have a provider store without naming a model, with the family whose address is called. Not every
  * server of a family can: the catalogue says which (contract: routing/no-model).
  */
-export const storeFamilies = { conversations: 'responses', characters: 'videos' } as const satisfies Readonly<
-  Record<string, FamilyId>
->;
+export const storeFamilies = {
+  conversations: 'responses',
+  characters: 'videos',
+  files: 'chat',
+  batches: 'chat',
+} as const satisfies Readonly<Record<string, FamilyId>>;
 
 export type StoreName = keyof typeof storeFamilies;
 

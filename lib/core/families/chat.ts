@@ -1,6 +1,8 @@
 import { abilityFields, chatAbilities } from '#lib/core/families/chat/abilities';
 import { providerTool, readChatAsk } from '#lib/core/families/chat/ask';
+import { batchJobs, batchOperations, shownBatch } from '#lib/core/families/chat/batches';
 import { chatEdits, injectsUsage } from '#lib/core/families/chat/edits';
+import { fileOperations, readFile, shownFile } from '#lib/core/families/chat/files';
 import { chatErrorIn, chatOutputBytes } from '#lib/core/families/chat/output';
 import { spokenIn } from '#lib/core/families/chat/spoken';
 import { storedIn, storedOperations, storeFields } from '#lib/core/families/chat/stored';
@@ -38,13 +40,21 @@ export const chat: Family = {
         tools: { each: { type: { only: providerTool } } },
         web_search_options: {},
         audio: {},
-        messages: { each: { audio: { fields: { id: { guarded: true } } } } },
+        messages: {
+          each: {
+            audio: { fields: { id: { guarded: true } } },
+            content: { each: { file: { fields: { file_id: { guarded: true } } } } },
+          },
+        },
       },
     },
     ...storedOperations,
+    ...fileOperations,
+    ...batchOperations,
   ],
   readAsk: readChatAsk,
   abilities: chatAbilities,
+  readStored: (raw) => (raw.operation.name === 'files.create' ? readFile(raw) : {}),
   edits: chatEdits,
   injectsUsage,
   upstreamPath: ownPath,
@@ -55,7 +65,12 @@ export const chat: Family = {
   streamReader: (ask) => new ChatStream(ask),
   faultOf: faultReader({ sayings: [] }),
   breakFrame: ({ message, code }) => `data: ${JSON.stringify({ error: { message, code } })}\n\n`,
-  shown: (operation, answer, stored) => [...spokenIn(answer), ...storedIn(operation, answer, stored)],
+  shown: (operation, answer, stored) => {
+    if (operation.name.startsWith('files.')) return shownFile(answer);
+    if (operation.name.startsWith('batches.')) return shownBatch(operation, answer);
+    return [...spokenIn(answer), ...storedIn(operation, answer, stored)];
+  },
+  jobs: batchJobs,
   signOfLife: ': keep-alive\n\n',
   clientPath: '/v1/chat/completions',
   leastBody: { messages: [{ role: 'user', content: 'hello' }] },

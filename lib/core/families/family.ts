@@ -41,6 +41,8 @@ export interface Operation {
   readonly source?: { readonly kind: ResourceKind; readonly field: string };
   /** A further thing in it that the path names: another workspace's is 404 too. */
   readonly within?: { readonly kind: ResourceKind; readonly param: string };
+  /** Where the body names a file of requests: it runs all of them, as one job (contract: batches/create). */
+  readonly runsFile?: string;
   /** It has a provider store something new, and names no model (contract: routing/no-model). */
   readonly stores?: StoreName;
   /**
@@ -139,6 +141,8 @@ export interface Ask {
   readonly unkept?: true;
   /** The answer will be a job, charged when it completes: what its end is priced by. */
   readonly job?: JobFacts;
+  /** Requests of a file that it runs, or has stored to be run later; absent: none. */
+  readonly batch?: BatchWeight;
   /** The request caches its prompt for an hour; absent: read from the body. */
   readonly cachesForHour?: boolean;
   readonly scan: Scan;
@@ -189,6 +193,28 @@ export interface InputWeight {
   readonly fileBytes: number;
   /** Declared server-side search or fetch tools. */
   readonly searchTools: number;
+}
+
+/** What the lines of a file of requests ask for together (contract: batches/hold). Tokens are as in the hold of a call. */
+export interface BatchWeight {
+  /** The path that each of them calls: "/v1/chat/completions". */
+  readonly endpoint: string;
+  readonly lines: number;
+  /** Sums: of text and other files, pictures, sound, and of what may be written. */
+  readonly textTokens: number;
+  readonly imageTokens: number;
+  readonly soundTokens: number;
+  readonly outputTokens: number;
+  /** The largest input of one line, which decides the context tier. */
+  readonly mostInput: number;
+  /** The largest output budget of one line, all its choices together; 0: one of them names none. */
+  readonly mostOutput: number;
+  /** The largest `n` of one line. */
+  readonly choices: number;
+  /** 1: a line declares tools that the provider runs. */
+  readonly serverTools: number;
+  /** 1: a line asks for something to be written to a cache. */
+  readonly caches: number;
 }
 
 /** Replace the bytes [start, end) of the body by `text`; start = end inserts. Ranges never overlap. */
@@ -259,7 +285,7 @@ export interface Family {
   /** What its requests may ask of an offer beyond an answer (contract: routing/abilities); absent: nothing. */
   readonly abilities?: AbilityReaders;
   /** The same for a body that is sent to something stored, and names no model; absent: nothing of it is needed. */
-  readStored?(raw: RawAsk): Pick<Ask, 'references' | 'weight'> | Refusal;
+  readStored?(raw: RawAsk): Partial<Pick<Ask, 'references' | 'weight'>> | Refusal;
   /**
    * In-place replacements for one target: the provider's model name, an injected budget (tokens, null
    * for none), an injected `include_usage`. Nested names are replaced by the gateway, for every family

@@ -16,6 +16,9 @@ const standardNames: ReadonlySet<string> = new Set([
   'not_available',
 ]);
 
+/** The tier by which lines of a batch are priced; a single request cannot ask for it (contract: batches/prices). */
+export const batchTier = 'batch';
+
 /** Joins the tiers that several fields of one request or answer name ("fast+priority"). */
 const JOINT = '+';
 

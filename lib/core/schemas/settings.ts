@@ -163,6 +163,8 @@ export const settingsSchema = z.object({
   MAX_BODY_BYTES: bytes(32 * mebibyte),
   MAX_UPLOAD_BYTES: bytes(256 * mebibyte),
   BODY_BUDGET_BYTES: bytes(256 * mebibyte),
+  MAX_WORKSPACE_FILES: integer(1, 1_000_000, 10_000),
+  MAX_WORKSPACE_FILE_BYTES: bytes(10_000_000_000),
   // What providers keep can be referred to for 30 days, and settles a difference of its call until then.
   CALL_RETENTION_DAYS: integer(35, 36_500, 90),
   CONSOLE: toggle.optional(),

@@ -1,5 +1,5 @@
 import type { Jobs } from '#lib/core/facts/job';
-import type { Resources } from '#lib/core/facts/resource';
+import type { FileRoom, Resources } from '#lib/core/facts/resource';
 import type { Catalogue } from '#lib/core/facts/snapshot';
 import type { Coordinator } from '#lib/gateway/admission/coordinator';
 import type { Access } from '#lib/gateway/clouds/access';
@@ -40,7 +40,9 @@ export interface Runtime {
   readonly journal: Journal | null;
   /** What providers store for workspaces; null: this process cannot record anything. */
   readonly resources: Resources | null;
-  /** Videos, long-running operations, background responses; null as above. */
+  /** Limits the files that workspaces have stored; null as above. */
+  readonly fileRoom: FileRoom | null;
+  /** Videos, long-running operations, background responses, batches; null as above. */
   readonly jobs: Jobs | null;
   /** Corrects estimated charges by the usage of stored responses; null as above. */
   readonly adjustments: Adjustments | null;

@@ -18,13 +18,17 @@ import { attemptTargets } from '#lib/gateway/flow/steps/attempt-targets';
 import { authenticate, refuseAddress } from '#lib/gateway/flow/steps/authenticate';
 import { claimCall, claimRate } from '#lib/gateway/flow/steps/claim-call';
 import { GoneWatch } from '#lib/gateway/flow/steps/client-gone';
+import { withRoom } from '#lib/gateway/flow/steps/file-room';
 import { copyContent, keepContent } from '#lib/gateway/flow/steps/keep-content';
+import { keepResults } from '#lib/gateway/flow/steps/keep-results';
 import { matchOperation } from '#lib/gateway/flow/steps/match-operation';
 import { openEntry } from '#lib/gateway/flow/steps/open-entry';
 import { askOfStored, ownResource, remixOf } from '#lib/gateway/flow/steps/own-resource';
 import { parseAsk } from '#lib/gateway/flow/steps/parse-ask';
+import { parseBatch, planBatch } from '#lib/gateway/flow/steps/parse-batch';
 import { pinCall } from '#lib/gateway/flow/steps/pin-call';
-import { planCall, planPlacedCall, planStoredCall } from '#lib/gateway/flow/steps/plan-call';
+import { planCall, planStoredCall } from '#lib/gateway/flow/steps/plan-call';
+import { planUpload } from '#lib/gateway/flow/steps/read-batch-file';
 import { readJob } from '#lib/gateway/flow/steps/read-job';
 import { breakOff, refuseCall } from '#lib/gateway/flow/steps/refuse-call';
 import { relayAnswer } from '#lib/gateway/flow/steps/relay-answer';
@@ -82,11 +86,27 @@ async function generate(
   const { resource } = call.operation;
   const bound = resource ? await remixOf(runtime, await ownResource(runtime, call, resource)) : call;
   await takePlace(runtime, bound);
+  if (bound.operation.runsFile) return runBatch(runtime, bound, client, reply);
   const asked = await parseAsk(runtime, bound);
   if (asked.ask.references) await pinCall(runtime, asked);
   if (isEstimated(runtime, asked)) return estimateCount(runtime, asked);
   if (call.arrival.warmUp) return warmUp(runtime, asked);
   const claimed = await claimCall(runtime, planCall(runtime, asked));
+  await openEntry(runtime, claimed);
+  copyContent(runtime, claimed, reply);
+  const given = await attemptTargets(runtime, claimed, client);
+  letBodyGo(claimed, given);
+  return relayAnswer(runtime, claimed, given, reply);
+}
+
+/** A provider runs the requests of a file, as one job. */
+async function runBatch(
+  runtime: Runtime,
+  call: FamilyCall,
+  client: GoneWatch,
+  reply: LiveReply,
+): Promise<SendLastByte> {
+  const claimed = await claimCall(runtime, planBatch(runtime, await parseBatch(runtime, call)));
   await openEntry(runtime, claimed);
   copyContent(runtime, claimed, reply);
   const given = await attemptTargets(runtime, claimed, client);
@@ -126,7 +146,10 @@ async function serveStored(
   if (asked.ask.references) await pinCall(runtime, asked);
   const planned = planStoredCall(runtime, asked);
   const claimed = await claimCall(runtime, planned);
-  if (resourceEffect) await readJob(runtime, planned);
+  if (resourceEffect) {
+    await keepResults(runtime, planned);
+    await readJob(runtime, planned);
+  }
   const given = await attemptTargets(runtime, claimed, client);
   if (claimed.operation.fields) letBodyGo(claimed, given);
   return relayAnswer(runtime, claimed, given, reply);
@@ -142,8 +165,8 @@ async function store(
   await takePlace(runtime, call);
   const asked = await askOfStored(runtime, call);
   if (asked.ask.references) await pinCall(runtime, asked);
-  const claimed = await claimCall(runtime, planPlacedCall(runtime, asked));
-  const given = await attemptTargets(runtime, claimed, client);
+  const claimed = await claimCall(runtime, await planUpload(runtime, asked));
+  const given = await withRoom(runtime, claimed, () => attemptTargets(runtime, claimed, client));
   letBodyGo(claimed, given);
   return relayAnswer(runtime, claimed, given, reply);
 }

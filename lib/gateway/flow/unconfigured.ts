@@ -32,6 +32,7 @@ export function unconfiguredRuntime(): Runtime {
     coordinator: null,
     journal: null,
     resources: null,
+    fileRoom: null,
     jobs: null,
     adjustments: null,
     pools: createPools(),

@@ -1,16 +1,19 @@
 import type { JobSight, Jobs } from '#lib/core/facts/job';
 import { familyOf } from '#lib/core/families/index';
+import type { Collect } from '#lib/gateway/jobs/batches/collect';
 import { isEnd } from '#lib/gateway/jobs/end';
 import type { JobStore, StoredJob } from '#lib/gateway/jobs/job-store';
 import type { Poll, Polled } from '#lib/gateway/jobs/poll';
 import type { Settled } from '#lib/gateway/jobs/settle-job';
-import { patienceWith, pauseAfter } from '#lib/gateway/jobs/timing';
+import { COLLECT_LIMIT_MS, patienceWith, pauseAfter } from '#lib/gateway/jobs/timing';
 import type { Clock } from '#lib/platform/clock';
 
 interface JobsParts {
   readonly clock: Pick<Clock, 'now'>;
   readonly store: JobStore;
   readonly poll: Poll;
+  /** Reads the results of a batch. */
+  readonly collect: Collect;
   /** Errors that no call waits for. */
   report(error: unknown, callId: string | null): void;
 }
@@ -19,7 +22,7 @@ interface JobsParts {
 export interface RunningJobs extends Jobs {
   readonly counts: Readonly<JobCounts>;
   /** What a poll said of a job: settles, reschedules or gives it up. @throws when it could not be written. */
-  learn(job: StoredJob, polled: Polled): Promise<void>;
+  learn(job: StoredJob, polled: Polled, signal?: AbortSignal): Promise<void>;
 }
 
 /** Longest that a client's DELETE or cancel waits for the job's state to be read first, ms. */
@@ -43,8 +46,21 @@ export function createJobs(parts: JobsParts): RunningJobs {
     if (settled) counts[settled] += 1;
   }
 
-  async function settleSeen(callId: string, sight: JobSight): Promise<void> {
-    count(await store.settle(callId, { kind: 'seen', sight }));
+  /** An end that an answer showed. The results of a batch are read by the sweeper, now. */
+  async function settleSeen(job: Pick<StoredJob, 'callId' | 'kind'>, sight: JobSight): Promise<void> {
+    if (isBatch(job)) await seeLater(job.callId, sight);
+    else count(await store.settle(job.callId, { kind: 'seen', sight }));
+  }
+
+  async function seeLater(callId: string, sight: JobSight): Promise<void> {
+    await store.note(callId, { sight: { ...sight, state: 'running' }, nextPollAtMs: clock.now() });
+  }
+
+  /** A batch has ended: what its lines came to is written first, then all of it is charged at once. */
+  async function settleBatch(job: StoredJob, sight: JobSight, signal: AbortSignal): Promise<void> {
+    const all = await parts.collect(job, sight.view, signal);
+    if (all) count(await store.settle(job.callId, { kind: 'seen', sight }));
+    else await wait(job, { sight: { ...sight, state: 'running' }, misses: 0 });
   }
 
   /** A job without an end: by its age it is asked for again, lost or given up. */
@@ -60,7 +76,11 @@ export function createJobs(parts: JobsParts): RunningJobs {
     await store.note(job.callId, { ...next, nextPollAtMs });
   }
 
-  async function learn(job: StoredJob, polled: Polled): Promise<void> {
+  async function learn(
+    job: StoredJob,
+    polled: Polled,
+    signal = AbortSignal.timeout(COLLECT_LIMIT_MS),
+  ): Promise<void> {
     if (polled.kind === 'later') {
       if (polled.why !== null) report(new Error(polled.why), job.callId);
       await wait(job, {});
@@ -68,8 +88,9 @@ export function createJobs(parts: JobsParts): RunningJobs {
       const misses = job.misses + 1;
       if (misses < MOST_MISSES) await wait(job, { misses });
       else count(await store.settle(job.callId, { kind: 'gone' }));
-    } else if (isEnd(polled.sight.state)) await settleSeen(job.callId, polled.sight);
-    else await wait(job, { sight: polled.sight, misses: 0 });
+    } else if (!isEnd(polled.sight.state)) await wait(job, { sight: polled.sight, misses: 0 });
+    else if (isBatch(job)) await settleBatch(job, polled.sight, signal);
+    else await settleSeen(job, polled.sight);
   }
 
   async function get(callId: string): Promise<StoredJob> {
@@ -99,7 +120,7 @@ export function createJobs(parts: JobsParts): RunningJobs {
     async open(job) {
       await store.open(job, clock.now() + pauseAfter(0));
       counts.opened += 1;
-      if (isEnd(job.sight.state)) await quietly(job.callId, () => settleSeen(job.callId, job.sight));
+      if (isEnd(job.sight.state)) await quietly(job.callId, () => settleSeen(job, job.sight));
     },
 
     saw: (callId, answer) =>
@@ -107,7 +128,7 @@ export function createJobs(parts: JobsParts): RunningJobs {
         const job = await get(callId);
         const sight = sightOf(job, answer);
         if (!sight || job.settled) return;
-        if (isEnd(sight.state)) await settleSeen(callId, sight);
+        if (isEnd(sight.state)) await settleSeen(job, sight);
         else await store.note(callId, { sight });
       }),
 
@@ -116,7 +137,7 @@ export function createJobs(parts: JobsParts): RunningJobs {
       if (job.settled) return job.state;
       const polled = await parts.poll(job, AbortSignal.timeout(READ_FIRST_MS));
       const state = polled.kind === 'seen' ? polled.sight.state : job.state;
-      if (polled.kind === 'seen' && isEnd(state)) await settleSeen(callId, polled.sight);
+      if (polled.kind === 'seen' && isEnd(state)) await settleSeen(job, polled.sight);
       else {
         if (polled.kind === 'seen') await store.note(callId, { sight: polled.sight });
         // Should this process die before the provider's answer is here, the sweeper must know. What the
@@ -130,6 +151,11 @@ export function createJobs(parts: JobsParts): RunningJobs {
       quietly(callId, async () => {
         const job = await get(callId);
         const sight = sightOf(job, answer);
+        if (isBatch(job)) {
+          // It ends at its own time, with the results that it has by then.
+          if (sight && !job.settled) await seeLater(callId, sight);
+          return;
+        }
         // An answer that shows the job is that of a cancel: it can still be read.
         if (!sight) await store.markRemoved(callId, clock.now());
         if (job.settled) return;
@@ -143,9 +169,18 @@ export function createJobs(parts: JobsParts): RunningJobs {
       return (job.view && familyOf(job.family)?.jobs?.made?.(job.facts, job.view)) ?? job.facts;
     },
 
+    async owes(callId) {
+      const job = await store.find(callId);
+      return job !== null && !job.settled;
+    },
+
     list: (workspaceId, kind, page) =>
       store.list(workspaceId, kind, { ...page, sinceMs: clock.now() - KEPT_MS }),
   };
+}
+
+function isBatch({ kind }: Pick<StoredJob, 'kind'>): boolean {
+  return kind === 'batch';
 }
 
 /** null: the answer is none of this job. */

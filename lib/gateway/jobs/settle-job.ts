@@ -3,6 +3,7 @@ import { feePointsOf, type JobFacts, type JobState } from '#lib/core/facts/job';
 import { meteredUsage } from '#lib/core/metering/anomaly';
 import { ownListNano } from '#lib/core/metering/own-fee';
 import { simulatedProvider } from '#lib/core/simulated';
+import { readBatchEnd } from '#lib/gateway/jobs/batches/batch-end';
 import { type Ending, endOf, type JobEnd, type JobTerms } from '#lib/gateway/jobs/end';
 import {
   boundsOf,
@@ -30,6 +31,7 @@ export type Settled = 'charged' | 'released' | null;
 interface LockedJob extends ModelColumns {
   readonly workspace_id: string;
   readonly key_id: string;
+  readonly kind: string;
   readonly provider_id: string;
   readonly model_id: string;
   readonly hold_nano: string;
@@ -43,7 +45,7 @@ interface LockedJob extends ModelColumns {
 }
 
 const lockJob = `
-  SELECT j.workspace_id, j.key_id, j.provider_id, j.model_id, j.hold_nano::text AS hold_nano, j.facts, j.state,
+  SELECT j.workspace_id, j.key_id, j.kind, j.provider_id, j.model_id, j.hold_nano::text AS hold_nano, j.facts, j.state,
     j.removing, j.created_at, j.lost_at, j.settled_at, v.price, m.context_tokens, m.max_output_tokens,
     m.output
   FROM job j LEFT JOIN price_version v ON v.id = j.price_version_id LEFT JOIN model m ON m.id = j.model_id
@@ -74,8 +76,7 @@ export async function settleJob(
     const [job] = rows;
     if (!job || job.settled_at) return { settled: null, flagged: null };
     const { strict } = await lockWorkspace(client, job.workspace_id);
-    const nestedPrices = await readNested(client, job.facts);
-    const end = endOf(ending, { ...termsOf(job, strict), nestedPrices });
+    const end = await readEnd(client, callId, ending, { job, strict });
     const late = lateChargeOf(job, end);
     const changes = end.costNano > 0n ? await charge(client, callId, job, late) : [];
     await client.query('DELETE FROM hold WHERE call_id = $1', [callId]);
@@ -101,6 +102,17 @@ export async function settleJob(
   });
   if (flagged) charged(flagged);
   return settled;
+}
+
+async function readEnd(
+  client: PoolClient,
+  callId: string,
+  ending: Ending,
+  { job, strict }: { readonly job: LockedJob; readonly strict: boolean },
+): Promise<JobEnd> {
+  const terms = termsOf(job, strict);
+  if (job.kind === 'batch') return readBatchEnd(client, callId, ending, terms);
+  return endOf(ending, { ...terms, nestedPrices: await readNested(client, job.facts) });
 }
 
 interface Ended {

@@ -1,7 +1,7 @@
 import type { JobStore, StoredJob } from '#lib/gateway/jobs/job-store';
 import type { RunningJobs } from '#lib/gateway/jobs/jobs';
 import type { Poll } from '#lib/gateway/jobs/poll';
-import { FARTHEST_POLL_MS, POLL_LEASE_MS, POLL_LIMIT_MS } from '#lib/gateway/jobs/timing';
+import { COLLECT_LIMIT_MS, FARTHEST_POLL_MS, POLL_LEASE_MS, POLL_LIMIT_MS } from '#lib/gateway/jobs/timing';
 import type { Clock } from '#lib/platform/clock';
 
 export interface SweepParts {
@@ -107,7 +107,12 @@ export function startSweep(parts: SweepParts): Sweep {
       // Cut short by the stop: that says nothing of the job, which is due for the next process.
       if (stopping.signal.aborted && polled.kind === 'later')
         await store.note(job.callId, { nextPollAtMs: clock.now() });
-      else await jobs.learn(job, polled);
+      else
+        await jobs.learn(
+          job,
+          polled,
+          AbortSignal.any([stopping.signal, AbortSignal.timeout(COLLECT_LIMIT_MS)]),
+        );
     } catch (error) {
       report(error, job.callId);
     }

@@ -3,6 +3,9 @@ export const POLL_LIMIT_MS = 30_000;
 /** No other process takes a job that is being polled for this long, ms: longer than a poll and its settlement. */
 export const POLL_LEASE_MS = 90_000;
 
+/** How long reading the results of a batch may take, ms; its lease is renewed meanwhile. */
+export const COLLECT_LIMIT_MS = 30 * 60_000;
+
 const FIRST_PAUSE_MS = 5_000;
 const LONGEST_PAUSE_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -10,8 +13,10 @@ const HOUR_MS = 3_600_000;
 export const FARTHEST_POLL_MS = 2 * HOUR_MS;
 /** No end after this long: its hold is released (contract: jobs/lost). */
 const LOST_AFTER_MS = 24 * HOUR_MS;
+/** A batch may take a day, and then the time to write its results. */
+const BATCH_LOST_AFTER_MS = 48 * HOUR_MS;
 /** A lost job is asked for so much longer. */
-const GIVEN_UP_AFTER_MS = LOST_AFTER_MS + 7 * 24 * HOUR_MS;
+const GIVEN_UP_AFTER_MS = 7 * 24 * HOUR_MS;
 
 /** @returns ms until the next poll of a job that was polled so often: 5 s, doubling to 60 s. */
 export function pauseAfter(polls: number): number {
@@ -32,12 +37,18 @@ export type Patience =
  * @param nowMs since the epoch.
  */
 export function patienceWith(
-  job: { readonly createdAtMs: number; readonly polls: number; readonly lost: boolean },
+  job: {
+    readonly kind: string;
+    readonly createdAtMs: number;
+    readonly polls: number;
+    readonly lost: boolean;
+  },
   nowMs: number,
 ): Patience {
   const ageMs = nowMs - job.createdAtMs;
-  if (ageMs < LOST_AFTER_MS) return { kind: 'wait', nextPollAtMs: nowMs + pauseAfter(job.polls) };
+  const lostAfterMs = job.kind === 'batch' ? BATCH_LOST_AFTER_MS : LOST_AFTER_MS;
+  if (ageMs < lostAfterMs) return { kind: 'wait', nextPollAtMs: nowMs + pauseAfter(job.polls) };
   const nextPollAtMs = nowMs + HOUR_MS;
   if (!job.lost) return { kind: 'lose', nextPollAtMs };
-  return ageMs < GIVEN_UP_AFTER_MS ? { kind: 'wait', nextPollAtMs } : { kind: 'give-up' };
+  return ageMs < lostAfterMs + GIVEN_UP_AFTER_MS ? { kind: 'wait', nextPollAtMs } : { kind: 'give-up' };
 }

@@ -105,7 +105,8 @@ export function createResources(options: ResourcesOptions): LiveResources {
       await journal.append({ kind: 'keep', callId, resources: kept.map(({ row }) => row) });
       for (const { remembered } of kept) remembered.safe = true;
     },
-    list: (workspaceId, page) => options.list(workspaceId, page, clock.now() - keptMs),
+    list: (workspaceId, page) =>
+      options.list(workspaceId, page, lastingKinds.includes(page.kind) ? 0 : clock.now() - keptMs),
     forget: (resource) => {
       memory.bury(nameOf(resource.workspaceId, resource.kind, resource.id));
       return options.forget(resource);

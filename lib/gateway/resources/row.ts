@@ -30,6 +30,7 @@ function rowOf(resource: Resource) {
     job: resource.job,
     tokens: resource.tokens,
     created_at: new Date(resource.createdAtMs).toISOString(),
+    ...(resource.facts === undefined ? {} : { facts: resource.facts }),
     ...(resource.view === undefined || resource.viewedAtMs === undefined
       ? {}
       : {
@@ -64,8 +65,14 @@ export function readResource(value: unknown): Resource {
     job: row.job === true,
     tokens: Number(row.tokens ?? 0),
     createdAtMs: made instanceof Date ? made.getTime() : Date.parse(textOf(made)),
+    ...factsIn(row),
     ...viewIn(row),
   };
+}
+
+/** Plain values, which `resourceRows` wrote. */
+function factsIn({ facts }: Readonly<Record<string, unknown>>): Pick<Resource, 'facts'> {
+  return typeof facts === 'object' && facts !== null ? { facts: { ...facts } } : {};
 }
 
 /** Only rows of the journal have it: look-ups do not read it. */

@@ -1,9 +1,11 @@
 import { type Refusal, refusal } from '#lib/core/errors';
 import type { Keeper } from '#lib/core/facts/credential';
+import { isRetired } from '#lib/core/facts/retired';
 import type { Catalogue, KeySnapshot, OfferFacts, ProviderFacts } from '#lib/core/facts/snapshot';
 import type { StoreName } from '#lib/core/facts/stores';
 import type { Ask } from '#lib/core/families/family';
 import type { FamilyId } from '#lib/core/families/ids';
+import { batchTier, coversTier } from '#lib/core/metering/service-tier';
 import type { OfferHealth } from '#lib/gateway/routing/health';
 import { lentOffer } from '#lib/gateway/routing/plan-stored';
 import { addressOf, keepersOf, orderPool, poolOf, reachable } from '#lib/gateway/routing/pure/pool';
@@ -15,6 +17,8 @@ export interface PlacedPlanInput {
   readonly ask: Ask;
   readonly family: FamilyId;
   readonly stores: StoreName;
+  /** What the lines of a file of requests call: its provider must offer that at batch prices. Absent: it is no such file. */
+  readonly lines?: { readonly model: string; readonly family: FamilyId };
   /** The header `X-Provider`; null: absent or empty. */
   readonly named: string | null;
   /** Who keeps what the body refers to; null: nothing. */
@@ -37,8 +41,12 @@ export function planPlaced(input: PlacedPlanInput): Plan {
 }
 
 function chosen(input: PlacedPlanInput, rules: Rules): Target | Refusal {
-  const { stores, pinned, catalogue } = input;
+  const { stores, lines, pinned, catalogue } = input;
   const named = pinned?.providerId ?? input.named;
+  const model = lines && catalogue.models.get(lines.model);
+  const offersLines = (id: string) =>
+    !lines ||
+    model?.offers.some((offer) => offer.provider.id === id && batchOffer(offer, lines.family, input.nowMs));
   if (input.named !== null && input.named !== named) return refuseOtherProvider(input.named, named ?? '');
   const storing = [...catalogue.providers.values()].filter(
     ({ id, stores: all }) =>
@@ -46,7 +54,10 @@ function chosen(input: PlacedPlanInput, rules: Rules): Target | Refusal {
   );
   if (named !== null && !storing.some(({ id }) => id === named))
     return refuseUnlistedProvider(named, stores, storing);
-  const ready = storing.flatMap((provider) => targetAt(provider, input) ?? []);
+  const offering = storing.filter(({ id }) => offersLines(id));
+  if (lines && !offering.some(({ id }) => named === null || id === named))
+    return noBatches(lines.model, storing, named);
+  const ready = offering.flatMap((provider) => targetAt(provider, input) ?? []);
   const at = (id: string | undefined) => ready.find(({ offer }) => offer.provider.id === id);
   if (named !== null) return at(named) ?? unreachable([named]);
   const [first, ...others] = ready;
@@ -57,23 +68,32 @@ function chosen(input: PlacedPlanInput, rules: Rules): Target | Refusal {
 }
 
 function targetAt(provider: ProviderFacts, input: PlacedPlanInput): Target | null {
-  const { family, catalogue, pinned, callId, healthOf, nowMs, snapshot } = input;
-  const lent = lentOffer({ providerId: provider.id, family, modelId: '' }, catalogue);
+  const { family, lines, catalogue, pinned, callId, healthOf, nowMs, snapshot } = input;
+  const lent = lines
+    ? (catalogue.models
+        .get(lines.model)
+        ?.offers.find((one) => one.provider.id === provider.id && batchOffer(one, lines.family, nowMs)) ??
+      null)
+    : lentOffer({ providerId: provider.id, family, modelId: '' }, catalogue);
   const model = lent && catalogue.models.get(lent.modelId);
   if (!lent?.price || !model) return null;
-  const offer: OfferFacts = { ...lent, modelId: '', upstreamModel: '' };
+  const offer: OfferFacts = lines ? lent : { ...lent, modelId: '', upstreamModel: '' };
   const order = { callId, healthOf, nowMs, holder: null };
-  // Without a model, an own key must be one for all models.
-  const keys = (snapshot.ownKeys ?? []).filter(({ models }) => models === null);
-  const own = { keys, only: keys.some((key) => key.providerId === provider.id && key.use === 'only') };
+  const own = snapshot.ownKeys ?? [];
+  // Without a model, an own key must be one for all models; files and batches are the operator's (contract: own-keys/use).
+  const forAll = own.filter(({ models }) => models === null);
+  const keys = input.stores === 'files' || input.stores === 'batches' ? [] : forAll;
+  const only = lines
+    ? own.some(({ use, models }) => use === 'only' && (models?.has(lines.model) ?? true))
+    : forAll.some((key) => key.providerId === provider.id && key.use === 'only');
   const pool = pinned
     ? keepersOf(provider, pinned.credential, snapshot.ownKeys)
-    : orderPool(offer, reachable(poolOf(offer, own), provider, family), order);
+    : orderPool(offer, reachable(poolOf(offer, { keys, only }), provider, family), order);
   const [credential] = pool;
   const address = credential && addressOf(provider, family, credential);
   if (!credential || !address) return null;
   return {
-    model: { ...model, id: '' },
+    model: lines ? model : { ...model, id: '' },
     offer,
     family,
     address,
@@ -82,6 +102,24 @@ function targetAt(provider: ProviderFacts, input: PlacedPlanInput): Target | nul
     price: lent.price,
     injectBudget: null,
   };
+}
+
+/** Whether lines of a batch can be answered and priced by an offer (contract: batches/prices). */
+export function batchOffer(offer: OfferFacts, family: FamilyId, nowMs: number): boolean {
+  return (
+    offer.families.has(family) &&
+    offer.price !== null &&
+    coversTier(offer.price.price, batchTier) &&
+    !isRetired(offer, nowMs)
+  );
+}
+
+function noBatches(model: string, storing: readonly ProviderFacts[], named: string | null): Refusal {
+  const where = named ?? (idsOf(storing) || 'no provider');
+  return refusal(
+    'model_not_allowed',
+    `Model ${model} cannot be called in batches: of the providers that take batches (${where}), none offers it at a batch price; choose another model.`,
+  );
 }
 
 function refuseOtherProvider(named: string, keeper: string): Refusal {

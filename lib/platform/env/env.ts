@@ -116,6 +116,8 @@ export function readEnv(source: Source) {
     logLevel: settings.LOG_LEVEL,
     maxBodyBytes: settings.MAX_BODY_BYTES,
     maxUploadBytes: settings.MAX_UPLOAD_BYTES,
+    maxWorkspaceFiles: settings.MAX_WORKSPACE_FILES,
+    maxWorkspaceFileBytes: settings.MAX_WORKSPACE_FILE_BYTES,
     bodyBudgetBytes: settings.BODY_BUDGET_BYTES,
     /** How long the call log is kept, days; workspaces may choose fewer. */
     callRetentionDays: settings.CALL_RETENTION_DAYS,

@@ -19,6 +19,7 @@ import { OfferFaults } from '#lib/gateway/metrics/offer-faults';
 import { listCredentials, listOffers } from '#lib/gateway/metrics/offers';
 import { type ProcessState, statusText } from '#lib/gateway/metrics/status';
 import { Tally } from '#lib/gateway/metrics/tally';
+import { openFileRoom } from '#lib/gateway/resources/database/file-room';
 import { createHealth } from '#lib/gateway/routing/breaker';
 import { Holders } from '#lib/gateway/routing/holders';
 import { keepFolded } from '#lib/gateway/settlement/usage/fold';
@@ -157,6 +158,7 @@ export async function assemble(
     coordinator,
     journal,
     resources,
+    fileRoom: openFileRoom(db.pool, { files: env.maxWorkspaceFiles, bytes: env.maxWorkspaceFileBytes }),
     jobs,
     adjustments: openedJobs.adjustments,
     pools,

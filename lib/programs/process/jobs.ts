@@ -4,10 +4,13 @@ import type { Catalogue } from '#lib/core/facts/snapshot';
 import type { Access } from '#lib/gateway/clouds/access';
 import { AdjustmentStore } from '#lib/gateway/jobs/adjustments/adjustment-store';
 import { Adjustments } from '#lib/gateway/jobs/adjustments/adjustments';
+import { createCollect } from '#lib/gateway/jobs/batches/collect';
+import { LineStore } from '#lib/gateway/jobs/batches/line-store';
 import { JobStore } from '#lib/gateway/jobs/job-store';
 import { createJobs } from '#lib/gateway/jobs/jobs';
 import { createPoll } from '#lib/gateway/jobs/poll';
 import { startSweep } from '#lib/gateway/jobs/sweep';
+import { POLL_LEASE_MS } from '#lib/gateway/jobs/timing';
 import type { FlaggedCharge } from '#lib/gateway/metrics/charge-flags';
 import { offeredPrices } from '#lib/gateway/snapshot/catalogue';
 import type { Pools } from '#lib/gateway/upstream/pools';
@@ -29,7 +32,12 @@ export function openJobs(parts: {
   const { pool, clock, report } = parts;
   const store = new JobStore(pool, parts.charged);
   const poll = createPoll(parts);
-  const jobs = createJobs({ clock, store, poll, report });
+  const collect = createCollect({
+    ...parts,
+    lines: new LineStore(pool),
+    renew: (callId) => store.note(callId, { nextPollAtMs: clock.now() + POLL_LEASE_MS }),
+  });
+  const jobs = createJobs({ clock, store, poll, collect, report });
   const sweep = startSweep({ clock, store, jobs, poll, report });
   const adjustmentStore = new AdjustmentStore(
     pool,

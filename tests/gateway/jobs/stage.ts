@@ -107,7 +107,7 @@ export async function startStage(): Promise<Stage> {
       catalogue: () => catalogue,
       ownKey: () => Promise.resolve(null),
     });
-    const jobs = createJobs({ clock, store, poll, report });
+    const jobs = createJobs({ clock, store, poll, collect: async () => true, report });
     return {
       jobs,
       store,

@@ -157,18 +157,21 @@ describe('what a provider keeps for a workspace (contract: jobs/ownership, jobs/
 
   it('is gone everywhere within 2 s once it is deleted', async () => {
     const mine = await make(owner);
-    const { response, completion, conversation, video } = mine;
-    const gone = { ...kept, response, completion, conversation, video };
+    const { response, completion, conversation, video, upload } = mine;
+    const gone = { ...kept, response, completion, conversation, video, upload };
     const uses = readsOf(gone).filter(([, path, body]) =>
-      [response, completion, conversation, video].some((id) => `${path}${JSON.stringify(body)}`.includes(id)),
+      [response, completion, conversation, video, upload].some((id) =>
+        `${path}${JSON.stringify(body)}`.includes(id),
+      ),
     );
-    expect(uses).toHaveLength(19);
+    expect(uses).toHaveLength(25);
     await eventually(() => outcomesOf(elsewhere(owner), uses), allAre(uses, '200'));
     for (const path of [
       `/v1/responses/${mine.response}`,
       `/v1/chat/completions/${mine.completion}`,
       `/v1/conversations/${mine.conversation}`,
       `/v1/videos/${mine.video}`,
+      `/v1/files/${mine.upload}`,
     ]) {
       expect(await tell(owner, 'DELETE', path)).toMatchObject({ status: 200, body: { deleted: true } });
     }

@@ -19,6 +19,10 @@ export interface Possessions {
   /** "models/film/operations/1". */
   readonly operation: string;
   readonly file: string;
+  /** A file of requests that was uploaded, a batch of it, and a file with its results. */
+  readonly upload: string;
+  readonly batch: string;
+  readonly results: string;
 }
 
 /** An answer as far as these tests read it. */
@@ -55,7 +59,7 @@ export const complete = (asker: Asker, fields: object = {}) =>
 
 /** Makes one of each; every job has completed by then. */
 export async function make(asker: Asker): Promise<Possessions> {
-  const [answered, talked, conversed, filmed, played, predicted] = await Promise.all([
+  const [answered, talked, conversed, filmed, played, predicted, batched] = await Promise.all([
     respond(asker),
     complete(asker, { store: true }),
     tell(asker, 'POST', '/v1/conversations', { items: [{ role: 'user', content: 'Hello' }] }),
@@ -65,6 +69,7 @@ export async function make(asker: Asker): Promise<Possessions> {
       instances: [{ prompt: promptOf() }],
       parameters: { durationSeconds: 4 },
     }),
+    runBatch(asker),
   ]);
   const operation = String(predicted.body.name);
   let done: Readonly<Record<string, unknown>> = {};
@@ -82,7 +87,32 @@ export async function make(asker: Asker): Promise<Possessions> {
     character: played,
     operation,
     file: /files\/(\w+):download/.exec(JSON.stringify(done))?.[1] ?? '',
+    ...batched,
   };
+}
+
+/** Uploads a file of requests and runs it to its end. */
+async function runBatch(asker: Asker): Promise<Pick<Possessions, 'upload' | 'batch' | 'results'>> {
+  const body = { model: 'sandbox/echo', max_tokens: 8, messages: [{ role: 'user', content: 'Say hello' }] };
+  const line = { custom_id: 'one', method: 'POST', url: '/v1/chat/completions', body };
+  const form = new FormData();
+  form.set('purpose', 'batch');
+  form.set('file', new Blob([JSON.stringify(line)]), 'requests.jsonl');
+  const response = await fetch(`${asker.url}/v1/files`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${asker.key}` },
+    body: form,
+  });
+  const upload = String(record(await response.json()).id);
+  const { body: made } = await tell(asker, 'POST', '/v1/batches', {
+    input_file_id: upload,
+    endpoint: '/v1/chat/completions',
+    completion_window: '24h',
+    metadata: { sandbox: 'echo?job_ms=0' },
+  });
+  const batch = String(made.id);
+  const { body: seen } = await tell(asker, 'GET', `/v1/batches/${batch}`);
+  return { upload, batch, results: String(seen.output_file_id) };
 }
 
 type Use = readonly [method: string, path: string, body?: object];
@@ -141,6 +171,19 @@ export function readsOf(kept: Possessions): readonly Use[] {
     ['GET', `/v1beta/${kept.operation}`],
     ['GET', `/v1/operations/${kept.operation.split('/').at(-1)}`],
     ['GET', `/v1beta/files/${kept.file}:download?alt=media`],
+    ['GET', `/v1/files/${kept.upload}`],
+    ['GET', `/v1/files/${kept.upload}/content`],
+    ['GET', `/v1/files/${kept.results}/content`],
+    ['GET', `/v1/batches/${kept.batch}`],
+    ['POST', `/v1/batches/${kept.batch}/cancel`],
+    [
+      'POST',
+      '/v1/batches',
+      { input_file_id: kept.upload, endpoint: '/v1/chat/completions', completion_window: '24h' },
+    ],
+    create({ input: [{ role: 'user', content: [{ type: 'input_file', file_id: kept.upload }] }] }),
+    create({ tools: [{ type: 'code_interpreter', container: { type: 'auto', file_ids: [kept.upload] } }] }),
+    talk({ messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: kept.upload } }] }] }),
   ];
 }
 
@@ -152,6 +195,7 @@ export function endsOf(kept: Possessions): readonly Use[] {
     ['DELETE', `/v1/chat/completions/${kept.completion}`],
     ['DELETE', `/v1/conversations/${kept.conversation}`],
     ['DELETE', `/v1/videos/${kept.video}`],
+    ['DELETE', `/v1/files/${kept.upload}`],
   ];
 }
 

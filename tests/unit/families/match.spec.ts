@@ -143,7 +143,7 @@ describe('a path that does not exist is 404, a malformed one 400 (contract: requ
   it.each([
     ['/v1/v1/v1/chat/completions', '/v1/chat/completions'],
     ['/openai/v1/chat/completions', '/v1/chat/completions'],
-    ['/v1/messages/batches', '/v1/messages'],
+    ['/v1/messages/counts', '/v1/messages'],
     ['/v2/models/name:generateContent', '/v1beta/models/{model}:generateContent'],
     ['/v1/chat/completions/', '/v1/chat/completions'],
     ['/v1/Chat/Completions', '/v1/chat/completions'],

@@ -10,6 +10,7 @@ import {
   readWhole,
   takeAll,
 } from '#lib/core/families/reading/fields';
+import { readFiles } from '#lib/core/families/reading/stored-files';
 import { referencesIn } from '#lib/core/families/reading/stored-state';
 import { weigh } from '#lib/core/families/reading/weight';
 import type { Found, Scan } from '#lib/core/families/scan';
@@ -30,11 +31,13 @@ export function readChatAsk(raw: RawAsk): Ask | Refusal {
     choices: readWhole(scan, 'n', 1),
     serviceTier: readTier(scan),
     spoken: readSpoken(scan),
+    files: readFiles(scan),
     stored: readStore(scan),
   });
   if (isRefusal(read)) return read;
-  const { model, stream, older, newer, choices, serviceTier, spoken, stored } = read;
-  const references = referencesIn(scan, [], spoken ?? []);
+  const { model, stream, older, newer, choices, serviceTier, spoken, files, stored } = read;
+  const own = files.length === 0 ? (spoken ?? []) : [...(spoken ?? []), ...files];
+  const references = referencesIn(scan, [], own);
   if (isRefusal(references)) return references;
   return {
     ...raw,

@@ -1,4 +1,5 @@
 import { isRefusal, type Refusal } from '#lib/core/errors';
+import type { ResourceReference } from '#lib/core/facts/resource';
 import type { Ask, InputWeight, RawAsk } from '#lib/core/families/family';
 import { askedImages } from '#lib/core/families/images/media';
 import { readNested } from '#lib/core/families/nested';
@@ -10,6 +11,7 @@ import {
   readWhole,
   takeAll,
 } from '#lib/core/families/reading/fields';
+import { readFiles } from '#lib/core/families/reading/stored-files';
 import { weigh } from '#lib/core/families/reading/weight';
 import type { Scan } from '#lib/core/families/scan';
 
@@ -32,9 +34,13 @@ export function readImagesAsk(raw: RawAsk): Ask | Refusal {
     frames: readWhole(scan, 'frame_count', 0),
     serviceTier: readTier(scan),
     nested: readNested(scan, nestedPaths),
+    files: readFiles(scan),
+    mask: readText(scan, 'mask.file_id'),
   });
   if (isRefusal(read)) return read;
-  const { model, stream, choices, serviceTier, nested } = read;
+  const { model, stream, choices, serviceTier, nested, files, mask } = read;
+  const references: readonly ResourceReference[] =
+    mask === null ? files : [...files, { kind: 'file', id: mask, required: true }];
   const asked = { ...raw, choices: choices ?? 1, ...(nested ? { nested } : {}) };
   return {
     ...asked,
@@ -44,6 +50,7 @@ export function readImagesAsk(raw: RawAsk): Ask | Refusal {
     serviceTier,
     weight: weighImages(scan),
     media: askedImages(asked),
+    ...(references.length === 0 ? {} : { references }),
   };
 }
 

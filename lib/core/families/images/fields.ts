@@ -17,5 +17,6 @@ export const generateFields: FieldSpec = {
 /** An edit names its pictures in a list, or brings them as files. */
 export const editFields: FieldSpec = {
   ...generateFields,
-  images: { each: { image_url: { unread: true }, file_id: { unread: true } } },
+  images: { each: { image_url: { unread: true }, file_id: {} } },
+  mask: { fields: { file_id: {} }, part: 'file' },
 };

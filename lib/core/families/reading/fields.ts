@@ -1,6 +1,6 @@
 import { isRefusal, type Refusal, refusal } from '#lib/core/errors';
 import type { Found, Scan } from '#lib/core/families/scan';
-import { tierOf } from '#lib/core/metering/service-tier';
+import { batchTier, tierOf } from '#lib/core/metering/service-tier';
 
 /**
  * Guarded values by type. Each gives `absent` for a field that is missing or null and a refusal, `invalid_body`, for
@@ -38,7 +38,14 @@ export function readTier(scan: Scan, more: readonly (Found | undefined)[] = []):
   const asked = [scan.found.get('speed'), ...more].map((found) =>
     typeof found?.value === 'string' ? found.value : null,
   );
-  return tierOf(...asked, serviceTier) ?? serviceTier;
+  const tier = tierOf(...asked, serviceTier);
+  if (tier?.split('+').includes(batchTier)) {
+    return refusal(
+      'invalid_body',
+      'The service tier "batch" is for the requests of a batch only; send them as a file to POST /v1/batches, or leave the tier out.',
+    );
+  }
+  return tier ?? serviceTier;
 }
 
 export function readFlag(scan: Scan, path: string): boolean | Refusal {

@@ -12,7 +12,10 @@ const unread = { guarded: true, unread: true } as const;
 const environment = { fields: { container_id: once } } as const;
 
 /** Tools are declared in the request itself and in items that load more of them. */
-const tool: FieldSpec = { type: { only: providerTool }, model: once, container: once, environment };
+const container = { guarded: true, fields: { file_ids: { strings: true } } } as const;
+const tool: FieldSpec = { type: { only: providerTool }, model: once, container, environment };
+/** Parts of a message, or of what a function answered. */
+const parts = { each: { file_id: {} } } as const;
 
 /** What the gateway reads of a request that creates a response (contract: body/guarded-names). */
 export const createFields: FieldSpec = {
@@ -37,6 +40,8 @@ export const createFields: FieldSpec = {
       encrypted_content: unread,
       result: unread,
       container_id: once,
+      content: parts,
+      output: parts,
       environment,
       tools: { each: tool },
     },

@@ -1,6 +1,7 @@
-import { type Refusal, refusal } from '#lib/core/errors';
+import { isRefusal, type Refusal, refusal } from '#lib/core/errors';
 import type { ResourceReference } from '#lib/core/facts/resource';
 import { wrongType } from '#lib/core/families/reading/fields';
+import { readFiles } from '#lib/core/families/reading/stored-files';
 import type { Found, Scan } from '#lib/core/families/scan';
 
 /** Whole responses that a request names: what it continues, and what its cache is compared with. */
@@ -25,8 +26,10 @@ export function readReferences(scan: Scan): readonly ResourceReference[] | Refus
     if (typeof conversation.value !== 'string') return wrongType(conversation, 'a string');
     references.push({ kind: 'conversation', id: conversation.value, required: true });
   }
+  const files = readFiles(scan);
+  if (isRefusal(files)) return files;
   const items = itemsIn(scan);
-  return items === null ? tooMany() : [...references, ...items];
+  return items === null ? tooMany() : [...references, ...items, ...files];
 }
 
 /**

@@ -15,6 +15,8 @@ export interface FieldRule {
    * an entry for the element itself ("input[]"), unless none is kept.
    */
   readonly elements?: (found: readonly Found[]) => readonly Found[];
+  /** It is a list of strings, each of which is collected ("file_ids[]"). */
+  readonly strings?: true;
   /** Under `each`, collects only strings that match, because a body may hold millions of others. */
   readonly only?: RegExp;
   /**

@@ -13,6 +13,8 @@ export interface Rule {
   readonly collected: boolean;
   /** Of collected fields, only strings that match are kept; null: all. */
   readonly only: RegExp | null;
+  /** Of a list of strings: how each of them is collected; null: it is no such list. */
+  readonly listed: Spelling | null;
   /** What a multipart part's text is read as. */
   readonly part: 'number' | 'boolean' | 'file' | null;
   /** Its value stays in the body. */
@@ -112,6 +114,7 @@ function compileRule(name: string, field: FieldRule, { prefix, collected }: With
     unread: field.unread === true,
     members: field.fields ? compileLevel(field.fields, { prefix: `${path}.`, collected }) : null,
     elements: field.each ? compileLevel(field.each, { prefix: `${path}[].`, collected: true }) : null,
+    listed: field.strings ? listedSpelling(`${path}[]`) : null,
     element: field.elements ? elementSpelling(`${path}[]`, field.elements) : null,
   };
 }
@@ -126,6 +129,7 @@ const plain: Rule = {
   only: null,
   part: null,
   unread: false,
+  listed: null,
   members: null,
   elements: null,
   element: null,
@@ -135,6 +139,12 @@ const plain: Rule = {
 /** An element has no key: nothing is compared with this spelling. */
 function elementSpelling(path: string, keep: Rule['keep']): Spelling {
   const rule: Rule = { ...plain, path, collected: true, unread: true, keep };
+  return { text: '', bytes: new Uint8Array(), rule, exact: true, folded: null };
+}
+
+/** A string of a list has no key either. */
+function listedSpelling(path: string): Spelling {
+  const rule: Rule = { ...plain, path, collected: true };
   return { text: '', bytes: new Uint8Array(), rule, exact: true, folded: null };
 }
 

@@ -149,12 +149,16 @@ export class Walk {
 
   /** A string, number, true, false or null. @returns what is wrong with it, or null. */
   scalar(type: JsonType, start: number, end: number): string | null {
-    const { current } = this.frame;
-    return current === null ? null : this.field(current, type, start, end);
+    const { current, isObject, spelling } = this.frame;
+    if (current !== null) return this.field(current, type, start, end);
+    if (isObject || spelling === null || spelling.rule.listed === null) return null;
+    return this.field(spelling.rule.listed, type, start, end);
   }
 
   /** The value of a field that is read. */
   private field({ rule, text }: Spelling, type: JsonType, start: number, end: number): string | null {
+    // Text in place of a list, such as the content of a message, names nothing that is collected.
+    if (rule.collected && rule.elements !== null) return null;
     let value: Found['value'] = null;
     if (!rule.unread) {
       if (end - start > MAX_VALUE_BYTES) {

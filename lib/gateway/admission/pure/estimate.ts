@@ -1,10 +1,10 @@
 import type { ModelFacts } from '#lib/core/facts/snapshot';
-import type { Ask } from '#lib/core/families/family';
+import type { Ask, BatchWeight } from '#lib/core/families/family';
 import { contextOf } from '#lib/core/metering/anomaly';
 import { mediaTokens } from '#lib/core/metering/estimate-input';
 import { feeOf } from '#lib/core/metering/own-fee';
 import type { Price, Rates } from '#lib/core/metering/price-list';
-import { priceOfTier, tierOf } from '#lib/core/metering/service-tier';
+import { batchTier, priceOfTier, tierOf } from '#lib/core/metering/service-tier';
 import { divideUp } from '#lib/core/money';
 import type { Target } from '#lib/gateway/routing/pure/target';
 
@@ -57,16 +57,8 @@ export function estimate(ask: Ask, targets: readonly Target[], terms: HoldTerms)
  * budget × choices at the highest output rate.
  */
 function listEstimate(ask: Ask, targets: readonly Target[], terms: HoldTerms): Estimate {
-  const { strict, previousTokens } = terms;
-  const context = mostContext(targets);
-  const sent = strict ? Math.min(ask.weight.textBytes, context) : Math.ceil(ask.weight.textBytes / 3);
-  // What came before is read again as far as a context holds it.
-  const textTokens = sent + Math.min(previousTokens, context) + SEARCH_TOKENS * ask.weight.searchTools;
-  const media = mediaTokens(ask.weight, context);
-  const inputTokens = textTokens + media.images + media.sound + media.files;
-  const text = textBudget(ask, targets, terms);
-  const outputTokens = ask.media?.tokens ?? ask.audio?.tokens ?? text;
-
+  if (ask.batch) return estimateBatch(ask.batch, targets);
+  const { textTokens, media, inputTokens, outputTokens } = weighTokens(ask, targets, terms);
   const highest = new HighestRates(inputTokens, tierOf(ask.serviceTier), ask, () => mentionsCache(ask));
   for (const target of targets) {
     highest.add(target.price.price, target.model);
@@ -84,6 +76,69 @@ function listEstimate(ask: Ask, targets: readonly Target[], terms: HoldTerms): E
     inputTokens,
     outputTokens,
     tokens: Math.min(inputTokens + outputTokens, MOST_TOKENS),
+  };
+}
+
+interface TokenWeights {
+  readonly textTokens: number;
+  readonly media: ReturnType<typeof mediaTokens>;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+function weighTokens(ask: Ask, targets: readonly Target[], terms: HoldTerms): TokenWeights {
+  const { strict, previousTokens } = terms;
+  const context = mostContext(targets);
+  const sent = strict ? Math.min(ask.weight.textBytes, context) : Math.ceil(ask.weight.textBytes / 3);
+  // What came before is read again as far as a context holds it.
+  const textTokens = sent + Math.min(previousTokens, context) + SEARCH_TOKENS * ask.weight.searchTools;
+  const media = mediaTokens(ask.weight, context);
+  const inputTokens = textTokens + media.images + media.sound + media.files;
+  const text = textBudget(ask, targets, terms);
+  const outputTokens = ask.media?.tokens ?? ask.audio?.tokens ?? text;
+  return { textTokens, media, inputTokens, outputTokens };
+}
+
+/** More than any line writes; sums of all lines of a file stay exact. */
+const MOST_LINE_TOKENS = 100_000_000_000;
+
+/** Adds a line of a file of requests to what the lines before it ask for (contract: batches/hold). */
+export function addLine(sum: BatchWeight, ask: Ask, target: Target, terms: HoldTerms): BatchWeight {
+  const { textTokens, media, inputTokens, outputTokens } = weighTokens(ask, [target], terms);
+  const written = Math.min(outputTokens, MOST_LINE_TOKENS);
+  const named = ask.budget !== null || target.injectBudget !== null || ask.operation.budgeted !== true;
+  return {
+    endpoint: sum.endpoint,
+    lines: sum.lines + 1,
+    textTokens: sum.textTokens + textTokens + media.files,
+    imageTokens: sum.imageTokens + media.images,
+    soundTokens: sum.soundTokens + media.sound,
+    outputTokens: sum.outputTokens + written,
+    mostInput: Math.max(sum.mostInput, inputTokens),
+    mostOutput: named && (sum.lines === 0 || sum.mostOutput > 0) ? Math.max(sum.mostOutput, written, 1) : 0,
+    choices: Math.max(sum.choices, ask.choices),
+    serverTools: ask.serverTools ? 1 : sum.serverTools,
+    caches: mentionsCache(ask) ? 1 : sum.caches,
+  };
+}
+
+/** The hold of a batch: all lines at batch prices. They do not count as tokens a minute: a provider takes a day for them. */
+function estimateBatch(batch: BatchWeight, targets: readonly Target[]): Estimate {
+  const highest = new HighestRates(batch.mostInput, batchTier, {}, () => batch.caches === 1);
+  for (const { price, model } of targets) highest.addTier(price.price, model);
+  const total =
+    BigInt(batch.textTokens) * highest.input +
+    BigInt(batch.imageTokens) * highest.image +
+    BigInt(batch.soundTokens) * highest.sound +
+    BigInt(batch.outputTokens) * highest.output +
+    BigInt(batch.lines) * highest.pieces;
+  // Each line is rounded up for itself.
+  const exactNano = divideUp(total, UNITS) + BigInt(batch.lines);
+  return {
+    holdNano: exactNano < MOST_NANO ? exactNano : MOST_NANO,
+    inputTokens: batch.textTokens + batch.imageTokens + batch.soundTokens,
+    outputTokens: batch.outputTokens,
+    tokens: 0,
   };
 }
 
@@ -118,6 +173,11 @@ class HighestRates {
     for (const tier of price.tiers) {
       if (this.#inputTokens > tier.aboveInputTokens) this.#rates(tier.rates, price.base, model);
     }
+    this.addTier(price, model);
+  }
+
+  /** The rates of the service tier that was asked for, and no others. */
+  addTier(price: Price, model: ModelFacts): void {
     const service = this.#serviceTier === null ? null : priceOfTier(price, this.#serviceTier);
     if (!service) return;
     this.#rates(service.rates, price.base, model);

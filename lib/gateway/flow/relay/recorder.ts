@@ -207,7 +207,7 @@ export class Recorder {
 
   /** What a stored answer shows was made by the call that made its resource. */
   #resourceOf({ kind, id, view }: ShownResource, usage: Usage): Resource {
-    const { resource, snapshot, startMs, id: callId, operation, target } = this.#call;
+    const { resource, snapshot, startMs, id: callId, operation, target, ask } = this.#call;
     const made = operation.steps === 'stored' ? resource : null;
     const { model, offer } = target;
     return {
@@ -224,6 +224,7 @@ export class Recorder {
       tokens: isContinued({ kind }) ? usedTokens(usage) + this.#written() : 0,
       createdAtMs: made?.createdAtMs ?? startMs,
       ...(view === undefined ? {} : { view, viewedAtMs: this.#runtime.clock.now() }),
+      ...(ask.batch === undefined ? {} : { facts: { ...ask.batch } }),
     };
   }
 

@@ -8,7 +8,7 @@ import {
   type StoredCall,
 } from '#lib/gateway/flow/call/call';
 import type { Runtime } from '#lib/gateway/flow/runtime';
-import { planPlaced } from '#lib/gateway/routing/plan-placed';
+import { type PlacedPlanInput, planPlaced } from '#lib/gateway/routing/plan-placed';
 import { planStored } from '#lib/gateway/routing/plan-stored';
 import { plan } from '#lib/gateway/routing/pure/plan';
 import { ClientRequest } from '#lib/gateway/translation/pure/client-request';
@@ -49,7 +49,11 @@ export function planCall(runtime: Runtime, call: AskedCall): PlannedCall {
 }
 
 /** Where a call goes that has a provider store something and names no model (contract: routing/no-model). */
-export function planPlacedCall(runtime: Runtime, call: AskedCall): PlannedCall {
+export function planPlacedCall(
+  runtime: Runtime,
+  call: AskedCall,
+  lines?: PlacedPlanInput['lines'],
+): PlannedCall {
   const { ask, snapshot, family, arrival, operation } = call;
   const { stores } = operation;
   if (!stores) throw new Error(`${operation.name} has no provider store anything new`);
@@ -57,7 +61,8 @@ export function planPlacedCall(runtime: Runtime, call: AskedCall): PlannedCall {
   const planned = planPlaced({
     ask,
     family: family.id,
-    stores,
+    stores: lines ? 'batches' : stores,
+    ...(lines ? { lines } : {}),
     named: arrival.headers['x-provider']?.trim() || null,
     pinned: call.pinned,
     catalogue,

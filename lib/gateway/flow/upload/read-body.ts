@@ -36,8 +36,9 @@ export function readBody(
     return readForm(runtime, body, { contentType, fields, keyId, announced, listensTo: operation.listensTo });
   }
   if (operation.multipart === 'only') {
+    const what = operation.listensTo === undefined ? 'it' : 'the audio';
     throw invalidBody(
-      `This path takes multipart/form-data; send the audio as the file "${operation.listensTo}" of a form.`,
+      `This path takes multipart/form-data; send ${what} as the file "${operation.listensTo ?? 'file'}" of a form.`,
     );
   }
   return body.read(runtime.limits.maxBodyBytes, keyId).then((bytes) => {

@@ -19,7 +19,7 @@ const readStatement = `
   SELECT r.workspace_id, r.kind, r.id, r.provider_id, r.credential, r.family, r.model_id, r.upstream_model, r.call_id, r.job,
     greatest(r.tokens, coalesce((j.usage->>'input')::numeric + (j.usage->>'cachedInput')::numeric
       + (j.usage->>'cacheWrite5m')::numeric + (j.usage->>'cacheWrite1h')::numeric
-      + (j.usage->>'output')::numeric, 0)) AS tokens, r.created_at
+      + (j.usage->>'output')::numeric, 0)) AS tokens, r.created_at, r.facts
   FROM unnest($1::uuid[], $2::text[], $3::text[]) AS asked (workspace_id, kind, id)
   JOIN resource r USING (workspace_id, kind, id)
   LEFT JOIN job j ON r.job AND j.call_id = r.call_id
@@ -135,12 +135,12 @@ export async function listResources(
 const newerView = "coalesce(excluded.viewed_at > coalesce(resource.viewed_at, '-infinity'), false)";
 const statement = `
   INSERT INTO resource (workspace_id, kind, id, provider_id, family, model_id, upstream_model, call_id, job,
-    tokens, created_at, credential, view, viewed_at)
+    tokens, created_at, credential, view, viewed_at, facts)
   SELECT DISTINCT ON (workspace_id, kind, id) workspace_id, kind, id, provider_id, family, model_id,
-    upstream_model, call_id, job, tokens, created_at, credential, view, viewed_at
+    upstream_model, call_id, job, tokens, created_at, credential, view, viewed_at, facts
   FROM json_to_recordset($1::json) AS r (workspace_id uuid, kind text, id text, provider_id text, family text,
     model_id text, upstream_model text, call_id uuid, job boolean, tokens bigint, created_at timestamptz,
-    credential text, view jsonb, viewed_at timestamptz)
+    credential text, view jsonb, viewed_at timestamptz, facts jsonb)
   ORDER BY workspace_id, kind, id, viewed_at DESC NULLS LAST, tokens DESC, created_at
   ON CONFLICT (workspace_id, kind, id) DO UPDATE SET tokens = greatest(resource.tokens, excluded.tokens),
     view = CASE WHEN ${newerView} THEN excluded.view ELSE resource.view END,

@@ -1,0 +1,49 @@
+import { Refused, refusal, unaccountable } from '#lib/core/errors';
+import { uploadedFile } from '#lib/core/families/chat/files';
+import type { GivenAnswer } from '#lib/gateway/flow/attempt/try-targets';
+import type { ClaimedCall } from '#lib/gateway/flow/call/call';
+import type { Runtime } from '#lib/gateway/flow/runtime';
+
+/**
+ * Uploads a file only if the workspace may have one more of its size (contract: batches/room); an upload that stores
+ * nothing gives its room back.
+ * @throws Refused `invalid_body`; `local_quota_not_configured` when the room cannot be looked up.
+ */
+export async function withRoom(
+  runtime: Runtime,
+  call: ClaimedCall,
+  upload: () => Promise<GivenAnswer>,
+): Promise<GivenAnswer> {
+  if (call.operation.stores !== 'files') return upload();
+  await take(runtime, call);
+  let stored = false;
+  try {
+    const given = await upload();
+    stored = given.exchange.status >= 200 && given.exchange.status < 300;
+    return given;
+  } finally {
+    if (!stored) {
+      runtime.fileRoom?.leave(call.id).catch((error: unknown) => runtime.report(error, call.id));
+    }
+  }
+}
+
+async function take(runtime: Runtime, { id: callId, snapshot, ask }: ClaimedCall): Promise<void> {
+  const { bytes } = uploadedFile(ask);
+  let full: Awaited<ReturnType<NonNullable<Runtime['fileRoom']>['take']>>;
+  try {
+    if (!runtime.fileRoom) throw new Error('this process has no room for files');
+    full = await runtime.fileRoom.take({ callId, workspaceId: snapshot.workspace.id, bytes });
+  } catch (error) {
+    runtime.report(error, callId);
+    throw new Refused(unaccountable('cannot look up the stored files right now'));
+  }
+  if (!full) return;
+  const most = full.limit === 'files' ? `${full.most} files` : `${full.most} bytes of files`;
+  throw new Refused(
+    refusal(
+      'invalid_body',
+      `This workspace may store ${most}, which this file would exceed; delete files with DELETE /v1/files/{id}.`,
+    ),
+  );
+}
