@@ -9,6 +9,7 @@ import { deleteWorkspace } from '#lib/control/operations/workspace/delete';
 import { dropPartitions } from '#lib/control/retention/partitions';
 import { closeBalanced } from '#tests/support/books';
 import { ask } from '#tests/support/chat-call';
+import { commandLine } from '#tests/support/command';
 import {
   addMember,
   controlHost,
@@ -215,6 +216,40 @@ describe.each(['node', 'web'] as const)('the content of calls over the %s lane',
     await operate(deleteContent, { workspace: slug });
     expect((await take({})).lines).toEqual([]);
   });
+
+  it.runIf(lane === 'node')(
+    'is printed page after page by the command line (contract: content/export)',
+    async () => {
+      const { id: workspaceId, slug, key } = await open();
+      await Promise.all(Array.from({ length: 53 }, (_, at) => call(key, { text: `Say mark-${at}.` })));
+      await eventually(() => rowsOf(workspaceId), 53);
+      // Their rows in the log may come later than their content.
+      const logged = async () =>
+        (await stack.db.pool.query('SELECT 1 FROM call WHERE workspace_id = $1', [workspaceId])).rowCount;
+      await eventually(logged, 53);
+      const first = await operate(exportContent, { workspace: slug });
+      expect(first.lines).toHaveLength(50);
+      const other = await operate(exportContent, { workspace: slug, status: '2xx' });
+      // The cursor of another export.
+      await expect(operate(exportContent, { workspace: slug, after: other.next })).rejects.toThrow(
+        /begin again/,
+      );
+      const next = { workspace: slug, after: first.next };
+      expect(await operate(exportContent, next)).toMatchObject({ lines: { length: 3 }, next: null });
+      const line = commandLine(stack.databaseUrl);
+      try {
+        const { out, exit, err } = await line.spawn('content', 'export', '--workspace', slug);
+        expect([exit, err]).toEqual([0, '']);
+        const marks = out
+          .trimEnd()
+          .split('\n')
+          .map((text) => /mark-\d+/.exec(JSON.stringify(JSON.parse(text)))?.[0]);
+        expect(new Set(marks).size).toBe(53);
+      } finally {
+        line.close();
+      }
+    },
+  );
 
   it('of another workspace is not found', async () => {
     const [mine, theirs] = [await open(), await open()];
