@@ -10,7 +10,8 @@ import { formatUsd } from '#lib/core/money';
 const answered = `calls > client_errors + limit_errors + provider_errors + timeout_errors + broken_errors
   + gateway_errors + other_errors`;
 
-const earlier = `EXISTS (SELECT 1 FROM usage_day WHERE workspace_id = w.id AND ${answered})`;
+// A range of one id, which the planner takes from the index: with `=`, it expects the rows of one busy workspace everywhere.
+const earlier = `EXISTS (SELECT 1 FROM usage_day WHERE workspace_id BETWEEN w.id AND w.id AND ${answered})`;
 
 /** How far a new user is, and the result of their first call. */
 export const showFirstRun = read({
@@ -44,9 +45,9 @@ export const showFirstRun = read({
     const [row] = await store.query<{ available: string; keys: boolean; answered: boolean; over: boolean }>(
       `SELECT (${availableNano})::text AS available,
          EXISTS (SELECT 1 FROM api_key k WHERE k.workspace_id = w.id AND k.status = 'active' AND k.session_id IS NULL) AS keys,
-         EXISTS (SELECT 1 FROM usage_quarter WHERE workspace_id = w.id AND ${answered})
+         EXISTS (SELECT 1 FROM usage_quarter WHERE workspace_id BETWEEN w.id AND w.id AND ${answered})
            OR ${earlier} AS answered,
-         EXISTS (SELECT 1 FROM usage_quarter WHERE workspace_id = w.id AND ${answered}
+         EXISTS (SELECT 1 FROM usage_quarter WHERE workspace_id BETWEEN w.id AND w.id AND ${answered}
            AND quarter < now() - interval '30 minutes') OR ${earlier} AS over
        FROM workspace w WHERE w.id = $1::uuid`,
       [scope.workspaceId],
