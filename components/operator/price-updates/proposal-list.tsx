@@ -23,6 +23,7 @@ export function ProposalList({ groups, dismissed, accept, dismiss }: ProposalLis
   const router = useRouter();
   const [chosen, choose] = useState<ReadonlySet<string>>(new Set());
   const [asked, ask] = useState<'accept' | 'dismiss' | null>(null);
+  const [stale, setStale] = useState(false);
   const proposals = [...chosen];
   const things = chosen.size === 1 ? '1 proposal' : `${chosen.size} proposals`;
   const toggle = (ids: readonly string[], on: boolean) => {
@@ -33,11 +34,15 @@ export function ProposalList({ groups, dismissed, accept, dismiss }: ProposalLis
     }
     choose(next);
   };
-  /** What is not current any more is shown as it is now, behind the message. */
   const act = async (answer: Promise<FormAnswer<unknown>>) => {
     const read = await orNoAnswer(answer);
-    if (!read.ok) router.refresh();
+    setStale(!read.ok);
     return read;
+  };
+  /** After a refusal was read, what is not current any more is shown as it is now. */
+  const turn = (question: 'accept' | 'dismiss', open: boolean) => {
+    ask(open ? question : null);
+    if (!open && stale) router.refresh();
   };
   const away = dismissed ? 'Show again' : 'Dismiss';
   return (
@@ -84,7 +89,7 @@ export function ProposalList({ groups, dismissed, accept, dismiss }: ProposalLis
       </div>
       <ConfirmDialog
         open={asked === 'accept'}
-        onOpenChange={(open) => ask(open ? 'accept' : null)}
+        onOpenChange={(open) => turn('accept', open)}
         title={`Accept ${things}?`}
         description="All of them are applied, or none if one is no longer current. New calls use the new prices immediately on this machine and within 2 seconds everywhere."
         verb={{ idle: 'Accept', pending: 'Accepting…' }}
@@ -94,7 +99,7 @@ export function ProposalList({ groups, dismissed, accept, dismiss }: ProposalLis
       />
       <ConfirmDialog
         open={asked === 'dismiss'}
-        onOpenChange={(open) => ask(open ? 'dismiss' : null)}
+        onOpenChange={(open) => turn('dismiss', open)}
         title={`${away} ${things}?`}
         description={
           dismissed
