@@ -6,7 +6,7 @@ import type { TextProtocol } from '#lib/core/translation/conversation';
  * them with the families, which this file does not load, because schemas of files need it.
  */
 const offered: Readonly<Record<FamilyId, readonly string[]>> = {
-  chat: ['chat.create'],
+  chat: ['chat.create', 'batches.create'],
   responses: ['responses.create', 'responses.compact', 'responses.input_tokens'],
   messages: ['messages.create', 'messages.count_tokens'],
   images: ['images.generate', 'images.edit'],

@@ -10,6 +10,9 @@ const others = [
   'components/form/operation-form.tsx',
   'components/keys/popups/rotate-dialog.tsx',
   'components/members/invite-dialog.tsx',
+  'components/logs/call-feedback.tsx',
+  // Without its script, the browser leads to the same page with what was typed.
+  'components/logs/compare-calls.tsx',
   // The browser itself leads to the address that they make.
   'components/audit/audit-filters.tsx',
   'app/(console)/operator/workspaces/page.tsx',

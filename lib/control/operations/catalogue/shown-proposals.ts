@@ -17,6 +17,14 @@ import { readReadings, type TableState } from '#lib/control/price-tables/reading
 import type { Price } from '#lib/core/metering/price-list';
 
 /** The most proposals of one answer, and the most prices to try on last week's calls at once. */
+const skippedWords: Readonly<Record<string, string>> = {
+  withdrawn: 'withdrawn',
+  otherKinds: 'of kinds or protocols that the provider does not have here',
+  unpriced: 'without a price',
+  deprecated: 'deprecated',
+  deployments: 'that customers deploy under names of their own',
+};
+
 const mostShown = 2_000;
 const mostPrices = 200;
 
@@ -65,7 +73,14 @@ export const shownProposals = z.object({
   ),
   unlisted: z.array(z.string()).describe('Providers of the catalogue that are not in the tables.'),
   notProposed: z
-    .object(Object.fromEntries(notProposed.map((name) => [name, z.int()])))
+    .object(
+      Object.fromEntries(
+        notProposed.map((name) => [
+          name,
+          z.int().describe(`Models that are not proposed: ${skippedWords[name]}.`),
+        ]),
+      ),
+    )
     .describe('Listed models that are not offered and not proposed, by reason.'),
   notCompared: z
     .array(z.string())
@@ -208,14 +223,6 @@ export function proposalsText(shown: ShownProposals): string {
   if (shown.dismissed > 0) lines.push(`${shown.dismissed} dismissed: see them with --dismissed on`);
   return lines.join('\n');
 }
-
-const skippedWords: Readonly<Record<string, string>> = {
-  withdrawn: 'withdrawn',
-  otherKinds: 'of kinds or protocols that the provider does not have here',
-  unpriced: 'without a price',
-  deprecated: 'deprecated',
-  deployments: 'that customers deploy under names of their own',
-};
 
 function proposalLines({
   id,

@@ -21,7 +21,12 @@ import { countedModelSql } from '#lib/gateway/settlement/usage/counted-model';
 const feedbackFields = {
   id: id({ label: 'Call', help: 'Request id: the X-Request-Id of the answer.', placeholder: 'REQUEST_ID' }),
   score: optional(
-    share({ label: 'Score', help: 'From 0 (bad) to 1 (good); 0.5 and more counts as good.', example: 1 }),
+    share({
+      label: 'Score',
+      help: 'From 0 (bad) to 1 (good); 0.5 and more counts as good.',
+      unit: 'share',
+      example: 1,
+    }),
   ),
   label: optional(
     words({ label: 'Label', help: 'A word or two to filter by.', example: 'wrong answer' }, longestLabel),
