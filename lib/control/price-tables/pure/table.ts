@@ -37,7 +37,7 @@ export type TableEntry = z.output<typeof entryShape>;
 export const unknownFieldShape = z.strictObject({
   field: z.string(),
   /** How many entries have it. */
-  models: z.int(),
+  models: z.int().describe('Models that have it.'),
   /** The first of them. */
   example: z.string(),
 });
