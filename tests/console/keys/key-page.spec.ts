@@ -12,7 +12,6 @@ test('a key can be edited and rotated with an overlap, and its page shows its cu
   await page.getByRole('button', { name: 'Actions for web' }).click();
   await page.getByRole('menuitem', { name: 'Edit…' }).click();
   const form = page.getByRole('dialog', { name: 'Edit web' });
-  await form.getByText('Spend caps and rate limits').click();
   await form.getByLabel('Requests a minute').fill('50');
   await form.getByLabel('Lifetime').fill('2');
   await form.getByRole('button', { name: 'Save changes' }).click();
