@@ -63,6 +63,8 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
         // If the dialog was closed in the meantime, the error must still be shown.
         if (closed.current) return void toast.error(answer?.message ?? noAnswer);
         setFault(answer ?? { message: noAnswer, signedOut: false });
+        // It was often refused because the page is out of date.
+        if (answer?.code) router.refresh();
         return;
       }
       toast.success(props.done);

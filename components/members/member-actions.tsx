@@ -4,7 +4,12 @@ import { createContext, type ReactNode, useContext } from 'react';
 import type { FormAnswer } from '#components/form/answer';
 import type { Role } from '#lib/core/role';
 
-type Change<Input, Made = unknown> = (workspace: string, input: Input) => Promise<FormAnswer<Made>>;
+type Change<Input, Made = unknown> = (
+  workspace: string,
+  input: Input,
+  /** Entity tag of what the page shows. */
+  seen?: string,
+) => Promise<FormAnswer<Made>>;
 
 /** The keys that stop working on a removal or a lower role. */
 export interface Stopping {

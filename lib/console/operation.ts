@@ -8,6 +8,7 @@ import type { Mutation, Reach, Read } from '#lib/control/operations/declare';
 import type { Fields } from '#lib/control/operations/field/field';
 import { ControlRefused } from '#lib/control/operations/refusal';
 import { ask } from '#lib/control/operations/run';
+import { changedSince } from '#lib/control/operations/state';
 
 /** The result of an action: never an exception, so that the page can show what to do next. */
 export type ActionResult<Value> =
@@ -25,12 +26,13 @@ export type ActionResult<Value> =
 
 /**
  * Makes a server action of an operation; it accepts only the input that the operation declares. Next has
- * already compared Origin and Host.
+ * already compared Origin and Host. `seen` is the entity tag of what the page shows: if it was changed in another tab,
+ * the change is refused (contract: control-plane/two-tabs).
  */
 export function operationAction<F extends Fields, Out, R extends Reach>(
   operation: Read<F, Out, R> | Mutation<F, Out, R>,
-): (slug: string, input: unknown) => Promise<ActionResult<Out>> {
-  return async (slug, input) => {
+): (slug: string, input: unknown, seen?: unknown) => Promise<ActionResult<Out>> {
+  return async (slug, input, seen) => {
     try {
       const user = await findUser();
       if (!user) return refused('Your session has ended; nothing was changed.', null, true);
@@ -38,7 +40,10 @@ export function operationAction<F extends Fields, Out, R extends Reach>(
       // The browser may send anything; only a string can name a workspace.
       const workspace = typeof slug === 'string' ? slug : '';
       const given = readForm(operation.fields, input);
-      const value = await ask(controlHost(), operation, { actor, workspace, input: given });
+      const value = await ask(controlHost(), operation, {
+        ...{ actor, workspace, input: given },
+        ...(typeof seen === 'string' ? { ifMatch: seen } : {}),
+      });
       return { ok: true, value };
     } catch (error) {
       unstable_rethrow(error);
@@ -148,6 +153,11 @@ export function tooMany(waitSeconds: number): ActionResult<never> {
 /** A refusal as a sentence, without the field's name, because it is shown next to its box. */
 export function inWords({ code, field, text }: ControlRefused, fields: Fields): ActionResult<never> {
   // Users who are not members and unknown workspaces get one answer, so that names cannot be probed.
+  if (text === changedSince)
+    return {
+      ...refused('This was changed in the meantime; nothing was changed now. Look at it, then decide.'),
+      code,
+    };
   if (code === 'not_found' && field === 'workspace')
     return refused('You are no longer a member of this workspace.');
   const { kind, empty } = fields[field ?? ''] ?? {};

@@ -1,5 +1,5 @@
-import { expect } from 'playwright/test';
-import { makeKey, openKeys, test } from '#tests/console/home';
+import { expect, type Page } from 'playwright/test';
+import { addPerson, makeKey, openKeys, test } from '#tests/console/home';
 import { inDatabase } from '#tests/console/visit';
 import { createKey, findKey } from '#tests/support/control/operate';
 
@@ -21,6 +21,31 @@ test('a tab that missed a revocation shows it after the next action', async ({ p
   await other.getByRole('menuitem', { name: 'Disable' }).click();
   await expect(other.getByText('This key is revoked for good; create a new one.')).toBeVisible();
   await expect(row).toContainText('Revoked');
+});
+
+test('a role that another tab changed is shown before it is changed again (contract: control-plane/two-tabs)', async ({
+  page,
+  context,
+  home,
+  db,
+}) => {
+  const { email } = await addPerson(db, home.slug, 'developer');
+  const other = await context.newPage();
+  for (const tab of [page, other]) await tab.goto(`/${home.slug}/members`);
+  const change = async (tab: Page, role: string) => {
+    await tab.getByRole('button', { name: `Actions for ${email}` }).click();
+    await tab.getByRole('menuitem', { name: 'Change role' }).click();
+    await tab.getByRole('combobox', { name: 'Role' }).selectOption(role);
+    await tab.getByRole('button', { name: 'Change role' }).click();
+  };
+  await change(page, 'viewer');
+  await expect(page.getByText(`${email} now has the role viewer`)).toBeVisible();
+  await change(other, 'admin');
+  await expect(other.getByText('This was changed in the meantime')).toBeVisible();
+  const row = other.getByRole('row', { includeHidden: true }).filter({ hasText: email });
+  await expect(row).toContainText('viewer');
+  await other.getByRole('button', { name: 'Change role' }).click();
+  await expect(other.getByText(`${email} now has the role admin`)).toBeVisible();
 });
 
 test('by keyboard only, a dialog opens on its first field, and the focus returns to its button', async ({

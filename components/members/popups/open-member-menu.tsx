@@ -9,6 +9,7 @@ import { StoppingKeys } from '#components/members/stopping-keys';
 import { labelStyle } from '#components/ui/field';
 import { Menu, MenuItem } from '#components/ui/menu';
 import { NativeSelect } from '#components/ui/native-select';
+import { choiceName } from '#lib/console/form';
 import type { MemberRow } from '#lib/console/team/member-rows';
 
 type Asked = 'role' | 'remove' | 'transfer' | 'leave' | null;
@@ -65,7 +66,7 @@ export function OpenMemberMenu({ row }: { row: MemberRow }) {
         tone="primary"
         verb={{ idle: 'Change role', pending: 'Changing…' }}
         blocked={role === row.role}
-        act={() => actions.set(workspace, { member, role })}
+        act={() => actions.set(workspace, { member, role }, row.seen)}
         done={`${who} now has the role ${role}`}
       >
         <div className="grid gap-1.5">
@@ -73,7 +74,7 @@ export function OpenMemberMenu({ row }: { row: MemberRow }) {
           <NativeSelect
             label="Role"
             value={role}
-            options={roles.map((value) => ({ value, label: value }))}
+            options={roles.map((value) => ({ value, label: choiceName({}, value) }))}
             onChange={setRole}
           />
         </div>
@@ -84,7 +85,7 @@ export function OpenMemberMenu({ row }: { row: MemberRow }) {
         title={`Remove ${who}?`}
         description="They lose access immediately. Their calls stay in the log and their changes in the audit log."
         verb={{ idle: 'Remove member', pending: 'Removing…' }}
-        act={() => actions.remove(workspace, { member })}
+        act={() => actions.remove(workspace, { member }, row.seen)}
         done={`${who} removed`}
       >
         <StoppingKeys member={member} />

@@ -1,6 +1,8 @@
 import { showAgo, showDay, showMoment, showZone } from '#lib/console/show/time';
 import type { ShownInvitation } from '#lib/control/operations/invitation/settings';
+import { stateOf } from '#lib/control/operations/member/change';
 import type { ShownMember } from '#lib/control/operations/member/settings';
+import { etagOf } from '#lib/control/operations/state';
 import type { Role } from '#lib/core/role';
 import { showMoney } from '#lib/core/show-money';
 
@@ -15,6 +17,8 @@ export interface MemberRow {
   readonly email: string;
   readonly name: string | null;
   readonly role: Role;
+  /** Entity tag of what is shown. */
+  readonly seen: string;
   readonly since: { readonly text: string; readonly exact: string };
   /** Cost of the calls of this month with the keys that the member made. */
   readonly spend: { readonly text: string; readonly exact: string; readonly href: string };
@@ -30,7 +34,8 @@ export function memberRowOf(
 ): MemberRow {
   const { id, email, name, role } = member;
   const spend = { text: showMoney(spent), exact: `$${spent}`, href };
-  return { id, email, name, role, spend, since: dayOf(member.since, place), you: id === userId };
+  const seen = etagOf(stateOf(member));
+  return { id, email, name, role, seen, spend, since: dayOf(member.since, place), you: id === userId };
 }
 
 /** An open invitation, formatted. */

@@ -14,7 +14,7 @@ import {
 import { badInput, conflict } from '#lib/control/operations/refusal';
 import { WorkspaceScope } from '#lib/control/operations/scope';
 import type { HeldSecret } from '#lib/control/operations/secret/prints';
-import { etagOf, matches } from '#lib/control/operations/state';
+import { changedSince, etagOf, matches } from '#lib/control/operations/state';
 import { lockTable, type Store, storeOf, transact } from '#lib/control/operations/store';
 import { type AccountRules, noSignUp } from '#lib/control/operations/user/account-rules';
 import { noOwnKeysAllowed, type OwnKeyRules } from '#lib/core/facts/own-key-rules';
@@ -197,7 +197,7 @@ function contextOf<R extends Reach>(
     expect: (state: State) => {
       compared = true;
       if (ifMatch !== undefined && !matches(ifMatch, state)) {
-        throw conflict('this was changed since you read it; read it again and send its ETag as If-Match');
+        throw conflict(changedSince);
       }
     },
     compared: () => compared,

@@ -15,6 +15,9 @@ export function etagOf(state: State): string {
   return `"${createHash('sha256').update(canonical(state)).digest('base64url').slice(0, 22)}"`;
 }
 
+/** The text of the refusal of a change whose caller saw an earlier state. */
+export const changedSince = 'this was changed since you read it; read it again and send its ETag as If-Match';
+
 /** Whether an `If-Match` header allows a change of this state. */
 export function matches(ifMatch: string, state: State): boolean {
   const tags = ifMatch.split(',').map((tag) => tag.trim());
