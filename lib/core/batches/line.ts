@@ -14,7 +14,7 @@ const callable: ReadonlySet<string> = new Set([
 ]);
 
 /** Longest `custom_id`, characters. */
-export const LONGEST_CUSTOM_ID = 256;
+const LONGEST_CUSTOM_ID = 256;
 
 /** The operation of an endpoint that batches know; null: it is none of them. */
 export function batchOperation(endpoint: string): Operation | null {

@@ -83,7 +83,7 @@ export function shownBatch({ steps }: Operation, answer: unknown): readonly Show
 }
 
 /** Ids of the files with results: of the lines that were answered, then of the others. */
-export function resultFiles(view: JsonObject): readonly string[] {
+function resultFiles(view: JsonObject): readonly string[] {
   return [textIn(view.output_file_id), textIn(view.error_file_id)].filter((id) => id !== null);
 }
 

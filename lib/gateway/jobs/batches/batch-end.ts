@@ -19,7 +19,7 @@ export async function readBatchEnd(
  * The charge of a batch: the sum of its lines. If its provider says that lines were answered, but names no file with
  * their results, it is the hold. Pure.
  */
-export function batchEndOf(
+function batchEndOf(
   ending: Ending,
   { holdNano, state, strict }: Pick<JobTerms, 'holdNano' | 'state' | 'strict'>,
   sums: LineSums,
