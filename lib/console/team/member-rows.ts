@@ -60,7 +60,7 @@ export function invitationRowOf(one: ShownInvitation, place: Place): InvitationR
     email,
     role,
     expired,
-    invitedBy: invitedBy ?? 'The operator',
+    invitedBy: invitedBy ?? 'the operator',
     sent: agoOf(one.sentAt, place),
     ends: expired ? { ...ends, text: `expired ${ends.text}` } : ends,
   };
