@@ -30,7 +30,7 @@ afterAll(async () => {
   await direct.close();
 });
 const operator = { kind: 'operator', name: 'test', address: null } as const;
-const host = { ...controlHost(db), pools: { ...direct, stranger: () => agent } };
+const host = { ...controlHost(db), pools: { ...direct, untrusted: () => agent } };
 
 const catalogue = `
 providers: [{ id: openai, name: OpenAI, families: { chat: "https://api.openai.com/v1" }, credential: none }]
