@@ -332,6 +332,8 @@ describe('catalogue list', () => {
           ],
         },
         available: false,
+        abilities: {},
+        unserved: [],
         why: 'set NO_SUCH_KEY',
       },
     ]);
