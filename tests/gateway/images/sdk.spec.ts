@@ -157,8 +157,12 @@ describe('pictures with the official openai SDK', () => {
 
     it('from a JSON body', async () => {
       const image_url = `data:image/png;base64,${Buffer.alloc(3_000, 7).toString('base64')}`;
+      const stored = await client.files.create({
+        purpose: 'vision',
+        file: await pictureFile('b.png', 3_000),
+      });
       const answer = await client.post<OpenAI.ImagesResponse>('/images/edits', {
-        body: { model, prompt: 'green', images: [{ image_url }, { file_id: 'file-1' }] },
+        body: { model, prompt: 'green', images: [{ image_url }, { file_id: stored.id }] },
       });
       expect(answer.usage?.input_tokens_details.image_tokens).toBe(2 * 194);
       await expectCharged(id(answer), fairPictureNano([answer.usage]));
