@@ -1,8 +1,7 @@
 'use client';
 
-import { useRouter } from 'next/navigation';
 import { useState } from 'react';
-import { type FormAnswer, orNoAnswer } from '#components/form/answer';
+import type { FormAnswer } from '#components/form/answer';
 import { ConfirmDialog } from '#components/form/confirm-dialog';
 import { TriedPriceFigures } from '#components/operator/tried-price';
 import { Section } from '#components/section';
@@ -18,38 +17,38 @@ interface ProposalListProps {
   dismiss(input: { proposals: readonly string[]; undo: boolean }): Promise<FormAnswer<unknown>>;
 }
 
+/** What was asked about which proposals; they stay named if the page changes meanwhile. */
+interface Question {
+  readonly to: 'accept' | 'dismiss';
+  readonly ids: readonly string[];
+  readonly open: boolean;
+}
+
 /** Proposals by kind, of which some or all are accepted or dismissed together. */
 export function ProposalList({ groups, dismissed, accept, dismiss }: ProposalListProps) {
-  const router = useRouter();
-  const [chosen, choose] = useState<ReadonlySet<string>>(new Set());
-  const [asked, ask] = useState<'accept' | 'dismiss' | null>(null);
-  const [stale, setStale] = useState(false);
-  const proposals = [...chosen];
-  const things = chosen.size === 1 ? '1 proposal' : `${chosen.size} proposals`;
+  const [marked, mark] = useState<ReadonlySet<string>>(new Set());
+  const [asked, ask] = useState<Question | null>(null);
+  // What is not current any more has left the list.
+  const chosen = groups.flatMap(({ rows }) => rows.map(({ id }) => id).filter((id) => marked.has(id)));
   const toggle = (ids: readonly string[], on: boolean) => {
-    const next = new Set(chosen);
+    const next = new Set(marked);
     for (const id of ids) {
       if (on) next.add(id);
       else next.delete(id);
     }
-    choose(next);
+    mark(next);
   };
-  const act = async (answer: Promise<FormAnswer<unknown>>) => {
-    const read = await orNoAnswer(answer);
-    setStale(!read.ok);
-    return read;
-  };
-  /** After a refusal was read, what is not current any more is shown as it is now. */
-  const turn = (question: 'accept' | 'dismiss', open: boolean) => {
-    ask(open ? question : null);
-    if (!open && stale) router.refresh();
+  const proposals = asked?.ids ?? [];
+  const things = proposals.length === 1 ? '1 proposal' : `${proposals.length} proposals`;
+  const turn = (open: boolean) => {
+    if (!open && asked) ask({ ...asked, open });
   };
   const away = dismissed ? 'Show again' : 'Dismiss';
   return (
     <div className="grid gap-4">
       {groups.map(({ title, note, rows }) => {
         const ids = rows.map(({ id }) => id);
-        const all = ids.every((id) => chosen.has(id));
+        const all = ids.every((id) => marked.has(id));
         return (
           <Section key={title} title={title} note={note}>
             {rows.length > 1 ? (
@@ -62,7 +61,7 @@ export function ProposalList({ groups, dismissed, accept, dismiss }: ProposalLis
             <ul className="divide-y">
               {rows.map((row) => (
                 <li key={row.id} className="px-2 py-1.5">
-                  <Checkbox checked={chosen.has(row.id)} onChange={(on) => toggle([row.id], on)}>
+                  <Checkbox checked={marked.has(row.id)} onChange={(on) => toggle([row.id], on)}>
                     <ProposalLine row={row} />
                   </Checkbox>
                   {row.effect ? (
@@ -77,29 +76,36 @@ export function ProposalList({ groups, dismissed, accept, dismiss }: ProposalLis
         );
       })}
       <div className="sticky bottom-0 flex flex-wrap items-center gap-2 border-t bg-canvas py-3">
-        <Button tone="primary" disabled={chosen.size === 0} onClick={() => ask('accept')}>
-          Accept {chosen.size === 0 ? '' : chosen.size}
+        <Button
+          tone="primary"
+          disabled={chosen.length === 0}
+          onClick={() => ask({ to: 'accept', ids: chosen, open: true })}
+        >
+          Accept {chosen.length === 0 ? '' : chosen.length}
         </Button>
-        <Button disabled={chosen.size === 0} onClick={() => ask('dismiss')}>
-          {away} {chosen.size === 0 ? '' : chosen.size}
+        <Button
+          disabled={chosen.length === 0}
+          onClick={() => ask({ to: 'dismiss', ids: chosen, open: true })}
+        >
+          {away} {chosen.length === 0 ? '' : chosen.length}
         </Button>
         <span aria-live="polite" className="text-muted text-xs">
-          {chosen.size === 0 ? 'Choose proposals to accept or dismiss.' : ''}
+          {chosen.length === 0 ? 'Choose proposals to accept or dismiss.' : ''}
         </span>
       </div>
       <ConfirmDialog
-        open={asked === 'accept'}
-        onOpenChange={(open) => turn('accept', open)}
+        open={asked?.to === 'accept' && asked.open}
+        onOpenChange={turn}
         title={`Accept ${things}?`}
         description="All of them are applied, or none if one is no longer current. New calls use the new prices immediately on this machine and within 2 seconds everywhere."
         verb={{ idle: 'Accept', pending: 'Accepting…' }}
         tone="primary"
-        act={() => act(accept({ proposals }))}
+        act={() => accept({ proposals })}
         done={`${things} accepted`}
       />
       <ConfirmDialog
-        open={asked === 'dismiss'}
-        onOpenChange={(open) => turn('dismiss', open)}
+        open={asked?.to === 'dismiss' && asked.open}
+        onOpenChange={turn}
         title={`${away} ${things}?`}
         description={
           dismissed
@@ -108,7 +114,7 @@ export function ProposalList({ groups, dismissed, accept, dismiss }: ProposalLis
         }
         verb={{ idle: away, pending: 'Saving…' }}
         tone="primary"
-        act={() => act(dismiss({ proposals, undo: dismissed }))}
+        act={() => dismiss({ proposals, undo: dismissed })}
         done={dismissed ? `${things} shown again` : `${things} dismissed`}
       />
     </div>

@@ -56,7 +56,7 @@ test('a kept call is read, rated, compared, exported and asked again (contract: 
 
   await test.step('asked again', async () => {
     await page.getByRole('button', { name: 'Open in playground' }).click();
-    await expect(page.getByLabel('Message')).toHaveValue('What’s "up"?');
+    await expect(page.getByRole('textbox', { name: 'Message', exact: true })).toHaveValue('What’s "up"?');
     await expect(page.getByText('2 earlier messages')).toBeVisible();
     expect(page.url()).not.toContain('up');
   });

@@ -44,6 +44,10 @@ function promised(address: string, admits: Admits, { name, user, role }: Actor):
   if (user === 'nobody') return 'sign in';
   // To the first workspace, if there is one.
   if (address === '/') return user === 'operator' || name === 'removed member' ? 'shown' : 'led on';
+  if (admits === 'content of an active workspace') {
+    const reads = role !== null && may(role, 'content:read') && !name.endsWith('of a suspended workspace');
+    return reads ? 'shown' : 'not found';
+  }
   if (admits === 'signed in' || user === 'operator') return admitted;
   if (admits === 'operator') return 'not found';
   return role !== null && may(role, admits) ? 'shown' : 'not found';

@@ -3,7 +3,13 @@ import { fileURLToPath } from 'node:url';
 import type { Permission } from '#lib/core/role';
 
 /** Who may see a page or route of the console: a member with a permission, or one of these groups. */
-export type Admits = Permission | 'anybody' | 'signed in' | 'not signed in' | 'operator';
+export type Admits =
+  | Permission
+  | 'anybody'
+  | 'signed in'
+  | 'not signed in'
+  | 'operator'
+  | 'content of an active workspace';
 
 /**
  * Every page and route under app except those of programs, which authorize by a key. The test replaces the
@@ -42,7 +48,8 @@ export const admitted: Readonly<Record<string, Admits>> = {
   '/[workspace]/logs': 'logs:read',
   '/[workspace]/logs/[call]': 'logs:read',
   '/[workspace]/logs/compare': 'logs:read',
-  '/[workspace]/logs/content': 'content:read',
+  // The operator may not read what was kept, and a suspended workspace exports nothing.
+  '/[workspace]/logs/content': 'content of an active workspace',
   '/[workspace]/logs/export': 'logs:read',
   '/[workspace]/logs/new': 'logs:read',
   '/[workspace]/management-keys': 'workspace:read',

@@ -77,7 +77,6 @@ export default async function PriceUpdatesPage({ searchParams }: PriceUpdatesPag
         </Section>
       ) : (
         <ProposalList
-          key={shown.data.map(({ id }) => id).join()}
           groups={proposalGroups(shown.data)}
           dismissed={dismissed}
           accept={acceptAction}
