@@ -47,7 +47,7 @@ describe('the catalogue', () => {
     expect(one).toMatchObject({
       id: 'sandbox/echo',
       vendor: 'sandbox',
-      offers: [{ providerName: expect.any(String), price: { bands: [{ tier: 'default' }] } }],
+      offers: [{ providerName: expect.any(String), price: { bands: [{ tier: 'default' }, { tier: 'batch' }] } }],
     });
   });
 
