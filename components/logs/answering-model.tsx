@@ -52,7 +52,7 @@ export function AnsweringModel({
             title={ownKeyNotes[ownKey]}
           >
             <KeySquare aria-hidden />
-            {ownKey === 'answered' ? 'Own key' : 'Own key missed'}
+            {ownKey === 'answered' ? 'Own key' : 'Own key not used'}
           </Badge>
         ) : null}
       </span>

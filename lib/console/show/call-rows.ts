@@ -76,7 +76,7 @@ const feedbackSources = {
   operator: 'Written by an operator',
 } as const;
 
-/** How an own key had to do with a call (contract: own-keys/marks); null: not at all. */
+/** Whether an own key answered a call, or the operator's credential in its place (contract: own-keys/marks). */
 function ownKeyMarkOf({ flags }: CallDetail): 'answered' | 'fallback' | null {
   if (flags.includes('own_key')) return 'answered';
   return flags.includes('own_key_fallback') ? 'fallback' : null;

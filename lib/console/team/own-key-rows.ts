@@ -57,7 +57,7 @@ function stateOf({ state, failure, testedAt }: ShownOwnKey, { timeZone, nowMs }:
   if (state === 'not allowed')
     return { tone: 'outline', text: 'Not used', note: 'The operator does not allow it now.', exact } as const;
   if (failure !== null) {
-    // A key that replaced nothing yet: the one that passed its test before goes on serving calls.
+    // The key that passed its test before goes on serving calls.
     const kept = state === 'in use' ? ' Calls still use the key that last passed its test.' : '';
     return { tone: 'bad', text: 'Fails', note: `${sentence(failure)}${kept}`, exact } as const;
   }
