@@ -1,4 +1,4 @@
-import { ArrowRight, GitFork } from 'lucide-react';
+import { ArrowRight, GitFork, KeySquare } from 'lucide-react';
 import { Badge } from '#components/ui/badge';
 
 interface AnsweringModelProps {
@@ -7,10 +7,22 @@ interface AnsweringModelProps {
   provider: string | null;
   /** How many providers were called. */
   attempts: number;
+  ownKey?: 'answered' | 'fallback' | null;
 }
 
+const ownKeyNotes = {
+  answered: 'An own key of the workspace answered; only the fee is charged.',
+  fallback: 'The gateway’s credential answered in place of an own key, at list price.',
+} as const;
+
 /** The requested and the answering model, so that a fallback is visible without opening the call. */
-export function AnsweringModel({ requested, answering, provider, attempts }: AnsweringModelProps) {
+export function AnsweringModel({
+  requested,
+  answering,
+  provider,
+  attempts,
+  ownKey = null,
+}: AnsweringModelProps) {
   const moved = requested !== null && answering !== null && requested !== answering;
   return (
     <div className="grid min-w-0 gap-0.5">
@@ -25,12 +37,22 @@ export function AnsweringModel({ requested, answering, provider, attempts }: Ans
           </>
         ) : null}
       </span>
-      <span className="flex items-center gap-1.5 text-muted text-xs">
+      <span className="flex flex-wrap items-center gap-x-1.5 gap-y-0.5 text-muted text-xs">
         <span className="min-w-0 [overflow-wrap:anywhere]">{provider ?? 'no provider called'}</span>
         {attempts > 1 ? (
           <Badge tone="info" className="py-0">
             <GitFork aria-hidden />
             {attempts} tries
+          </Badge>
+        ) : null}
+        {ownKey ? (
+          <Badge
+            tone={ownKey === 'answered' ? 'accent' : 'warn'}
+            className="py-0"
+            title={ownKeyNotes[ownKey]}
+          >
+            <KeySquare aria-hidden />
+            {ownKey === 'answered' ? 'Own key' : 'Own key not used'}
           </Badge>
         ) : null}
       </span>

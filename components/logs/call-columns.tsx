@@ -33,6 +33,8 @@ export interface CallRow {
   readonly keyName: string;
   readonly clientRequestId: string | null;
   readonly feedback: CallVerdict | null;
+  /** Whether an own key answered, or the operator's credential in its place. */
+  readonly ownKey: 'answered' | 'fallback' | null;
 }
 
 interface CallColumnLook {

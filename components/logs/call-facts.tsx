@@ -59,7 +59,11 @@ export function CallFacts({ call, keyHref }: CallFactsProps) {
           {
             name: 'Flags',
             value: call.flags.map((flag) => (
-              <Badge key={flag} tone="warn" className="mr-1 max-w-full whitespace-normal">
+              <Badge
+                key={flag}
+                tone={flag === 'own_key' ? 'outline' : 'warn'}
+                className="mr-1 max-w-full whitespace-normal"
+              >
                 <span className="min-w-0 [overflow-wrap:anywhere]">{flag}</span>
               </Badge>
             )),

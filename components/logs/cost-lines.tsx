@@ -1,7 +1,7 @@
 interface CostRow {
   readonly name: string;
-  readonly quantity: string;
-  readonly unitPrice: string;
+  /** null: it is a sum. */
+  readonly amount: { readonly quantity: string; readonly unitPrice: string } | null;
   readonly cost: string;
   readonly exactCost: string;
 }
@@ -34,10 +34,14 @@ export function CostLines({ rows, total, exactTotal }: CostLinesProps) {
           <tr key={row.name}>
             <td className="px-4 py-1.5">{row.name}</td>
             <td className="px-2 py-1.5 text-right">
-              {row.quantity}{' '}
-              <span className="inline-block text-muted">
-                <span className="sm:whitespace-nowrap">× {row.unitPrice}</span>
-              </span>
+              {row.amount ? (
+                <>
+                  {row.amount.quantity}{' '}
+                  <span className="inline-block text-muted">
+                    <span className="sm:whitespace-nowrap">× {row.amount.unitPrice}</span>
+                  </span>
+                </>
+              ) : null}
             </td>
             <td
               className="px-4 py-1.5 text-right [overflow-wrap:anywhere] sm:whitespace-nowrap"

@@ -6,6 +6,7 @@ import {
   FlaskConical,
   History,
   KeyRound,
+  KeySquare,
   LayoutDashboard,
   Route,
   ScrollText,
@@ -39,7 +40,13 @@ export const destinations: readonly DestinationGroup[] = [
       { path: 'keys', label: 'API keys', icon: <KeyRound /> },
     ],
   },
-  { label: 'Route', pages: [{ path: 'routing', label: 'Routing', icon: <Route /> }] },
+  {
+    label: 'Route',
+    pages: [
+      { path: 'routing', label: 'Routing', icon: <Route /> },
+      { path: 'own-keys', label: 'Own provider keys', icon: <KeySquare /> },
+    ],
+  },
   {
     label: 'Observe',
     pages: [

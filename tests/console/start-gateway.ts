@@ -34,6 +34,8 @@ export default async function startGateway(): Promise<() => Promise<void>> {
     STRIPE_SECRET_KEY: 'sk_test_console',
     STRIPE_WEBHOOK_SECRET: webhookSecret,
     STRIPE_API_BASE: stripe.url,
+    OWN_KEYS: 'on',
+    OWN_KEY_FEE_PERCENT: '5',
   };
   const server = spawn(node, ['server.ts'], { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
   // Links in mail are printed there.

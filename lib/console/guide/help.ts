@@ -10,6 +10,7 @@ export const helpPlaces = {
   content: 'content#work-with-it',
   usage: 'billing#usage-and-forecast',
   routing: 'routing#a-policy',
+  'own-keys': 'routing#own-provider-keys',
   billing: 'billing#monthly-budget',
   ledger: 'billing#the-ledger',
   alerts: 'webhooks#types-of-events',

@@ -3,6 +3,8 @@ import { showForeign } from '#lib/console/show/foreign';
 import { showAgo, showMoment, showSpan } from '#lib/console/show/time';
 import type { CallDetail } from '#lib/control/operations/call/detail';
 import { goodScore } from '#lib/control/operations/call/feedback';
+import { ownFeeClass } from '#lib/core/metering/own-fee';
+import { formatUsd } from '#lib/core/money';
 import { showCount, showMoney } from '#lib/core/show-money';
 
 export interface CallPlace {
@@ -74,6 +76,18 @@ const feedbackSources = {
   operator: 'Written by an operator',
 } as const;
 
+/** Whether an own key answered a call, or the operator's credential in its place (contract: own-keys/marks). */
+function ownKeyMarkOf({ flags }: CallDetail): 'answered' | 'fallback' | null {
+  if (flags.includes('own_key')) return 'answered';
+  return flags.includes('own_key_fallback') ? 'fallback' : null;
+}
+
+/** The list price of a call by an own key, exact dollars; null: the call was charged at list price. */
+function ownListPriceOf({ lines }: CallDetail): string | null {
+  const fee = lines.at(-1);
+  return fee?.class === ownFeeClass ? formatUsd(BigInt(fee.quantity)) : null;
+}
+
 /** A call as the list shows it: everything ready to read. */
 export function callRowOf(call: CallDetail, { workspace, timeZone, nowMs }: CallPlace) {
   const atMs = Date.parse(call.at);
@@ -105,6 +119,7 @@ export function callRowOf(call: CallDetail, { workspace, timeZone, nowMs }: Call
     keyName: call.keyName ?? 'deleted key',
     clientRequestId: call.clientRequestId,
     feedback: verdictOf(call),
+    ownKey: ownKeyMarkOf(call),
   };
 }
 
@@ -131,15 +146,26 @@ export function attemptRowsOf(call: CallDetail) {
   }));
 }
 
-/** The lines of a call's charge. */
+/** The lines of a call's charge; before the fee of an own key, what the lines up to there add up to. */
 export function costRowsOf(call: CallDetail) {
-  return call.lines.map((line) => ({
+  const rows = call.lines.map((line) => ({
     name: showClass(line.class),
-    quantity: showQuantity(line.class, line.quantity),
-    unitPrice: showUnitPrice(line.class, line.unitPrice),
+    amount: {
+      quantity: showQuantity(line.class, line.quantity),
+      unitPrice: showUnitPrice(line.class, line.unitPrice),
+    },
     cost: showMoney(line.cost),
     exactCost: line.cost,
   }));
+  const listPrice = ownListPriceOf(call);
+  if (listPrice === null) return rows;
+  const sum = {
+    name: 'List price, not charged',
+    amount: null,
+    cost: showMoney(listPrice),
+    exactCost: listPrice,
+  };
+  return [...rows.slice(0, -1), sum, ...rows.slice(-1)];
 }
 
 const sources: Record<string, string> = {
@@ -174,8 +200,14 @@ export function jobRowOf({ job }: CallDetail, { timeZone, nowMs }: Pick<CallPlac
 /** The figures at the top of a call's page. */
 export function figuresOf(call: CallDetail) {
   const speed = showSpeed(call);
+  const listPrice = ownListPriceOf(call);
   return [
-    { name: 'Cost', value: showMoney(call.cost), exact: `$${call.cost}` },
+    {
+      name: 'Cost',
+      value: showMoney(call.cost),
+      exact: `$${call.cost}`,
+      note: listPrice === null ? undefined : `own key, list price ${showMoney(listPrice)}`,
+    },
     { name: 'Latency', value: showSpan(call.latencyMs), note: `${showSpan(call.overheadMs)} in the gateway` },
     { name: 'First byte', value: call.firstByteMs === null ? 'none' : showSpan(call.firstByteMs) },
     {

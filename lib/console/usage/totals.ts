@@ -2,6 +2,7 @@ import { type Delta, deltaOf } from '#lib/console/show/delta';
 import { showFigure } from '#lib/console/show/figure';
 import { type MetricName, metrics } from '#lib/console/usage/metrics';
 import type { UsageSeries } from '#lib/control/operations/usage/series';
+import { showMoney } from '#lib/core/show-money';
 
 type UsageTotal = UsageSeries['total'];
 
@@ -37,9 +38,14 @@ export function totalsOf(
       exact: metric === 'spend' ? `$${total.cost}` : null,
       delta: deltaOf(now, value(before.total)),
       moreIsWorse: metric === 'errors' || kind === 'span',
-      note: metric === 'errors' ? showRate(total) : null,
+      note: metric === 'errors' ? showRate(total) : metric === 'spend' ? showOwnList(total) : null,
     };
   });
+}
+
+/** What calls by own keys would have cost beside the spend, of which it has only the fee; null without such calls. */
+function showOwnList({ ownKeyListPrice }: Pick<UsageTotal, 'ownKeyListPrice'>): string | null {
+  return ownKeyListPrice === '0' ? null : `own keys: ${showMoney(ownKeyListPrice)} at list price`;
 }
 
 /** "1.2%"; null without requests. */

@@ -56,6 +56,7 @@ export const admitted: Readonly<Record<string, Admits>> = {
   '/[workspace]/members': 'members:read',
   '/[workspace]/models': 'keys:read',
   '/[workspace]/models/[...slug]': 'logs:read',
+  '/[workspace]/own-keys': 'own-keys:read',
   '/[workspace]/playground': 'logs:read',
   '/[workspace]/playground/calls/[call]': 'logs:read',
   '/[workspace]/routing': 'policies:read',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { listModels } from '#lib/control/catalogue/list';
+import { type ListedModel, listModels } from '#lib/control/catalogue/list';
 import { findModels } from '#lib/control/catalogue/search';
 import { acceptProposals, dismissProposals } from '#lib/control/operations/catalogue/accept';
 import { applyCatalogue, takeOverNews } from '#lib/control/operations/catalogue/apply';
@@ -60,6 +60,9 @@ export const listModelNames = read({
   output: z.object({
     data: z.array(z.string()),
     providers: z.array(z.string()),
+    offered: z
+      .array(z.object({ id: z.string(), name: z.string(), models: z.array(z.string()) }))
+      .describe('The providers with an offer in service, by name, and the models that they offer.'),
     example: z.string().nullable(),
   }),
   run: async (context) => {
@@ -72,9 +75,21 @@ export const listModelNames = read({
     const example = spoken.find(({ id }) => routable.has(id)) ?? spoken[0] ?? null;
     const providers = [...catalogue.providers.keys()].sort();
     const data = models.filter(({ offers }) => offers.length > 0).map(({ id }) => id);
-    return { data, providers, example: example?.id ?? null };
+    return { data, providers, offered: offeredBy(models), example: example?.id ?? null };
   },
 });
+
+function offeredBy(models: readonly ListedModel[]) {
+  const found = new Map<string, { id: string; name: string; models: string[] }>();
+  for (const { id: model, offers } of models) {
+    for (const { provider: id, providerName: name } of offers) {
+      const one = found.get(id) ?? { id, name, models: [] };
+      found.set(id, one);
+      if (one.models.at(-1) !== model) one.models.push(model);
+    }
+  }
+  return [...found.values()].sort((one, other) => one.name.localeCompare(other.name, 'en'));
+}
 
 export const catalogueOperations = [
   applyCatalogue,

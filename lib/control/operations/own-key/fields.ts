@@ -11,6 +11,11 @@ const useField = choice(
     label: 'Use',
     help: '"first": before the gateway\'s own credentials. "only": its models are called by own keys only. "last": after the gateway\'s credentials.',
     example: 'first',
+    choiceNames: {
+      first: 'First, then the gateway’s credential',
+      only: 'Only, never the gateway’s credential',
+      last: 'Last, after the gateway’s credential',
+    },
   },
   ownUses,
 );

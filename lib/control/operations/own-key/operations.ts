@@ -130,7 +130,7 @@ export const setOwnKey = change({
 });
 
 /** A mutation, although it changes no setting: it makes a call that the workspace pays for at its provider. */
-const testOwnKey = change({
+export const testOwnKey = change({
   name: 'own-key.test',
   summary: 'Tests an own key by the cheapest call to its provider, which is paid for there.',
   reach: 'workspace',

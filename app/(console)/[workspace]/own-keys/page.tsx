@@ -1,0 +1,108 @@
+import { KeySquare } from 'lucide-react';
+import type { Metadata } from 'next';
+import { CreateOwnKey } from '#components/own-keys/create-own-key';
+import { OwnKeyTable } from '#components/own-keys/own-key-table';
+import { PageHead } from '#components/page-head';
+import { PagesNav } from '#components/pages-nav';
+import { Section } from '#components/section';
+import { EmptyState } from '#components/ui/empty-state';
+import { formOf } from '#lib/console/form';
+import { lockOf } from '#lib/console/lock';
+import { requireMember } from '#lib/console/member';
+import { readForPage } from '#lib/console/operation';
+import { showZone } from '#lib/console/show/time';
+import { ownKeyRowOf, ownKeyTerms } from '#lib/console/team/own-key-rows';
+import { listModelNames } from '#lib/control/operations/catalogue/operations';
+import { createOwnKey, listOwnKeys, setOwnKey } from '#lib/control/operations/own-key/operations';
+import { simulatedProvider } from '#lib/core/simulated';
+import { createOwnKeyAction, deleteOwnKeyAction, setOwnKeyAction, testOwnKeyAction } from './actions';
+
+export const metadata: Metadata = { title: 'Own provider keys' };
+
+const { provider: _, address, ...newFields } = createOwnKey.fields;
+const { value, use, models } = setOwnKey.fields;
+
+interface OwnKeysPageProps {
+  params: Promise<{ workspace: string }>;
+}
+
+export default async function OwnKeysPage({ params }: OwnKeysPageProps) {
+  const member = await requireMember((await params).workspace, 'own-keys:read');
+  const { slug, timeZone } = member.workspace;
+  const [{ data, allowed, addresses, feePercent }, { offered }] = await Promise.all([
+    // A workspace may have 50.
+    readForPage(listOwnKeys, slug, { limit: 50 }),
+    readForPage(listModelNames, undefined, {}),
+  ]);
+  const nowMs = Date.now();
+  const locked = lockOf(member, 'own-keys:write', 'change own keys');
+  const off = 'The operator of this gateway does not allow own keys.';
+  const providers = offered.filter(({ id }) => id !== simulatedProvider);
+  return (
+    <>
+      <PageHead
+        help="own-keys"
+        title="Own provider keys"
+        action={
+          allowed ? (
+            <CreateOwnKey
+              workspace={slug}
+              providers={providers}
+              fields={formOf(addresses ? { ...newFields, address } : newFields)}
+              locked={locked}
+              create={createOwnKeyAction}
+            />
+          ) : null
+        }
+      >
+        Call models with your own accounts at providers. Your applications keep using the API keys of this
+        workspace.
+      </PageHead>
+      {allowed ? null : data.length === 0 ? (
+        <EmptyState icon={<KeySquare />} title="Own keys are off">
+          {off} An operator can turn them on with the setting OWN_KEYS.
+        </EmptyState>
+      ) : (
+        <p className="rounded-lg bg-warn-soft px-4 py-3 text-warn leading-5">
+          {off} These keys are not used until they are allowed again; you can delete them.
+        </p>
+      )}
+      {data.length > 0 ? (
+        <div className="grid min-w-0 gap-3">
+          <OwnKeyTable
+            workspace={slug}
+            keys={data.map((key) => ownKeyRowOf(key, { providers: offered, timeZone, nowMs }))}
+            fields={{
+              edit: formOf({ use, models }),
+              replace: formOf({ value: { ...value, required: true } }),
+            }}
+            mayChange={locked === null}
+            allowed={allowed}
+            actions={{ set: setOwnKeyAction, test: testOwnKeyAction, remove: deleteOwnKeyAction }}
+          />
+          <PagesNav label="Own provider keys pages" first={null} next={null}>
+            Times in {showZone(timeZone, nowMs)}. A test makes the cheapest call, which your provider bills.
+            {locked ? ` ${locked}` : ''}
+          </PagesNav>
+        </div>
+      ) : allowed ? (
+        <EmptyState icon={<KeySquare />} title="No own keys yet">
+          Add the API key of your account at a provider. It is tested with one call before it is used, stored
+          encrypted, and never shown again.
+        </EmptyState>
+      ) : null}
+      {allowed ? (
+        <Section title="What calls by own keys cost">
+          <dl className="divide-y">
+            {ownKeyTerms(feePercent).map(({ name, text }) => (
+              <div key={name} className="grid gap-x-4 gap-y-0.5 px-4 py-2.5 sm:grid-cols-[7rem_1fr]">
+                <dt className="text-muted">{name}</dt>
+                <dd className="max-w-3xl leading-5">{text}</dd>
+              </div>
+            ))}
+          </dl>
+        </Section>
+      ) : null}
+    </>
+  );
+}
