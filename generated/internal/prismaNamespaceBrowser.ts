@@ -1024,6 +1024,7 @@ export const JobScalarFieldEnum = {
   createdAt: 'createdAt',
   nextPollAt: 'nextPollAt',
   polls: 'polls',
+  polledBy: 'polledBy',
   misses: 'misses',
   removing: 'removing',
   lostAt: 'lostAt',

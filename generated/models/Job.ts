@@ -60,6 +60,7 @@ export type JobMinAggregateOutputType = {
   createdAt: Date | null
   nextPollAt: Date | null
   polls: number | null
+  polledBy: string | null
   misses: number | null
   removing: string | null
   lostAt: Date | null
@@ -88,6 +89,7 @@ export type JobMaxAggregateOutputType = {
   createdAt: Date | null
   nextPollAt: Date | null
   polls: number | null
+  polledBy: string | null
   misses: number | null
   removing: string | null
   lostAt: Date | null
@@ -118,6 +120,7 @@ export type JobCountAggregateOutputType = {
   createdAt: number
   nextPollAt: number
   polls: number
+  polledBy: number
   misses: number
   removing: number
   lostAt: number
@@ -167,6 +170,7 @@ export type JobMinAggregateInputType = {
   createdAt?: true | runtime.Types.Skip
   nextPollAt?: true | runtime.Types.Skip
   polls?: true | runtime.Types.Skip
+  polledBy?: true | runtime.Types.Skip
   misses?: true | runtime.Types.Skip
   removing?: true | runtime.Types.Skip
   lostAt?: true | runtime.Types.Skip
@@ -195,6 +199,7 @@ export type JobMaxAggregateInputType = {
   createdAt?: true | runtime.Types.Skip
   nextPollAt?: true | runtime.Types.Skip
   polls?: true | runtime.Types.Skip
+  polledBy?: true | runtime.Types.Skip
   misses?: true | runtime.Types.Skip
   removing?: true | runtime.Types.Skip
   lostAt?: true | runtime.Types.Skip
@@ -225,6 +230,7 @@ export type JobCountAggregateInputType = {
   createdAt?: true | runtime.Types.Skip
   nextPollAt?: true | runtime.Types.Skip
   polls?: true | runtime.Types.Skip
+  polledBy?: true | runtime.Types.Skip
   misses?: true | runtime.Types.Skip
   removing?: true | runtime.Types.Skip
   lostAt?: true | runtime.Types.Skip
@@ -345,6 +351,7 @@ export type JobGroupByOutputType = {
   createdAt: Date
   nextPollAt: Date | null
   polls: number
+  polledBy: string | null
   misses: number
   removing: string | null
   lostAt: Date | null
@@ -401,6 +408,7 @@ export type JobWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"Job"> | Date | string | runtime.Types.Skip
   nextPollAt?: Prisma.DateTimeNullableFilter<"Job"> | Date | string | null | runtime.Types.Skip
   polls?: Prisma.IntFilter<"Job"> | number | runtime.Types.Skip
+  polledBy?: Prisma.UuidNullableFilter<"Job"> | string | null | runtime.Types.Skip
   misses?: Prisma.IntFilter<"Job"> | number | runtime.Types.Skip
   removing?: Prisma.StringNullableFilter<"Job"> | string | null | runtime.Types.Skip
   lostAt?: Prisma.DateTimeNullableFilter<"Job"> | Date | string | null | runtime.Types.Skip
@@ -436,6 +444,7 @@ export type JobOrderByWithRelationInput = {
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   nextPollAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   polls?: Prisma.SortOrder | runtime.Types.Skip
+  polledBy?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   misses?: Prisma.SortOrder | runtime.Types.Skip
   removing?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   lostAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
@@ -474,6 +483,7 @@ export type JobWhereUniqueInput = Prisma.AtLeast<{
   createdAt?: Prisma.DateTimeFilter<"Job"> | Date | string | runtime.Types.Skip
   nextPollAt?: Prisma.DateTimeNullableFilter<"Job"> | Date | string | null | runtime.Types.Skip
   polls?: Prisma.IntFilter<"Job"> | number | runtime.Types.Skip
+  polledBy?: Prisma.UuidNullableFilter<"Job"> | string | null | runtime.Types.Skip
   misses?: Prisma.IntFilter<"Job"> | number | runtime.Types.Skip
   removing?: Prisma.StringNullableFilter<"Job"> | string | null | runtime.Types.Skip
   lostAt?: Prisma.DateTimeNullableFilter<"Job"> | Date | string | null | runtime.Types.Skip
@@ -509,6 +519,7 @@ export type JobOrderByWithAggregationInput = {
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   nextPollAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   polls?: Prisma.SortOrder | runtime.Types.Skip
+  polledBy?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   misses?: Prisma.SortOrder | runtime.Types.Skip
   removing?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   lostAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
@@ -550,6 +561,7 @@ export type JobScalarWhereWithAggregatesInput = {
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Job"> | Date | string | runtime.Types.Skip
   nextPollAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Job"> | Date | string | null | runtime.Types.Skip
   polls?: Prisma.IntWithAggregatesFilter<"Job"> | number | runtime.Types.Skip
+  polledBy?: Prisma.UuidNullableWithAggregatesFilter<"Job"> | string | null | runtime.Types.Skip
   misses?: Prisma.IntWithAggregatesFilter<"Job"> | number | runtime.Types.Skip
   removing?: Prisma.StringNullableWithAggregatesFilter<"Job"> | string | null | runtime.Types.Skip
   lostAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Job"> | Date | string | null | runtime.Types.Skip
@@ -582,6 +594,7 @@ export type JobCreateInput = {
   createdAt: Date | string
   nextPollAt?: Date | string | null | runtime.Types.Skip
   polls?: number | runtime.Types.Skip
+  polledBy?: string | null | runtime.Types.Skip
   misses?: number | runtime.Types.Skip
   removing?: string | null | runtime.Types.Skip
   lostAt?: Date | string | null | runtime.Types.Skip
@@ -617,6 +630,7 @@ export type JobUncheckedCreateInput = {
   createdAt: Date | string
   nextPollAt?: Date | string | null | runtime.Types.Skip
   polls?: number | runtime.Types.Skip
+  polledBy?: string | null | runtime.Types.Skip
   misses?: number | runtime.Types.Skip
   removing?: string | null | runtime.Types.Skip
   lostAt?: Date | string | null | runtime.Types.Skip
@@ -650,6 +664,7 @@ export type JobUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   nextPollAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   polls?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  polledBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   misses?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   removing?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   lostAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -685,6 +700,7 @@ export type JobUncheckedUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   nextPollAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   polls?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  polledBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   misses?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   removing?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   lostAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -719,6 +735,7 @@ export type JobCreateManyInput = {
   createdAt: Date | string
   nextPollAt?: Date | string | null | runtime.Types.Skip
   polls?: number | runtime.Types.Skip
+  polledBy?: string | null | runtime.Types.Skip
   misses?: number | runtime.Types.Skip
   removing?: string | null | runtime.Types.Skip
   lostAt?: Date | string | null | runtime.Types.Skip
@@ -751,6 +768,7 @@ export type JobUpdateManyMutationInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   nextPollAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   polls?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  polledBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   misses?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   removing?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   lostAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -784,6 +802,7 @@ export type JobUncheckedUpdateManyInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   nextPollAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   polls?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  polledBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   misses?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   removing?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   lostAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -827,6 +846,7 @@ export type JobCountOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   nextPollAt?: Prisma.SortOrder | runtime.Types.Skip
   polls?: Prisma.SortOrder | runtime.Types.Skip
+  polledBy?: Prisma.SortOrder | runtime.Types.Skip
   misses?: Prisma.SortOrder | runtime.Types.Skip
   removing?: Prisma.SortOrder | runtime.Types.Skip
   lostAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -866,6 +886,7 @@ export type JobMaxOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   nextPollAt?: Prisma.SortOrder | runtime.Types.Skip
   polls?: Prisma.SortOrder | runtime.Types.Skip
+  polledBy?: Prisma.SortOrder | runtime.Types.Skip
   misses?: Prisma.SortOrder | runtime.Types.Skip
   removing?: Prisma.SortOrder | runtime.Types.Skip
   lostAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -894,6 +915,7 @@ export type JobMinOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   nextPollAt?: Prisma.SortOrder | runtime.Types.Skip
   polls?: Prisma.SortOrder | runtime.Types.Skip
+  polledBy?: Prisma.SortOrder | runtime.Types.Skip
   misses?: Prisma.SortOrder | runtime.Types.Skip
   removing?: Prisma.SortOrder | runtime.Types.Skip
   lostAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -1001,6 +1023,7 @@ export type JobCreateWithoutWorkspaceInput = {
   createdAt: Date | string
   nextPollAt?: Date | string | null | runtime.Types.Skip
   polls?: number | runtime.Types.Skip
+  polledBy?: string | null | runtime.Types.Skip
   misses?: number | runtime.Types.Skip
   removing?: string | null | runtime.Types.Skip
   lostAt?: Date | string | null | runtime.Types.Skip
@@ -1034,6 +1057,7 @@ export type JobUncheckedCreateWithoutWorkspaceInput = {
   createdAt: Date | string
   nextPollAt?: Date | string | null | runtime.Types.Skip
   polls?: number | runtime.Types.Skip
+  polledBy?: string | null | runtime.Types.Skip
   misses?: number | runtime.Types.Skip
   removing?: string | null | runtime.Types.Skip
   lostAt?: Date | string | null | runtime.Types.Skip
@@ -1097,6 +1121,7 @@ export type JobScalarWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"Job"> | Date | string | runtime.Types.Skip
   nextPollAt?: Prisma.DateTimeNullableFilter<"Job"> | Date | string | null | runtime.Types.Skip
   polls?: Prisma.IntFilter<"Job"> | number | runtime.Types.Skip
+  polledBy?: Prisma.UuidNullableFilter<"Job"> | string | null | runtime.Types.Skip
   misses?: Prisma.IntFilter<"Job"> | number | runtime.Types.Skip
   removing?: Prisma.StringNullableFilter<"Job"> | string | null | runtime.Types.Skip
   lostAt?: Prisma.DateTimeNullableFilter<"Job"> | Date | string | null | runtime.Types.Skip
@@ -1129,6 +1154,7 @@ export type JobCreateWithoutBatchLinesInput = {
   createdAt: Date | string
   nextPollAt?: Date | string | null | runtime.Types.Skip
   polls?: number | runtime.Types.Skip
+  polledBy?: string | null | runtime.Types.Skip
   misses?: number | runtime.Types.Skip
   removing?: string | null | runtime.Types.Skip
   lostAt?: Date | string | null | runtime.Types.Skip
@@ -1163,6 +1189,7 @@ export type JobUncheckedCreateWithoutBatchLinesInput = {
   createdAt: Date | string
   nextPollAt?: Date | string | null | runtime.Types.Skip
   polls?: number | runtime.Types.Skip
+  polledBy?: string | null | runtime.Types.Skip
   misses?: number | runtime.Types.Skip
   removing?: string | null | runtime.Types.Skip
   lostAt?: Date | string | null | runtime.Types.Skip
@@ -1211,6 +1238,7 @@ export type JobUpdateWithoutBatchLinesInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   nextPollAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   polls?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  polledBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   misses?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   removing?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   lostAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1245,6 +1273,7 @@ export type JobUncheckedUpdateWithoutBatchLinesInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   nextPollAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   polls?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  polledBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   misses?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   removing?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   lostAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1277,6 +1306,7 @@ export type JobCreateManyWorkspaceInput = {
   createdAt: Date | string
   nextPollAt?: Date | string | null | runtime.Types.Skip
   polls?: number | runtime.Types.Skip
+  polledBy?: string | null | runtime.Types.Skip
   misses?: number | runtime.Types.Skip
   removing?: string | null | runtime.Types.Skip
   lostAt?: Date | string | null | runtime.Types.Skip
@@ -1309,6 +1339,7 @@ export type JobUpdateWithoutWorkspaceInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   nextPollAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   polls?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  polledBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   misses?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   removing?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   lostAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1342,6 +1373,7 @@ export type JobUncheckedUpdateWithoutWorkspaceInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   nextPollAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   polls?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  polledBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   misses?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   removing?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   lostAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1375,6 +1407,7 @@ export type JobUncheckedUpdateManyWithoutWorkspaceInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   nextPollAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   polls?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  polledBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   misses?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   removing?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   lostAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1439,6 +1472,7 @@ export type JobSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   createdAt?: boolean | runtime.Types.Skip
   nextPollAt?: boolean | runtime.Types.Skip
   polls?: boolean | runtime.Types.Skip
+  polledBy?: boolean | runtime.Types.Skip
   misses?: boolean | runtime.Types.Skip
   removing?: boolean | runtime.Types.Skip
   lostAt?: boolean | runtime.Types.Skip
@@ -1475,6 +1509,7 @@ export type JobSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extension
   createdAt?: boolean | runtime.Types.Skip
   nextPollAt?: boolean | runtime.Types.Skip
   polls?: boolean | runtime.Types.Skip
+  polledBy?: boolean | runtime.Types.Skip
   misses?: boolean | runtime.Types.Skip
   removing?: boolean | runtime.Types.Skip
   lostAt?: boolean | runtime.Types.Skip
@@ -1509,6 +1544,7 @@ export type JobSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extension
   createdAt?: boolean | runtime.Types.Skip
   nextPollAt?: boolean | runtime.Types.Skip
   polls?: boolean | runtime.Types.Skip
+  polledBy?: boolean | runtime.Types.Skip
   misses?: boolean | runtime.Types.Skip
   removing?: boolean | runtime.Types.Skip
   lostAt?: boolean | runtime.Types.Skip
@@ -1543,6 +1579,7 @@ export type JobSelectScalar = {
   createdAt?: boolean | runtime.Types.Skip
   nextPollAt?: boolean | runtime.Types.Skip
   polls?: boolean | runtime.Types.Skip
+  polledBy?: boolean | runtime.Types.Skip
   misses?: boolean | runtime.Types.Skip
   removing?: boolean | runtime.Types.Skip
   lostAt?: boolean | runtime.Types.Skip
@@ -1556,7 +1593,7 @@ export type JobSelectScalar = {
   deletedAt?: boolean | runtime.Types.Skip
 }
 
-export type JobOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"callId" | "workspaceId" | "keyId" | "family" | "kind" | "upstreamId" | "providerId" | "credential" | "modelId" | "upstreamModel" | "offerId" | "priceVersionId" | "holdNano" | "facts" | "state" | "view" | "createdAt" | "nextPollAt" | "polls" | "misses" | "removing" | "lostAt" | "settledAt" | "costNano" | "overHoldNano" | "usageSource" | "usage" | "lines" | "flags" | "deletedAt", ExtArgs["result"]["job"], runtime.Types.Skip>
+export type JobOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"callId" | "workspaceId" | "keyId" | "family" | "kind" | "upstreamId" | "providerId" | "credential" | "modelId" | "upstreamModel" | "offerId" | "priceVersionId" | "holdNano" | "facts" | "state" | "view" | "createdAt" | "nextPollAt" | "polls" | "polledBy" | "misses" | "removing" | "lostAt" | "settledAt" | "costNano" | "overHoldNano" | "usageSource" | "usage" | "lines" | "flags" | "deletedAt", ExtArgs["result"]["job"], runtime.Types.Skip>
 export type JobInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs> | runtime.Types.Skip
   batchLines?: boolean | Prisma.Job$batchLinesArgs<ExtArgs> | runtime.Types.Skip
@@ -1598,6 +1635,10 @@ export type $JobPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
     createdAt: Date
     nextPollAt: Date | null
     polls: number
+    /**
+     * The owner that asks for it now; its claim ends with its row. null: none does.
+     */
+    polledBy: string | null
     /**
      * Polls in a row that the provider answered with 404.
      */
@@ -2062,6 +2103,7 @@ export interface JobFieldRefs {
   readonly createdAt: Prisma.FieldRef<"Job", 'DateTime'>
   readonly nextPollAt: Prisma.FieldRef<"Job", 'DateTime'>
   readonly polls: Prisma.FieldRef<"Job", 'Int'>
+  readonly polledBy: Prisma.FieldRef<"Job", 'String'>
   readonly misses: Prisma.FieldRef<"Job", 'Int'>
   readonly removing: Prisma.FieldRef<"Job", 'String'>
   readonly lostAt: Prisma.FieldRef<"Job", 'DateTime'>

@@ -4,6 +4,7 @@
 // Roll-outs behind nginx, which must be installed: `npm run fleet -- --minutes 1 --roll-outs 80 --longest 8 roll-out`.
 // Every alert by its real cause, if Prometheus is installed: `npm run fleet -- --minutes 1 alerts`.
 // The cost of faults, as a table: `npm run fleet -- --minutes 1 --table '' figures`.
+// A large batch: `npm run fleet -- --minutes 1 --lines 10000 kill-batches`.
 // A soak of 30 minutes: `npm run fleet -- --minutes 1 --faults 90 --every 20 --rate 60 faults/faults`.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,6 +26,8 @@ const settings = {
   database: ['FLEET_DATABASE', 'server'],
   /** Calls that are answered between two kills at named points. */
   between: ['FLEET_CALLS_BETWEEN', '200'],
+  /** Lines of the batch that is killed. */
+  lines: ['FLEET_BATCH_LINES', '200'],
   /** Time between random faults, s, and the calls a second meanwhile. */
   every: ['FLEET_EVERY_S', '3'],
   rate: ['FLEET_CALLS_A_SECOND', '20'],

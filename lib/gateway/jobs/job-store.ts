@@ -38,18 +38,33 @@ function storedJob({ holdNano, createdAt, ...row }: StoredRow): StoredJob {
   return { ...row, holdNano: BigInt(holdNano), createdAtMs: createdAt.getTime() };
 }
 
-/** The rows of one poll round are taken by one process: others pass over what is locked. */
+/** The rows of one poll round are taken by one process, which claims them: others pass over what is locked. */
 const takeDue = `
   WITH due AS MATERIALIZED (
     SELECT call_id FROM job WHERE next_poll_at <= $1 AND provider_id <> ALL ($4::text[])
     ORDER BY next_poll_at LIMIT $3 FOR UPDATE SKIP LOCKED
   )
-  UPDATE job SET next_poll_at = $2, polls = polls + 1 WHERE call_id IN (SELECT call_id FROM due)
+  UPDATE job SET next_poll_at = $2, polls = polls + 1, polled_by = (SELECT id FROM owner WHERE id = $5::uuid)
+  WHERE call_id IN (SELECT call_id FROM due)
   RETURNING ${storedColumns}`;
 
-/** Answers may be read out of order: what runs was queued before, never after. */
+/** What a process claimed is due when that process is gone (contract: jobs/polling). */
+const endClaims = `
+  UPDATE job SET next_poll_at = $1, polled_by = NULL
+  WHERE polled_by IS NOT NULL AND settled_at IS NULL AND NOT EXISTS (SELECT FROM owner WHERE id = polled_by)`;
+
+const hurry = `
+  UPDATE job SET next_poll_at = $2 WHERE call_id = $1 AND settled_at IS NULL AND polled_by IS NULL`;
+
+/** Only while it is claimed by the process that renews it. */
+const renew = `
+  UPDATE job SET next_poll_at = $3 WHERE call_id = $1 AND settled_at IS NULL AND polled_by IS NOT DISTINCT FROM
+    (SELECT id FROM owner WHERE id = $2::uuid)`;
+
+/** The next poll ends the claim. Answers may be read out of order: what runs was queued before, never after. */
 const note = `
   UPDATE job SET misses = coalesce($3::int, misses), next_poll_at = coalesce($4::timestamptz, next_poll_at),
+    polled_by = CASE WHEN $4::timestamptz IS NULL THEN polled_by END,
     state = CASE WHEN $2::text IS NULL OR (state = 'running' AND $2 = 'queued') THEN state ELSE $2 END,
     view = coalesce($5::jsonb, view)
   WHERE call_id = $1 AND settled_at IS NULL AND ($3::int IS NOT NULL OR $4::timestamptz IS NOT NULL
@@ -101,10 +116,19 @@ export class JobStore {
   readonly #pool: Pool;
   readonly #query: Query;
   readonly #charged: (charge: FlaggedCharge) => void;
+  readonly #ownerId: string | null;
 
-  /** @param charged receives each settled job that has flags. */
-  constructor(pool: Pool, charged: (charge: FlaggedCharge) => void = () => {}) {
+  /**
+   * @param charged receives each settled job that has flags.
+   * @param ownerId of this process, whose claims end with it; null: they end only with their time.
+   */
+  constructor(
+    pool: Pool,
+    charged: (charge: FlaggedCharge) => void = () => {},
+    ownerId: string | null = null,
+  ) {
     this.#pool = pool;
+    this.#ownerId = ownerId;
     this.#query = queryWithin(pool, QUERY_MS);
     this.#charged = charged;
   }
@@ -164,7 +188,7 @@ export class JobStore {
 
   /**
    * At most `most` jobs whose poll is due, the oldest first, none of the providers in `busy`: no other process gets them
-   * before `leasedUntilMs`.
+   * before `leasedUntilMs`, unless this process ends.
    */
   async takeDue(wanted: {
     readonly nowMs: number;
@@ -178,8 +202,24 @@ export class JobStore {
       new Date(leasedUntilMs),
       most,
       busy,
+      this.#ownerId,
     ]);
     return rows.map(storedJob);
+  }
+
+  /** Jobs that processes were asking for when they ended are due now. */
+  async endClaims(nowMs: number): Promise<void> {
+    await this.#query(endClaims, [new Date(nowMs)]);
+  }
+
+  /** An unsettled job is due then, unless a process is asking for it. */
+  async hurry(callId: string, atMs: number): Promise<void> {
+    await this.#query(hurry, [callId, new Date(atMs)]);
+  }
+
+  /** A job that this process asks for stays its own until then. */
+  async renew(callId: string, leasedUntilMs: number): Promise<void> {
+    await this.#query(renew, [callId, this.#ownerId, new Date(leasedUntilMs)]);
   }
 
   /** Jobs whose poll is due after `beyondMs` are due now. */

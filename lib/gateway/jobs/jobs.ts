@@ -53,7 +53,9 @@ export function createJobs(parts: JobsParts): RunningJobs {
   }
 
   async function seeLater(callId: string, sight: JobSight): Promise<void> {
-    await store.note(callId, { sight: { ...sight, state: 'running' }, nextPollAtMs: clock.now() });
+    await store.note(callId, { sight: { ...sight, state: 'running' } });
+    // Whose results are being read is not read a second time for each client that looks.
+    await store.hurry(callId, clock.now());
   }
 
   /** A batch has ended: what its lines came to is written first, then all of it is charged at once. */

@@ -53,7 +53,7 @@ const lockJob = `
 
 /** Cut to the precision of the column, not rounded: it lies in the quarter of the line that the charge is posted to. */
 const endJob = `
-  UPDATE job SET settled_at = date_trunc('milliseconds', now()), next_poll_at = NULL, state = $2, cost_nano = $3,
+  UPDATE job SET settled_at = date_trunc('milliseconds', now()), next_poll_at = NULL, polled_by = NULL, state = $2, cost_nano = $3,
     over_hold_nano = $4, usage = $5, usage_source = $6, lines = $7, flags = flags || $8::text[],
     view = coalesce($9::jsonb, view)
   WHERE call_id = $1`;

@@ -66,6 +66,7 @@ export function startSweep(parts: SweepParts): Sweep {
     // At the start, and when the clock was set back: nothing must wait for a time that it only thought near.
     if (nowMs < lastLookMs) await store.hasten(nowMs, nowMs + FARTHEST_POLL_MS);
     lastLookMs = nowMs;
+    await store.endClaims(nowMs);
     while (!stopping.signal.aborted) {
       const rooms = [...asking.values()].map((polls) => MOST_OF_PROVIDER - polls).filter((room) => room > 0);
       const most = Math.min(MOST_OF_PROVIDER, ...rooms);

@@ -118,6 +118,7 @@ export async function assemble(
   const openedJobs = openJobs({
     charged: (charge) => chargeFlags.charged(charge, clock.now()),
     pool: db.pool,
+    ownerId,
     pools,
     access,
     clock,

@@ -19,6 +19,8 @@ import type { Clock } from '#lib/platform/clock';
 /** The jobs of this process: their rows in PostgreSQL, their providers, and the sweeper that asks for them. */
 export function openJobs(parts: {
   readonly pool: Pool;
+  /** Of this process: what it asks for is due again when it ends. */
+  readonly ownerId: string;
   readonly pools: Pools;
   readonly access: Access;
   readonly clock: Clock;
@@ -30,12 +32,12 @@ export function openJobs(parts: {
   report(error: unknown, callId: string | null): void;
 }) {
   const { pool, clock, report } = parts;
-  const store = new JobStore(pool, parts.charged);
+  const store = new JobStore(pool, parts.charged, parts.ownerId);
   const poll = createPoll(parts);
   const collect = createCollect({
     ...parts,
     lines: new LineStore(pool),
-    renew: (callId) => store.note(callId, { nextPollAtMs: clock.now() + POLL_LEASE_MS }),
+    renew: (callId) => store.renew(callId, clock.now() + POLL_LEASE_MS),
   });
   const jobs = createJobs({ clock, store, poll, collect, report });
   const sweep = startSweep({ clock, store, jobs, poll, report });

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { NewJob } from '#lib/core/facts/job';
+import { JobStore } from '#lib/gateway/jobs/job-store';
 import type { Poll } from '#lib/gateway/jobs/poll';
 import type { Sweep } from '#lib/gateway/jobs/sweep';
 import { FILM_NANO, type Stage, sightIn, startStage } from '#tests/gateway/jobs/stage';
@@ -78,6 +80,28 @@ describe('a job that no client asks for', () => {
     }
     expect(pauses).toEqual([5, 10, 20, 40, 60, 60]);
     expect(await stage.row(job)).toMatchObject({ state: 'running', settled: false });
+  });
+
+  it('is asked for at once when the process that took it has ended (contract: jobs/polling)', async () => {
+    const job = await stage.begin(await stage.customer());
+    const ownerId = randomUUID();
+    await stage.db.pool.query(
+      `INSERT INTO owner (id, machine, pid, expires_at) VALUES ($1, 'test', 1, now() + interval '1 hour')`,
+      [ownerId],
+    );
+    const store = new JobStore(stage.db.pool, () => {}, ownerId);
+    const nowMs = Date.now() + 1e9;
+    const leasedUntilMs = nowMs + 90_000;
+    const take = async (process: JobStore) => {
+      await process.endClaims(nowMs);
+      const taken = await process.takeDue({ nowMs, leasedUntilMs, most: 100, busy: [] });
+      return taken.map(({ callId }) => callId);
+    };
+    expect(await take(store)).toContain(job.callId);
+    expect(await take(stage.second.store)).toEqual([]);
+    await stage.db.pool.query('DELETE FROM owner WHERE id = $1', [ownerId]);
+    expect(await take(stage.second.store)).toContain(job.callId);
+    await stage.first.jobs.saw(job.callId, await stage.ask(job));
   });
 
   it('is asked for by another process 90 s after the one that took it died', async () => {

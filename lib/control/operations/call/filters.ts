@@ -123,6 +123,19 @@ export const callFilters = {
     ),
     sql: (id) => `c.client_request_id = ${id}`,
   }),
+  customId: filter({
+    field: words(
+      {
+        label: 'Custom id',
+        help: 'The custom_id of a line of a batch; finds the call that created the batch.',
+        group: more,
+        example: 'line-17',
+      },
+      256,
+    ),
+    sql: (id) =>
+      `c.id IN (SELECT b.call_id FROM batch_line b WHERE b.workspace_id = c.workspace_id AND b.custom_id = ${id})`,
+  }),
   upstreamRequestId: filter({
     field: words({
       label: 'Upstream request id',

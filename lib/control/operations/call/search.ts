@@ -8,9 +8,9 @@ import type { Store } from '#lib/control/operations/store';
 import { keptFromId } from '#lib/control/retention/weeks';
 
 /** Filters that an index serves; the others are compared call by call. */
-const { id, key, from, to, ...others } = callFilters;
+const { id, key, from, to, customId, ...others } = callFilters;
 const compared = { ...others, foreignId, hasContent, settledAfter };
-const ranges = { id, from, to };
+const ranges = { id, from, to, customId };
 
 /** The most calls that one page compares with its filters; takes PostgreSQL about 30 ms when they are in memory. */
 export const mostCompared = 25_000;

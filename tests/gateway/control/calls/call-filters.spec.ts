@@ -117,6 +117,29 @@ describe('the log', () => {
     expect(await found({ minCost: '5' })).toEqual([hit]);
   });
 
+  it('finds the call of a batch by the custom_id of a line, in its own workspace only (contract: batches/line)', async () => {
+    const hit = await log();
+    await log();
+    const { workspaceId, keyId } = customer;
+    const job = { callId: hit, workspaceId, keyId, family: 'chat', kind: 'batch', upstreamId: 'batch_1' };
+    const offer = {
+      providerId: 'one',
+      modelId: 'a/b',
+      upstreamModel: 'b',
+      offerId: hit,
+      priceVersionId: hit,
+    };
+    const course = { holdNano: 0n, facts: {}, state: 'completed', createdAt: new Date(), flags: [] };
+    await db.prisma.job.create({ data: { ...job, ...offer, ...course } });
+    const line = { callId: hit, customId: 'Line 17', workspaceId, status: 200, costNano: 5n };
+    await db.prisma.batchLine.create({ data: { ...line, usage: {}, lines: [], flags: [] } });
+    expect(await found({ customId: 'Line 17' })).toEqual([hit]);
+    expect(await found({ customId: 'line 17' })).toEqual([]);
+    expect(await found({ customId: 'Line 17' }, other)).toEqual([]);
+    const printed = await gateway.run('call', 'list', '--workspace', slug, '--custom-id', 'Line 17');
+    expect(printed.out).toContain(hit);
+  });
+
   it('goes back no longer than its last minutes, hours or days', async () => {
     const nowMs = Date.now();
     const at = (ms: number) => createIds({ ...systemClock, now: () => ms }).newId() ?? '';
