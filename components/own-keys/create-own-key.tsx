@@ -2,23 +2,15 @@
 
 import { Plus } from 'lucide-react';
 import { Suspense, useState } from 'react';
-import type { FormAnswer } from '#components/form/answer';
+import type { NewOwnKeyFacts } from '#components/own-keys/popups/new-own-key';
 import { Button } from '#components/ui/button';
 import { later } from '#components/ui/on-demand';
-import type { FormField } from '#lib/console/form';
-import type { OwnKeyProvider } from '#lib/console/team/own-key-rows';
 
 const NewOwnKey = later(() => import('#components/own-keys/popups/new-own-key').then((all) => all.NewOwnKey));
 
-export interface CreateOwnKeyProps {
-  workspace: string;
-  /** Those that a key can be for. */
-  providers: readonly OwnKeyProvider[];
-  /** Of the operation, without the provider. */
-  fields: readonly FormField[];
+interface CreateOwnKeyProps extends NewOwnKeyFacts {
   /** Why none can be added; null: one can. */
   locked: string | null;
-  create(workspace: string, input: unknown): Promise<FormAnswer<{ failure: string | null }>>;
 }
 
 /** Opens the form of a new own key, which is loaded on the first click. */

@@ -2,14 +2,25 @@
 
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
+import type { FormAnswer } from '#components/form/answer';
 import { OperationForm } from '#components/form/operation-form';
-import type { CreateOwnKeyProps } from '#components/own-keys/create-own-key';
 import { tellTest } from '#components/own-keys/tell-test';
 import { Dialog } from '#components/ui/dialog';
 import { labelStyle } from '#components/ui/field';
 import { NativeSelect } from '#components/ui/native-select';
+import type { FormField } from '#lib/console/form';
+import type { OwnKeyProvider } from '#lib/console/team/own-key-rows';
 
-interface NewOwnKeyProps extends CreateOwnKeyProps {
+export interface NewOwnKeyFacts {
+  workspace: string;
+  /** Those that a key can be for. */
+  providers: readonly OwnKeyProvider[];
+  /** Of the operation, without the provider. */
+  fields: readonly FormField[];
+  create(workspace: string, input: unknown): Promise<FormAnswer<{ failure: string | null }>>;
+}
+
+interface NewOwnKeyProps extends NewOwnKeyFacts {
   open: boolean;
   onOpenChange(open: boolean): void;
 }

@@ -39,9 +39,17 @@ export const closedTexts = [
   ...['policy.discard.model', 'session.start.method', 'webhook.redeliver.delivery'],
   ...['own-key.create.address', 'own-key.create.name', 'own-key.create.provider'],
   // Filters of the log: the audit log keeps them as JSON.
-  ...['after', 'clientRequestId', 'countedModel', 'errorCode', 'feedbackLabel', 'id', 'member', 'model'].map(
-    (filter) => `content.export.${filter}`,
-  ),
+  ...[
+    'after',
+    'clientRequestId',
+    'countedModel',
+    'customId',
+    'errorCode',
+    'feedbackLabel',
+    'id',
+    'member',
+    'model',
+  ].map((filter) => `content.export.${filter}`),
   ...['content.export.provider', 'content.export.status', 'content.export.upstreamRequestId'],
   // Parameters of a page, encoded.
   'view.create.query',
