@@ -108,7 +108,7 @@ export function OwnKeyTable({ workspace, keys, fields, mayChange, allowed, actio
                         </Button>
                         <Button
                           size="small"
-                          aria-label={`Replace the key of ${row.name}`}
+                          aria-label={`Replace key of ${row.name}`}
                           onClick={() => ask({ row, what: 'replace' })}
                         >
                           Replace key

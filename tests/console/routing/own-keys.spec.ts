@@ -35,7 +35,7 @@ test('an own key that fails its test is not used; one that works replaces it, is
   await expect(row).toContainText('Fails');
   await expect(row).toContainText('The provider answered 401');
 
-  await row.getByRole('button', { name: 'Replace the key of ours' }).click();
+  await row.getByRole('button', { name: 'Replace key of ours' }).click();
   await form.getByLabel('API key').fill(secret);
   await form.getByRole('button', { name: 'Test and replace' }).click();
   await expect(row).toContainText('Works');
