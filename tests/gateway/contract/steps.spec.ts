@@ -103,6 +103,8 @@ const messages = [{ role: 'user', content: prompt }];
 const bodies: Readonly<Record<string, object>> = {
   'chat.create': { model: 'sandbox/echo', messages },
   'chat.update': { metadata: { told: 'again' } },
+  'files.create': { purpose: 'user_data', file: 'Some text' },
+  'batches.create': { endpoint: '/v1/chat/completions', completion_window: '24h' },
   'responses.create': { model: 'sandbox/echo', input: prompt },
   'responses.compact': { model: 'sandbox/echo', input: prompt },
   'responses.input_tokens': { model: 'sandbox/echo', input: prompt },
@@ -169,6 +171,11 @@ describe('which steps apply to which operation (contract: admission/which-steps)
   /** Something that the workspace has at its provider. */
   async function kept(key: string, kind: string): Promise<string> {
     if (kind === 'video') return String((await post(key, '/v1/videos', film)).id);
+    if (kind === 'upload') return uploadOf(key);
+    if (kind === 'batch') {
+      const asked = { ...bodies['batches.create'], input_file_id: await uploadOf(key) };
+      return String((await post(key, '/v1/batches', asked)).id);
+    }
     if (kind === 'character') return characterOf(stack.url, key);
     if (kind === 'conversation') return String((await post(key, '/v1/conversations', {})).id);
     if (kind === 'completion') {
@@ -189,6 +196,19 @@ describe('which steps apply to which operation (contract: admission/which-steps)
     return /files\/(\w+):/.exec(String(record(record(sample).video).uri))?.[1] ?? '';
   }
 
+  /** A file of requests. */
+  async function uploadOf(key: string): Promise<string> {
+    const line = {
+      custom_id: 'one',
+      method: 'POST',
+      url: '/v1/chat/completions',
+      body: bodies['chat.create'],
+    };
+    const [body, headers] = formWith({ purpose: 'batch', file: JSON.stringify(line) });
+    const answer = await ask(stack.url, 'POST', '/v1/files', { ...headers, ...bearer(key) }, body);
+    return String(jsonOf(answer).id);
+  }
+
   /** An item of a conversation. */
   async function itemOf(owner: string, conversation: string): Promise<string> {
     const items = bodies['conversations.items.create'] ?? {};
@@ -200,7 +220,9 @@ describe('which steps apply to which operation (contract: admission/which-steps)
     operation: Operation,
     owner: string,
   ): Promise<[target: string, body: string, headers: Record<string, string>]> {
-    const id = operation.resource ? await kept(owner, operation.resource.kind) : '';
+    const { resource, family } = operation;
+    const kind = resource?.kind === 'file' && family === 'chat' ? 'upload' : resource?.kind;
+    const id = kind ? await kept(owner, kind) : '';
     const films = operation.name.startsWith('content.p') || operation.name === 'content.model_operation';
     const makes = operation.family === 'embed-content' ? 'sandbox/vectors' : 'sandbox/echo';
     const model = films ? 'sandbox/film' : makes;
@@ -209,7 +231,8 @@ describe('which steps apply to which operation (contract: admission/which-steps)
       .replace('{item}', operation.within ? await itemOf(owner, id) : '')
       .replace(/\{\w+\}/, id);
     const source = operation.source ? { video: { id: await kept(owner, operation.source.kind) } } : {};
-    const asked = { ...bodies[operation.name], ...source };
+    const file = operation.runsFile ? { [operation.runsFile]: await uploadOf(owner) } : {};
+    const asked = { ...bodies[operation.name], ...source, ...file };
     const target = `/${operation.prefixes[0]}/${path}`;
     if (operation.multipart === 'only') return [target, ...formWith(asked)];
     return [target, operation.fields ? JSON.stringify(asked) : '', {}];
