@@ -48,12 +48,14 @@ function stream(socket: Socket, gapMs: number, chunks: number): void {
     send(streamEvent(sent, process.hrtime.bigint()));
     if (++sent < chunks) return;
     clearInterval(timer);
+    socket.off('close', leave);
     send(streamEvent('usage', 0n));
     send('[DONE]');
     socket.write('0\r\n\r\n');
   };
   const timer = setInterval(tick, gapMs);
-  socket.once('close', () => clearInterval(timer));
+  const leave = () => clearInterval(timer);
+  socket.once('close', leave);
   tick();
 }
 
