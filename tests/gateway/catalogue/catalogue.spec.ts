@@ -47,7 +47,9 @@ describe('the catalogue', () => {
     expect(one).toMatchObject({
       id: 'sandbox/echo',
       vendor: 'sandbox',
-      offers: [{ providerName: expect.any(String), price: { bands: [{ tier: 'default' }, { tier: 'batch' }] } }],
+      offers: [
+        { providerName: expect.any(String), price: { bands: [{ tier: 'default' }, { tier: 'batch' }] } },
+      ],
     });
   });
 
