@@ -54,7 +54,7 @@ models:
   await prices.getByLabel(`${own}/a at ${own}`).check();
   await page.getByRole('button', { name: 'Accept 1' }).click();
   await dialog.getByRole('button', { name: 'Accept' }).click();
-  await expect(page.getByText('4 in, 8 out')).toHaveCount(0);
+  await expect(page.getByText('1 proposal accepted')).toBeVisible();
   const { data } = await operate(db, listPrices, { model: `${own}/a` });
   expect(data.map(({ text: price }) => price)).toEqual(['4 in, 8 out', '2 in, 8 out']);
 
