@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'playwright/test';
 import { applyCatalogue } from '#lib/control/operations/catalogue/apply';
-import { updateCatalogue } from '#lib/control/operations/catalogue/update';
+import { listProposals, updateCatalogue } from '#lib/control/operations/catalogue/update';
 import { listPrices } from '#lib/control/operations/price/operations';
 import { test } from '#tests/console/home';
 import { operate } from '#tests/support/control/operate';
@@ -66,6 +66,8 @@ models:
   await expect(fresh).toContainText('1 in, 2 out');
 
   await tables.getByLabel('Check every day').check();
+  const daily = async () => (await operate(db, listProposals, {})).tables.some((table) => table.daily);
+  await expect.poll(daily).toBe(true);
   await page.reload();
   await expect(tables.getByLabel('Check every day')).toBeChecked();
   await tables.getByLabel('Check every day').uncheck();
