@@ -2,7 +2,7 @@ import { batchOperation, isCustomId } from '#lib/core/batches/line';
 import type { Ask, Operation } from '#lib/core/families/family';
 import { familyOf } from '#lib/core/families/index';
 import { objectIn, parseJson, textIn } from '#lib/core/families/reading/json';
-import type { Scan } from '#lib/core/families/scan';
+import { noScan } from '#lib/core/families/scan';
 import { meteredUsage, type UsageBounds } from '#lib/core/metering/anomaly';
 import type { CostLine } from '#lib/core/metering/cost-line';
 import type { Price } from '#lib/core/metering/price-list';
@@ -98,12 +98,3 @@ function askOf(operation: Operation, choices: number): Ask {
     scan: noScan,
   };
 }
-
-const noScan: Scan = {
-  body: new Uint8Array(),
-  root: { start: 0, end: 0, empty: true },
-  found: new Map(),
-  nulls: new Map(),
-  collected: [],
-  longStrings: [],
-};

@@ -19,5 +19,15 @@ export function dropBody(scan: Scan): void {
 const nothing: readonly never[] = [];
 const noBytes = new Uint8Array();
 
+/** Of a request without a body that is read. */
+export const noScan: Scan = {
+  body: noBytes,
+  root: { start: 0, end: 0, empty: true },
+  found: new Map(),
+  nulls: new Map(),
+  collected: nothing,
+  longStrings: nothing,
+};
+
 export { type ScanTurn, scan, scanInSlices } from '#lib/core/families/scan/body';
 export type * from '#lib/core/families/scan/shape';

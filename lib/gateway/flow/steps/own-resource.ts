@@ -2,7 +2,7 @@ import { isRefusal, type Refusal, Refused, refusal, unaccountable } from '#lib/c
 import type { Resource, ResourceKind, Resources } from '#lib/core/facts/resource';
 import type { Ask, Operation } from '#lib/core/families/family';
 import { wrongType } from '#lib/core/families/reading/fields';
-import { dropFindings, type Scan } from '#lib/core/families/scan';
+import { dropFindings, noScan, type Scan } from '#lib/core/families/scan';
 import {
   type AskedCall,
   type AuthenticatedCall,
@@ -81,7 +81,7 @@ export async function askOfStored<Stage extends FamilyCall>(
   call: Stage,
 ): Promise<Stage & AskedCall> {
   const { operation, arrival, snapshot, family, params } = call;
-  if (operation.fields === null) return extendCall(call, { ask: askFor(call, noBody) });
+  if (operation.fields === null) return extendCall(call, { ask: askFor(call, noScan) });
   const scan = await readBody(runtime, arrival, operation, snapshot.key.id);
   const ask = askFor(call, scan);
   const read = family.readStored?.({ operation, params, scan }) ?? {};
@@ -151,12 +151,3 @@ function askFor({ operation, params, query, resource }: FamilyCall, scan: Scan):
     scan,
   };
 }
-
-const noBody: Scan = {
-  body: new Uint8Array(),
-  root: { start: 0, end: 0, empty: true },
-  found: new Map(),
-  nulls: new Map(),
-  collected: [],
-  longStrings: [],
-};
