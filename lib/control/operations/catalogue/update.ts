@@ -97,12 +97,9 @@ function tableIn(name: string, text: string) {
 
 /** Reads a table and keeps it. @returns why it could not be read; null: it was. */
 async function readFrom({ store, pools }: Context<'gateway'>, address: string): Promise<string | null> {
-  const own = pools === null ? createPools() : null;
-  const reached = own ?? pools;
+  const used = pools ?? createPools();
   try {
-    const text = await fetchTable(address, {
-      dispatcher: (origin, connectMs) => (reached ?? createPools()).untrusted(origin, connectMs),
-    });
+    const text = await fetchTable(address, { dispatcher: used.untrusted });
     await keepTable(store.query, readTable(text), address);
     return null;
   } catch (error) {
@@ -112,7 +109,7 @@ async function readFrom({ store, pools }: Context<'gateway'>, address: string): 
     if (id !== null) await keepFailure(store.query, id, failure);
     return failure;
   } finally {
-    await own?.close();
+    if (pools === null) await used.close();
   }
 }
 
