@@ -28,8 +28,8 @@ export const roles = ['owner', 'admin', 'developer', 'billing', 'viewer'] as con
 export type Role = (typeof roles)[number];
 
 /**
- * The people who run the gateway: everything, in every workspace (contract: control-plane/roles). And an API key, which
- * may only write feedback on its own calls (contract: call-log/feedback-by).
+ * Beside the roles of members: the operator may do everything in every workspace (contract: control-plane/roles), and an
+ * API key may only write feedback on its own calls (contract: call-log/feedback-by).
  */
 export type ActingRole = Role | 'operator' | 'api-key';
 

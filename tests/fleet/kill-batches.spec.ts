@@ -9,7 +9,7 @@ import { type OwnStack, startStack } from '#tests/support/stack';
 
 /** Lines of the batch; `npm run fleet -- --lines N kill-batches` takes more. */
 const lines = Number(process.env.FLEET_BATCH_LINES ?? 200);
-/** A job that nobody polls is due again after 90 s at the latest; one whose process was killed is due at once. */
+/** A job is polled again 90 s after its last poll began, or at once if the process that polled it was killed. */
 const soonMs = 60_000;
 
 let stack: OwnStack;

@@ -7,7 +7,7 @@ import { type KeptContent, openContent } from '#lib/gateway/content/stored';
 export type ReadContent = KeptContent & { readonly keepUntil: string };
 
 /**
- * Reads and opens what was kept of a call of the workspace; whoever calls this writes the reading into the audit log.
+ * Reads and opens what was kept of a call of the workspace; the caller must record the reading in the audit log.
  * @returns null: nothing was kept, its time is over, or it was deleted (contract: content/lifetime).
  * @throws ControlRefused (conflict) if it cannot be opened.
  */

@@ -3,7 +3,7 @@ import type { StoredCall } from '#lib/gateway/flow/call/call';
 import type { Runtime } from '#lib/gateway/flow/runtime';
 
 /**
- * The results of a batch can be deleted only once it is charged: afterwards nobody could say what its lines cost
+ * The results of a batch can be deleted only once it is charged: without them, the cost of its lines cannot be read
  * (contract: batches/results).
  * @throws Refused `local_quota_not_configured`; a retry finds it charged.
  */
