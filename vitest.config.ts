@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     teardownTimeout: 60_000,
     // Transformed modules are kept in node_modules: `unit`, `gateway` and `fleet` load the same ones.
-    experimental: { fsModuleCache: true },
+    fsModuleCache: true,
     expect: { poll: { timeout: 120_000 } },
     projects: [
       {
