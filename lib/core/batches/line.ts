@@ -66,17 +66,21 @@ export function readLine(bytes: Uint8Array): BatchLine | Refusal {
 /**
  * Reads one request of a batch of messages: `custom_id`, and `params` that `/v1/messages` would take
  * (contract: batches/messages). Pure.
+ * @param index its place, counted from 0. @returns a refusal that names it.
  */
-export function readRequest(bytes: Uint8Array): BatchLine | Refusal {
+export function readRequest(bytes: Uint8Array, index: number): BatchLine | Refusal {
   const request = sound(scan(bytes, requestFields));
-  if (isRefusal(request)) return request;
+  if (isRefusal(request)) return atRequest(index, null, request);
   const customId = customIdIn(request);
-  if (typeof customId !== 'string') return customId;
+  if (typeof customId !== 'string') return atRequest(index, null, customId);
   const at = request.found.get('params');
-  if (at?.type !== 'object') return invalid('Field "params" must be an object: the request itself.');
   const operation = batchOperation(messagesEndpoint);
   if (!operation) throw new Error(`${messagesEndpoint} is an operation`);
-  return readAsked(bytes, at, { customId, endpoint: messagesEndpoint, operation });
+  const read =
+    at?.type === 'object'
+      ? readAsked(bytes, at, { customId, endpoint: messagesEndpoint, operation })
+      : invalid('Field "params" must be an object: the request itself.');
+  return isRefusal(read) ? atRequest(index, customId, read) : read;
 }
 
 /** @returns the refusal of one that is missing or cannot be stored. */

@@ -1,16 +1,21 @@
+import { readFile } from '#lib/core/families/chat/files';
 import { budgetedEdits } from '#lib/core/families/edits';
 import { type Family, type Operation, ownPath } from '#lib/core/families/family';
 import { abilityFields, messagesAbilities } from '#lib/core/families/messages/abilities';
 import { providerTool, readCountAsk, readMessagesAsk } from '#lib/core/families/messages/ask';
+import {
+  messageBatchJobs,
+  messageBatchOperations,
+  shownMessageBatch,
+  withResultsHere,
+} from '#lib/core/families/messages/batches';
 import { asksForHour } from '#lib/core/families/messages/cache-time';
-import { messageBatchJobs, messageBatchOperations, shownMessageBatch, withResultsHere } from '#lib/core/families/messages/batches';
 import { containerIn } from '#lib/core/families/messages/container';
 import { madeFilesIn, messageFileOperations, shownMessageFile } from '#lib/core/families/messages/files';
 import { messageOutputBytes } from '#lib/core/families/messages/output';
 import { MessagesStream } from '#lib/core/families/messages/stream';
 import { readMessageUsage } from '#lib/core/families/messages/usage';
 import { variantEdits, variantOf, variantPath } from '#lib/core/families/messages/variant';
-import { readFile } from '#lib/core/families/chat/files';
 import { faultReader } from '#lib/core/families/reading/fault';
 import { listIn, objectIn } from '#lib/core/families/reading/json';
 import { stateFields } from '#lib/core/families/reading/stored-state';
@@ -128,8 +133,7 @@ export const messages: Family = {
     if (name.startsWith('messages.batches.')) return shownMessageBatch({ name, ...operation }, answer);
     return [...containerIn(answer), ...listIn(objectIn(answer)?.content).flatMap(madeFilesIn)];
   },
-  answerHere: ({ name }, answer) =>
-    name.startsWith('messages.batches.') ? withResultsHere(answer) : answer,
+  answerHere: ({ name }, answer) => (name.startsWith('messages.batches.') ? withResultsHere(answer) : answer),
   jobs: messageBatchJobs,
   signOfLife: 'event: ping\ndata: {"type": "ping"}\n\n',
   clientPath: '/v1/messages',

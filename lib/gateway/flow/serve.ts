@@ -16,6 +16,7 @@ import { answerPreflight } from '#lib/gateway/flow/steps/answer-preflight';
 import { answerWarmUp } from '#lib/gateway/flow/steps/answer-warm-up';
 import { attemptTargets } from '#lib/gateway/flow/steps/attempt-targets';
 import { authenticate, refuseAddress } from '#lib/gateway/flow/steps/authenticate';
+import { checkBatchHold } from '#lib/gateway/flow/steps/check-batch-hold';
 import { claimCall, claimRate } from '#lib/gateway/flow/steps/claim-call';
 import { GoneWatch } from '#lib/gateway/flow/steps/client-gone';
 import { withRoom } from '#lib/gateway/flow/steps/file-room';
@@ -87,7 +88,8 @@ async function generate(
   const { resource } = call.operation;
   const bound = resource ? await remixOf(runtime, await ownResource(runtime, call, resource)) : call;
   await takePlace(runtime, bound);
-  if (bound.operation.runsFile || bound.operation.runsRequests) return runBatch(runtime, bound, client, reply);
+  if (bound.operation.runsFile || bound.operation.runsRequests)
+    return runBatch(runtime, bound, client, reply);
   const asked = await parseAsk(runtime, bound);
   if (asked.ask.references) await pinCall(runtime, asked);
   if (isEstimated(runtime, asked)) return estimateCount(runtime, asked);
@@ -110,6 +112,7 @@ async function runBatch(
   const planned = call.operation.runsRequests
     ? await readRequests(runtime, call)
     : planBatch(runtime, await parseBatch(runtime, call));
+  checkBatchHold(planned);
   const claimed = await claimCall(runtime, planned);
   await openEntry(runtime, claimed);
   copyContent(runtime, claimed, reply);

@@ -62,7 +62,8 @@ export const messageBatchOperations: readonly Operation[] = [
 export const messageBatchJobs: JobReader = {
   kind: 'batch',
   pollPath: ({ id }) => batchPath(id),
-  results: ({ id }, view) => (textIn(view?.results_url) === null ? [] : [{ path: `${batchPath(id)}/results` }]),
+  results: ({ id }, view) =>
+    textIn(view?.results_url) === null ? [] : [{ path: `${batchPath(id)}/results` }],
   answered: (view) => Number(objectIn(view?.request_counts)?.succeeded ?? 0),
   read(_facts, answer) {
     const seen = batchIn(answer);

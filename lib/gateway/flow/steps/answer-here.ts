@@ -66,7 +66,9 @@ export async function answerList(runtime: Runtime, call: FamilyCall, lists: List
       first_id: views[0]?.id ?? null,
       last_id: views.at(-1)?.id ?? null,
       has_more: more,
-      ...(lists.paging === 'ids' ? { next_page: more && !backwards ? (views.at(-1)?.id ?? null) : null } : {}),
+      ...(lists.paging === 'ids'
+        ? { next_page: more && !backwards ? (views.at(-1)?.id ?? null) : null }
+        : {}),
     });
   } catch (error) {
     runtime.report(error, call.id);
@@ -99,9 +101,7 @@ function pageById(query: URLSearchParams, lists: Lists): AskedPage {
   const before = query.get('before_id') || null;
   if (before === null) return { after, limit, order: lists.order, backwards: false };
   if (after !== null) {
-    throw new Refused(
-      refusal('invalid_body', 'The query has "after_id" and "before_id"; send one of them.'),
-    );
+    throw new Refused(refusal('invalid_body', 'The query has "after_id" and "before_id"; send one of them.'));
   }
   return { after: before, limit, order: lists.order === 'desc' ? 'asc' : 'desc', backwards: true };
 }

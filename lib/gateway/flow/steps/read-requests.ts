@@ -39,8 +39,8 @@ export async function readRequests(runtime: Runtime, call: FamilyCall): Promise<
   const edits: Edit[] = [];
   for (const [index, { start, end }] of requests.entries()) {
     if (index % IN_ONE_TURN === IN_ONE_TURN - 1) await takeTurn(scan.body.length - start);
-    const request = readRequest(scan.body.subarray(start, end));
-    if (isRefusal(request)) throw new Refused(atRequest(index, null, request));
+    const request = readRequest(scan.body.subarray(start, end), index);
+    if (isRefusal(request)) throw new Refused(request);
     const { customId } = request;
     const own = await lines.take(request, (refused) => atRequest(index, customId, refused));
     const at = start + request.start;
@@ -64,7 +64,8 @@ export async function readRequests(runtime: Runtime, call: FamilyCall): Promise<
 /** The list of requests, not read yet. @throws Refused `invalid_body`. */
 function requestsIn(field: string, { body, found }: Scan): readonly Located[] {
   const list = found.get(field);
-  if (!list) throw new Refused(refusal('invalid_body', `Field "${field}" is missing; send a list of requests.`));
+  if (!list)
+    throw new Refused(refusal('invalid_body', `Field "${field}" is missing; send a list of requests.`));
   if (list.type !== 'array') throw new Refused(wrongType(list, 'a list of requests'));
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   return new Located(bytes, list.start, list.end).elements();

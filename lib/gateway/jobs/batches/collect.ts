@@ -74,10 +74,7 @@ class Collected {
     return true;
   }
 
-  async #keep(
-    { id, purpose }: NonNullable<BatchResults['file']>,
-    bytes: number,
-  ): Promise<void> {
+  async #keep({ id, purpose }: NonNullable<BatchResults['file']>, bytes: number): Promise<void> {
     const { callId, id: batch, createdAtMs } = this.#job;
     await this.#parts.lines.keepFile(callId, id, {
       id,
