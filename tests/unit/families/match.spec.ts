@@ -232,8 +232,10 @@ describe('the table of the service', () => {
     expect(isRefusal(refused) && refused.message).toContain(reason);
   });
 
-  it('has one operation for a method and path, each of a family that is registered', () => {
-    const seen = operations.flatMap((o) => o.prefixes.map((prefix) => `${o.method} /${prefix}/${o.path}`));
+  it('has one operation for a method, path and header, each of a family that is registered', () => {
+    const seen = operations.flatMap((o) =>
+      o.prefixes.map((prefix) => `${o.method} /${prefix}/${o.path} ${o.spokenWith ?? ''}`),
+    );
     expect(new Set(seen).size).toBe(seen.length);
     for (const { family } of operations) if (family !== 'models') expect(familyOf(family)?.id).toBe(family);
     expect(familyOf('models')).toBeNull();
