@@ -5,7 +5,13 @@ import { AliasEditor } from '#components/routing/alias-editor';
 import { NameSet, OrderedNames } from '#components/routing/name-lists';
 import { usePolicyForm } from '#components/routing/policy-form-context';
 import { PolicyKey } from '#components/routing/policy-key';
-import { Attempts, HighestPrice, TimeLimits, Weights } from '#components/routing/policy-numbers';
+import {
+  Attempts,
+  HighestBatchHold,
+  HighestPrice,
+  TimeLimits,
+  Weights,
+} from '#components/routing/policy-numbers';
 import { NativeSelect } from '#components/ui/native-select';
 import { textOf } from '#lib/gateway/routing/pure/policy/read';
 
@@ -97,6 +103,7 @@ export function PolicyForm({ model }: { model: string | null }) {
       </Group>
       <Group title="Limits" about="Limits for each call.">
         <HighestPrice />
+        <HighestBatchHold />
         <TimeLimits />
       </Group>
       {model === null ? (

@@ -89,6 +89,31 @@ export function HighestPrice() {
   );
 }
 
+/** What a batch may hold at most. */
+export function HighestBatchHold() {
+  const { policy, set, inherited } = usePolicyForm();
+  return (
+    <PolicyKey
+      name="maxBatchHold"
+      label="Highest hold of a batch"
+      hint="A batch that could cost more is refused."
+      empty="100"
+    >
+      <Field
+        name="maxBatchHold"
+        label="Hold of one batch"
+        prefix="$"
+        inputMode="decimal"
+        placeholder="any"
+        value={textOf(policy.maxBatchHold)}
+        onValueChange={(text) =>
+          set('maxBatchHold', plainUsd(text.trim()) || (inherited === null ? undefined : ''))
+        }
+      />
+    </PolicyKey>
+  );
+}
+
 export function TimeLimits() {
   const entry = useEntry('timeouts');
   return (

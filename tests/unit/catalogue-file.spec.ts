@@ -282,7 +282,7 @@ describe('the catalogue that comes with the gateway', () => {
     expect(lacking.sort()).toEqual(undiscounted);
   });
 
-  it('prices the dearer tiers above the standard one, and flex below', async () => {
+  it('prices the dearer tiers above the standard one, flex below, and batches as flex or at half', async () => {
     const { models } = await readCatalogue(directory, ['sandbox.yaml']);
     const priced = models.flatMap((model) => model.offers.map((offer) => ({ model, price: offer.price })));
     const odd = priced.flatMap(({ model, price }) => {
@@ -293,7 +293,14 @@ describe('the catalogue that comes with the gateway', () => {
           if (own === undefined || standard === undefined) {
             return own === standard ? [] : `${model.id} ${name}: ${kind} has a price in one of the two`;
           }
-          return (name === 'flex' ? own <= standard : own > standard) ? [] : `${model.id} ${name}: ${kind}`;
+          const { flex } = serviceTiers;
+          const fits =
+            name === 'batch'
+              ? own === (flex ? flex[kind] : standard / 2n)
+              : name === 'flex'
+                ? own <= standard
+                : own > standard;
+          return fits ? [] : `${model.id} ${name}: ${kind}`;
         }),
       );
     });

@@ -178,7 +178,7 @@ function answerLine(families: readonly Dialect[], batch: Batch, line: string, in
       error: null,
     },
   });
-  const family = families.find((one) => one.handles('POST', seen.path));
+  const family = families.find((one) => one.handles('POST', seen.path, seen.headers));
   try {
     if (!family) throw new ProviderFault(404, `Invalid URL (POST ${String(asked.url)})`);
     const opened = family.open(seen, new PrefixCache(), new ProviderMemory());

@@ -119,7 +119,7 @@ export interface Dialect {
   readonly newline?: '\r\n';
   /** Its 400 for an API key that does not exist; absent: another vendor's. */
   readonly invalidKeyBody?: string;
-  handles(method: string, path: string): boolean;
+  handles(method: string, path: string, headers: Readonly<Record<string, string>>): boolean;
   /**
    * Opens any request that it handles: those that create something, and those that read, list, cancel or
    * delete what is stored in the memory.

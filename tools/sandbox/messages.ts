@@ -1,6 +1,8 @@
 import { type Answer, type Dialect, plainFrame, whole } from '#tools/sandbox/dialect';
 import { type MessagesAsk, readMessagesAsk } from '#tools/sandbox/messages/ask';
+import { isOfMessageBatches, openMessageBatches } from '#tools/sandbox/messages/batches';
 import { composeMessage, type Message } from '#tools/sandbox/messages/compose';
+import { isOfMessageFiles, openMessageFiles } from '#tools/sandbox/messages/files';
 import { blocksOf, messageFrames } from '#tools/sandbox/messages/frames';
 import { errorType, messageUsage } from '#tools/sandbox/messages/usage';
 import { getModel } from '#tools/sandbox/models';
@@ -15,9 +17,14 @@ export const messages: Dialect = {
   id: 'messages',
   keyHeader: 'x-api-key',
 
-  handles: (method, path) => method === 'POST' && (path === '/messages' || path === countPath),
+  handles: (method, path, headers) =>
+    (method === 'POST' && (path === '/messages' || path === countPath)) ||
+    isOfMessageBatches(method, path) ||
+    isOfMessageFiles(method, path, headers),
 
-  open(seen, cache) {
+  open(seen, cache, memory) {
+    if (isOfMessageBatches(seen.method, seen.path)) return openMessageBatches(messages, seen, memory);
+    if (isOfMessageFiles(seen.method, seen.path, seen.headers)) return openMessageFiles(seen, memory);
     const counts = seen.path === countPath;
     const ask = readMessagesAsk(seen, counts);
     const nested = [ask.advisor, ask.fallback];

@@ -84,7 +84,7 @@ export function serveProvider({ truth, key, paceMs, running }: Settings) {
     if (seen.method === 'GET' && seen.path === '/models') {
       return sendJson(outlet, 200, JSON.stringify(modelList()), headers);
     }
-    if (!dialect.handles(seen.method, seen.path)) {
+    if (!dialect.handles(seen.method, seen.path, seen.headers)) {
       throw new ProviderFault(404, `Invalid URL (${seen.method} /v1${seen.path})`);
     }
     const opened = dialect.open(seen, cache, memory);
@@ -110,7 +110,7 @@ export function serveProvider({ truth, key, paceMs, running }: Settings) {
     const { seen, whole } = await readSeen(request);
     running.add(outlet, seen);
     truth.begin(seen);
-    const dialect = dialects.find((one) => one.handles(seen.method, seen.path)) ?? dialects[0];
+    const dialect = dialects.find((one) => one.handles(seen.method, seen.path, seen.headers)) ?? dialects[0];
     const course: Course = {
       opened: null,
       scenario: null,
@@ -135,7 +135,7 @@ export function serveProvider({ truth, key, paceMs, running }: Settings) {
           ...charged,
           id: seen.id,
           at: new Date().toISOString(),
-          family: dialect.handles(seen.method, seen.path) ? dialect.id : null,
+          family: dialect.handles(seen.method, seen.path, seen.headers) ? dialect.id : null,
           model: opened?.model ?? null,
           fault: scenario?.name.fault ?? null,
           stream: opened?.stream ?? false,

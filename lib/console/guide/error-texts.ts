@@ -66,6 +66,10 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     meaning: 'The address does not accept this method, or does not support WebSockets (426).',
     remedy: 'Use a method from the Allow header.',
   },
+  results_not_charged: {
+    meaning: 'The results of a batch were to be deleted before the batch was charged.',
+    remedy: 'Retry a minute after the batch has ended; a batch that still runs can be cancelled first.',
+  },
   hydrate_cooldown: {
     meaning: 'Keys that are not in memory cannot be looked up at the moment.',
     remedy: 'Retry after the seconds of Retry-After.',

@@ -4,6 +4,7 @@ export const guidePages = [
   { slug: 'tools', group: 'Start' },
   { slug: 'authentication', group: 'Calls' },
   { slug: 'families', group: 'Calls' },
+  { slug: 'batches', group: 'Calls' },
   { slug: 'errors', group: 'Calls' },
   { slug: 'limits', group: 'Calls' },
   { slug: 'routing', group: 'Workspace' },

@@ -1,7 +1,7 @@
 import { batchOperation, isCustomId } from '#lib/core/batches/line';
 import type { Ask, Operation } from '#lib/core/families/family';
 import { familyOf } from '#lib/core/families/index';
-import { objectIn, parseJson, textIn } from '#lib/core/families/reading/json';
+import { type JsonObject, objectIn, parseJson, textIn } from '#lib/core/families/reading/json';
 import { noScan } from '#lib/core/families/scan';
 import { meteredUsage, type UsageBounds } from '#lib/core/metering/anomaly';
 import type { CostLine } from '#lib/core/metering/cost-line';
@@ -37,25 +37,49 @@ export interface LineTerms {
 }
 
 /**
- * Reads a line of a file of results (contract: batches/charge): an answer with status 2xx is charged by its usage at
- * the price of batches; anything else is free. Pure.
+ * Reads a line of results (contract: batches/charge): an answer with status 2xx is charged by its usage at the price of
+ * batches; anything else is free. Pure.
  * @returns null: it is not the result of a line.
  */
 export function readResult(text: string, terms: LineTerms): LineEnd | null {
-  const result = objectIn(parseJson(text));
-  const customId = textIn(result?.custom_id);
-  if (result === null || customId === null || !isCustomId(customId)) return null;
-  const response = objectIn(result.response);
-  const told = Number(response?.status_code);
-  const status = Number.isInteger(told) && told >= 100 && told <= 999 ? told : null;
-  const failed = (result.error ?? null) !== null || status === null || status < 200 || status >= 300;
-  if (failed) {
-    const error = objectIn(result.error) ?? objectIn(objectIn(response?.body)?.error);
-    const code = textIn(error?.code) ?? textIn(error?.type);
+  const line = objectIn(parseJson(text));
+  const customId = textIn(line?.custom_id);
+  if (line === null || customId === null || !isCustomId(customId)) return null;
+  const told = objectIn(line.result);
+  const { status, answer, code } = told === null ? toldByStatus(line) : toldByType(told);
+  if (answer === undefined) {
     const errorCode = code !== null && isCustomId(code) ? code : null;
     return { customId, status, errorCode, costNano: 0n, usage: noUsage, lines: [], flags: [] };
   }
-  return { customId, status, errorCode: null, ...charge(response?.body, terms) };
+  return { customId, status, errorCode: null, ...charge(answer, terms) };
+}
+
+/** How a line went. */
+interface Told {
+  readonly status: number | null;
+  /** undefined: it was not answered. */
+  readonly answer: unknown;
+  /** Why not. */
+  readonly code: string | null;
+}
+
+/** As files of results have it: `response` with a status, or `error`. */
+function toldByStatus(line: JsonObject): Told {
+  const response = objectIn(line.response);
+  const told = Number(response?.status_code);
+  const status = Number.isInteger(told) && told >= 100 && told <= 999 ? told : null;
+  const failed = (line.error ?? null) !== null || status === null || status < 200 || status >= 300;
+  if (!failed) return { status, answer: response?.body ?? null, code: null };
+  const error = objectIn(line.error) ?? objectIn(objectIn(response?.body)?.error);
+  return { status, answer: undefined, code: textIn(error?.code) ?? textIn(error?.type) };
+}
+
+/** As results of batches of messages have it: `result` with a type, which says whether there is a message. */
+function toldByType(result: JsonObject): Told {
+  const type = textIn(result.type);
+  if (type === 'succeeded') return { status: 200, answer: result.message ?? null, code: null };
+  const error = objectIn(result.error);
+  return { status: null, answer: undefined, code: textIn((objectIn(error?.error) ?? error)?.type) ?? type };
 }
 
 function charge(answer: unknown, terms: LineTerms): Pick<LineEnd, 'costNano' | 'usage' | 'lines' | 'flags'> {

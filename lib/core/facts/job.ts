@@ -39,6 +39,14 @@ export interface JobSight {
   readonly view: Readonly<Record<string, unknown>> | null;
 }
 
+/** Where the results of a batch are, one line each. */
+export interface BatchResults {
+  /** After the provider's versioned root. */
+  readonly path: string;
+  /** The file that they are, which belongs to the workspace; absent: they are none. */
+  readonly file?: { readonly id: string; readonly purpose: 'output' | 'error' };
+}
+
 /** A family's jobs: pure. The create answer and every poll answer are read alike. */
 export interface JobReader {
   readonly kind: ResourceKind;
@@ -46,6 +54,13 @@ export interface JobReader {
   pollPath(job: { readonly id: string; readonly upstreamModel: string }): string;
   /** What a job is by now, for a request that makes another of it; absent: it is what was asked for. */
   made?(facts: JobFacts, view: Readonly<Record<string, unknown>>): JobFacts;
+  /**
+   * Of a batch that has ended, as `view` shows it: its results; if lines are in several, the first one counts. Absent:
+   * its jobs have no lines.
+   */
+  results?(job: { readonly id: string }, view: JobSight['view']): readonly BatchResults[];
+  /** Of such a batch: how many lines the provider says it has answered. Absent as above. */
+  answered?(view: JobSight['view']): number;
   /** null: the answer is not one of a job (another shape, an error page). */
   read(facts: JobFacts, answer: unknown): JobSight | null;
 }
@@ -97,6 +112,11 @@ export interface Jobs {
   list(
     workspaceId: string,
     kind: ResourceKind,
-    page: { readonly after: string | null; readonly limit: number; readonly order: 'asc' | 'desc' },
+    page: {
+      readonly family: FamilyId;
+      readonly after: string | null;
+      readonly limit: number;
+      readonly order: 'asc' | 'desc';
+    },
   ): Promise<{ readonly views: readonly Readonly<Record<string, unknown>>[]; readonly more: boolean }>;
 }

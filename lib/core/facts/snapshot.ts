@@ -92,6 +92,8 @@ export interface Policy {
   readonly maxPrice?:
     | { readonly input?: string | undefined; readonly output?: string | undefined }
     | undefined;
+  /** USD that a batch may hold at most, a decimal string (contract: batches/hold). */
+  readonly maxBatchHold?: string | undefined;
   readonly maxAttempts?: number | undefined;
   /** Only in the default policy: other names of models; a list is a chain, tried in its order. */
   readonly aliases?: Readonly<Record<string, string | readonly string[]>> | undefined;

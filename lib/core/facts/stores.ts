@@ -9,8 +9,15 @@ export const storeFamilies = {
   characters: 'videos',
   files: 'chat',
   batches: 'chat',
+  messageFiles: 'messages',
+  messageBatches: 'messages',
 } as const satisfies Readonly<Record<string, FamilyId>>;
 
 export type StoreName = keyof typeof storeFamilies;
 
 export const storeNames = Object.keys(storeFamilies) as readonly StoreName[];
+
+/** Those whose things take room of the workspace's files (contract: batches/room). */
+export const fileStores: ReadonlySet<StoreName> = new Set(['files', 'messageFiles']);
+/** Those that only the operator's credentials are used for (contract: own-keys/use). */
+export const operatorStores: ReadonlySet<StoreName> = new Set([...fileStores, 'batches', 'messageBatches']);

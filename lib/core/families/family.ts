@@ -43,6 +43,12 @@ export interface Operation {
   readonly within?: { readonly kind: ResourceKind; readonly param: string };
   /** Where the body names a file of requests: it runs all of them, as one job (contract: batches/create). */
   readonly runsFile?: string;
+  /** Where the body has a list of requests: it runs all of them, as one job (contract: batches/messages). */
+  readonly runsRequests?: string;
+  /** What it deletes are the results of a batch: only once that is charged (contract: batches/results). */
+  readonly deletesResults?: true;
+  /** It is called by this header in the request; without the header, its path is another operation's. */
+  readonly spokenWith?: string;
   /** It has a provider store something new, and names no model (contract: routing/no-model). */
   readonly stores?: StoreName;
   /**
@@ -58,6 +64,8 @@ export interface Operation {
     readonly most: number;
     /** Names of the query that entries must match. */
     readonly filters?: readonly string[];
+    /** Pages are asked for with `after_id` and `before_id`; absent: with `after` and `order`. */
+    readonly paging?: 'ids';
   };
   /** Query names that travel upstream; absent: none does (contract: body/query). */
   readonly query?: QueryNames;
@@ -143,6 +151,8 @@ export interface Ask {
   readonly job?: JobFacts;
   /** Requests of a file that it runs, or has stored to be run later; absent: none. */
   readonly batch?: BatchWeight;
+  /** What replaces parts of the requests that the body lists; absent: the family's `edits` say it. */
+  readonly lineEdits?: readonly Edit[];
   /** The request caches its prompt for an hour; absent: read from the body. */
   readonly cachesForHour?: boolean;
   readonly scan: Scan;
@@ -333,6 +343,11 @@ export interface Family {
   readonly signOfLife: string | null;
   /** Resources that a whole answer (parsed JSON) shows; absent: the family keeps none. */
   shown?(operation: Operation, answer: unknown, stored?: Ask['stored']): readonly ShownResource[];
+  /**
+   * A whole answer with the gateway's addresses in place of the provider's; absent: its answers have none that clients
+   * call.
+   */
+  answerHere?(operation: Operation, answer: Uint8Array): Uint8Array;
   /** How the family's jobs are read; absent: it has none. */
   readonly jobs?: JobReader;
   /** Where a client that asked for a model without an offer in this family should go instead. */

@@ -18,17 +18,33 @@ const noParams: Readonly<Record<string, string>> = Object.freeze({});
  * Finds the operation of a request (contract: request/addresses); its version may be missing or doubled, its
  * slashes doubled.
  * @param path the target before its "?", as the client sent it.
+ * @param headers by which two families share some addresses.
  * @returns the operation; else `not_found`, `method_not_allowed` with its `Allow`, or `invalid_body` for
  * a path that is not well formed.
  */
-export function match(method: string, path: string): Matched | Refusal {
-  return matchIn(table, method, withoutEmptySegments(path));
+export function match(method: string, path: string, headers: Headers = noHeaders): Matched | Refusal {
+  return spokenOf(matchIn(table, method, withoutEmptySegments(path)), headers);
 }
 
 /** The same over any table of operations. */
 export function createMatch(list: readonly Operation[]): (method: string, path: string) => Matched | Refusal {
   const own = buildTable(list);
   return (method, path) => matchIn(own, method, withoutEmptySegments(path));
+}
+
+/** Lower-case names. */
+type Headers = Readonly<Record<string, string | undefined>>;
+
+/** The operation of the same address that a request's header calls instead (contract: families/shared-addresses). */
+function spokenOf(found: Matched | Refusal, headers: Headers): Matched | Refusal {
+  if ('code' in found) return found;
+  const other = spoken.get(addressOf(found.operation));
+  if (other?.spokenWith === undefined || headers[other.spokenWith] === undefined) return found;
+  return { operation: other, params: found.params };
+}
+
+function addressOf({ method, path }: Operation): string {
+  return `${method} ${path}`;
 }
 
 /** The path of an operation whose version is missing, with it; null when no operation is meant. */
@@ -73,4 +89,9 @@ function findIn(table: RouteTable, method: string, path: string): Matched | Refu
   return { operation: served.operation, params };
 }
 
-const table = buildTable(operations);
+const noHeaders: Headers = Object.freeze({});
+const table = buildTable(operations.filter(({ spokenWith }) => spokenWith === undefined));
+/** Operations that are called by a header, by their address. */
+const spoken = new Map(
+  operations.filter(({ spokenWith }) => spokenWith !== undefined).map((one) => [addressOf(one), one]),
+);

@@ -8,7 +8,7 @@ import type { TextProtocol } from '#lib/core/translation/conversation';
 const offered: Readonly<Record<FamilyId, readonly string[]>> = {
   chat: ['chat.create', 'batches.create'],
   responses: ['responses.create', 'responses.compact', 'responses.input_tokens'],
-  messages: ['messages.create', 'messages.count_tokens'],
+  messages: ['messages.create', 'messages.count_tokens', 'messages.batches.create'],
   images: ['images.generate', 'images.edit'],
   videos: ['videos.create', 'videos.remix', 'videos.edit', 'videos.extend'],
   'generate-content': ['content.generate', 'content.stream', 'content.count', 'content.predictLongRunning'],

@@ -24,6 +24,10 @@ const usdPerMillion = z
   .regex(/^\d{1,9}(\.\d{1,9})?$/, 'is not a price: write dollars per million tokens, like "5" or "0.25"')
   .meta({ description: 'Dollars per million tokens, as a decimal string.' });
 
+const usd = z
+  .string({ error: 'write dollars as a decimal string, like "50"' })
+  .regex(/^\d{1,9}(\.\d{1,9})?$/, 'is not an amount: write dollars, like "50" or "0.25"');
+
 /** The policy file (contract: operations/policy-file): every key optional, unknown ones refused. */
 export const policyShape = z
   .strictObject({
@@ -59,6 +63,9 @@ export const policyShape = z
       .strictObject({ input: usdPerMillion.optional(), output: usdPerMillion.optional() })
       .optional()
       .meta({ description: 'More expensive offers are not tried.' }),
+    maxBatchHold: usd
+      .optional()
+      .meta({ description: 'A batch that would hold more is refused. Dollars, as a decimal string.' }),
     maxAttempts: z
       .int('must be 1, 2, 3 or 4')
       .min(1, 'must be at least 1')

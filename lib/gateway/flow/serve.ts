@@ -16,6 +16,7 @@ import { answerPreflight } from '#lib/gateway/flow/steps/answer-preflight';
 import { answerWarmUp } from '#lib/gateway/flow/steps/answer-warm-up';
 import { attemptTargets } from '#lib/gateway/flow/steps/attempt-targets';
 import { authenticate, refuseAddress } from '#lib/gateway/flow/steps/authenticate';
+import { checkBatchHold } from '#lib/gateway/flow/steps/check-batch-hold';
 import { claimCall, claimRate } from '#lib/gateway/flow/steps/claim-call';
 import { GoneWatch } from '#lib/gateway/flow/steps/client-gone';
 import { withRoom } from '#lib/gateway/flow/steps/file-room';
@@ -30,6 +31,7 @@ import { pinCall } from '#lib/gateway/flow/steps/pin-call';
 import { planCall, planStoredCall } from '#lib/gateway/flow/steps/plan-call';
 import { planUpload } from '#lib/gateway/flow/steps/read-batch-file';
 import { readJob } from '#lib/gateway/flow/steps/read-job';
+import { readRequests } from '#lib/gateway/flow/steps/read-requests';
 import { breakOff, refuseCall } from '#lib/gateway/flow/steps/refuse-call';
 import { relayAnswer } from '#lib/gateway/flow/steps/relay-answer';
 import { letBodyGo } from '#lib/gateway/flow/upload/let-body-go';
@@ -86,7 +88,8 @@ async function generate(
   const { resource } = call.operation;
   const bound = resource ? await remixOf(runtime, await ownResource(runtime, call, resource)) : call;
   await takePlace(runtime, bound);
-  if (bound.operation.runsFile) return runBatch(runtime, bound, client, reply);
+  if (bound.operation.runsFile || bound.operation.runsRequests)
+    return runBatch(runtime, bound, client, reply);
   const asked = await parseAsk(runtime, bound);
   if (asked.ask.references) await pinCall(runtime, asked);
   if (isEstimated(runtime, asked)) return estimateCount(runtime, asked);
@@ -99,14 +102,18 @@ async function generate(
   return relayAnswer(runtime, claimed, given, reply);
 }
 
-/** A provider runs the requests of a file, as one job. */
+/** A provider runs the requests of a file or of the body, as one job. */
 async function runBatch(
   runtime: Runtime,
   call: FamilyCall,
   client: GoneWatch,
   reply: LiveReply,
 ): Promise<SendLastByte> {
-  const claimed = await claimCall(runtime, planBatch(runtime, await parseBatch(runtime, call)));
+  const planned = call.operation.runsRequests
+    ? await readRequests(runtime, call)
+    : planBatch(runtime, await parseBatch(runtime, call));
+  checkBatchHold(planned);
+  const claimed = await claimCall(runtime, planned);
   await openEntry(runtime, claimed);
   copyContent(runtime, claimed, reply);
   const given = await attemptTargets(runtime, claimed, client);

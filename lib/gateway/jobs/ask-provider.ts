@@ -54,7 +54,7 @@ export async function askProvider(
   const { statusCode: status, body } = await pool.request({
     method: 'GET',
     path: full,
-    headers: ['accept', accept, 'accept-encoding', 'identity', ...headers],
+    headers: ['accept', accept, 'accept-encoding', 'identity', ...(family.requiredHeader ?? []), ...headers],
     signal,
   });
   return { status, body };

@@ -2,6 +2,7 @@ import type { Pool, PoolClient } from 'pg';
 import { defaultCredential } from '#lib/core/facts/credential';
 import type { JobSight, JobState, NewJob } from '#lib/core/facts/job';
 import type { ResourceKind } from '#lib/core/facts/resource';
+import type { FamilyId } from '#lib/core/families/ids';
 import { simulatedProvider } from '#lib/core/simulated';
 import type { Ending } from '#lib/gateway/jobs/end';
 import { type Settled, settleJob } from '#lib/gateway/jobs/settle-job';
@@ -79,7 +80,7 @@ const lose = `
 
 const pageOf = (order: 'asc' | 'desc') => `
   SELECT view FROM job
-  WHERE workspace_id = $1 AND kind = $2 AND deleted_at IS NULL AND view IS NOT NULL AND created_at >= $5
+  WHERE workspace_id = $1 AND kind = $2 AND family = $6 AND deleted_at IS NULL AND view IS NOT NULL AND created_at >= $5
     AND ($3::uuid IS NULL OR call_id ${order === 'asc' ? '>' : '<'} $3)
   ORDER BY call_id ${order === 'asc' ? 'ASC' : 'DESC'} LIMIT $4`;
 
@@ -278,18 +279,19 @@ export class JobStore {
     workspaceId: string,
     kind: ResourceKind,
     page: {
+      readonly family: FamilyId;
       readonly after: string | null;
       readonly limit: number;
       readonly order: 'asc' | 'desc';
       readonly sinceMs: number;
     },
   ): Promise<{ readonly views: readonly Readonly<Record<string, unknown>>[]; readonly more: boolean }> {
-    const { after, limit, order, sinceMs } = page;
+    const { family, after, limit, order, sinceMs } = page;
     let afterId: string | null = null;
     if (after !== null) {
       const found = await this.#query<{ call_id: string }>(
-        'SELECT call_id FROM job WHERE workspace_id = $1 AND kind = $2 AND upstream_id = $3 ORDER BY call_id DESC LIMIT 1',
-        [workspaceId, kind, after],
+        'SELECT call_id FROM job WHERE workspace_id = $1 AND kind = $2 AND family = $4 AND upstream_id = $3 ORDER BY call_id DESC LIMIT 1',
+        [workspaceId, kind, after, family],
       );
       afterId = found.rows[0]?.call_id ?? null;
       if (afterId === null) return { views: [], more: false };
@@ -300,6 +302,7 @@ export class JobStore {
       afterId,
       limit + 1,
       new Date(sinceMs),
+      family,
     ]);
     return { views: rows.slice(0, limit).map((row) => row.view), more: rows.length > limit };
   }

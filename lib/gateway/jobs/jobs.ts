@@ -156,6 +156,7 @@ export function createJobs(parts: JobsParts): RunningJobs {
         if (isBatch(job)) {
           // It ends at its own time, with the results that it has by then.
           if (sight && !job.settled) await seeLater(callId, sight);
+          if (!sight) await store.markRemoved(callId, clock.now());
           return;
         }
         // An answer that shows the job is that of a cancel: it can still be read.

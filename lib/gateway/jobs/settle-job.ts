@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import { feePointsOf, type JobFacts, type JobState } from '#lib/core/facts/job';
+import type { FamilyId } from '#lib/core/families/ids';
 import { meteredUsage } from '#lib/core/metering/anomaly';
 import { ownListNano } from '#lib/core/metering/own-fee';
 import { simulatedProvider } from '#lib/core/simulated';
@@ -31,6 +32,7 @@ export type Settled = 'charged' | 'released' | null;
 interface LockedJob extends ModelColumns {
   readonly workspace_id: string;
   readonly key_id: string;
+  readonly family: FamilyId;
   readonly kind: string;
   readonly provider_id: string;
   readonly model_id: string;
@@ -45,7 +47,7 @@ interface LockedJob extends ModelColumns {
 }
 
 const lockJob = `
-  SELECT j.workspace_id, j.key_id, j.kind, j.provider_id, j.model_id, j.hold_nano::text AS hold_nano, j.facts, j.state,
+  SELECT j.workspace_id, j.key_id, j.family, j.kind, j.provider_id, j.model_id, j.hold_nano::text AS hold_nano, j.facts, j.state,
     j.removing, j.created_at, j.lost_at, j.settled_at, v.price, m.context_tokens, m.max_output_tokens,
     m.output
   FROM job j LEFT JOIN price_version v ON v.id = j.price_version_id LEFT JOIN model m ON m.id = j.model_id
@@ -111,7 +113,7 @@ async function readEnd(
   { job, strict }: { readonly job: LockedJob; readonly strict: boolean },
 ): Promise<JobEnd> {
   const terms = termsOf(job, strict);
-  if (job.kind === 'batch') return readBatchEnd(client, callId, ending, terms);
+  if (job.kind === 'batch') return readBatchEnd(client, { callId, family: job.family }, ending, terms);
   return endOf(ending, { ...terms, nestedPrices: await readNested(client, job.facts) });
 }
 

@@ -2,7 +2,7 @@ import { type Refusal, refusal } from '#lib/core/errors';
 import type { Keeper } from '#lib/core/facts/credential';
 import { isRetired } from '#lib/core/facts/retired';
 import type { Catalogue, KeySnapshot, OfferFacts, ProviderFacts } from '#lib/core/facts/snapshot';
-import type { StoreName } from '#lib/core/facts/stores';
+import { operatorStores, type StoreName } from '#lib/core/facts/stores';
 import type { Ask } from '#lib/core/families/family';
 import type { FamilyId } from '#lib/core/families/ids';
 import { batchTier, coversTier } from '#lib/core/metering/service-tier';
@@ -82,7 +82,7 @@ function targetAt(provider: ProviderFacts, input: PlacedPlanInput): Target | nul
   const own = snapshot.ownKeys ?? [];
   // Without a model, an own key must be one for all models; files and batches are the operator's (contract: own-keys/use).
   const forAll = own.filter(({ models }) => models === null);
-  const keys = input.stores === 'files' || input.stores === 'batches' ? [] : forAll;
+  const keys = operatorStores.has(input.stores) ? [] : forAll;
   const only = lines
     ? own.some(({ use, models }) => use === 'only' && (models?.has(lines.model) ?? true))
     : forAll.some((key) => key.providerId === provider.id && key.use === 'only');

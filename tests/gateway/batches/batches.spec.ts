@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { begin, costOf, lineOf, linesOf, newClient, upload } from '#tests/gateway/batches/stage';
 import { tell } from '#tests/gateway/resources/possessions';
 import { closeBalanced } from '#tests/support/books';
+import { setPolicy } from '#tests/support/control/operate';
 import { eventually } from '#tests/support/eventually';
 import { joinStack } from '#tests/support/shared/join';
 import type { Stack } from '#tests/support/stack';
@@ -111,7 +112,7 @@ describe('batches', () => {
     const job = await jobOf(made.id);
     if (!job.settled) {
       const refused = own.client.files.delete(seen.output_file_id ?? '');
-      await expect(refused).rejects.toMatchObject({ status: 500, code: 'local_quota_not_configured' });
+      await expect(refused).rejects.toMatchObject({ status: 409, code: 'results_not_charged' });
     }
     await settled(made.id);
     expect(BigInt((await jobOf(made.id)).cost)).toBeGreaterThan(0n);
@@ -179,6 +180,24 @@ describe('batches', () => {
         completion_window: '24h',
       });
       expect(await less).toMatchObject({ status: 400, code: 'max_output_tokens_exceeded' });
+    });
+
+    it('a batch that would hold more than the policy allows', async () => {
+      const own = await newClient(stack);
+      const file = await upload(own, linesOf(10));
+      const held = async (maxBatchHold: string) => {
+        await setPolicy(stack.db, { workspace: own.slug, policy: { maxBatchHold } });
+        await stack.announce();
+        return begin(own, file.id).catch((error: Error) => error);
+      };
+      expect(await held('0.00001')).toMatchObject({
+        status: 400,
+        message: expect.stringContaining('would hold $0.0'),
+      });
+      expect((await own.client.batches.list()).data).toEqual([]);
+      const made = await held('1');
+      expect(made).toMatchObject({ object: 'batch' });
+      if ('id' in made) await settled(made.id);
     });
 
     it('a single request at the price of batches', async () => {

@@ -105,6 +105,10 @@ const bodies: Readonly<Record<string, object>> = {
   'chat.update': { metadata: { told: 'again' } },
   'files.create': { purpose: 'user_data', file: 'Some text' },
   'batches.create': { endpoint: '/v1/chat/completions', completion_window: '24h' },
+  'messages.batches.create': {
+    requests: [{ custom_id: 'one', params: { model: 'sandbox/echo', max_tokens: 9, messages } }],
+  },
+  'messages.files.create': { file: 'Some text' },
   'responses.create': { model: 'sandbox/echo', input: prompt },
   'responses.compact': { model: 'sandbox/echo', input: prompt },
   'responses.input_tokens': { model: 'sandbox/echo', input: prompt },
@@ -137,6 +141,12 @@ const bodies: Readonly<Record<string, object>> = {
     parameters: { durationSeconds: 4 },
   },
 };
+
+/** What `kept` makes of a kind, which families have in their own form. */
+function storedAs(family: Operation['family'], kind: string | undefined): string | undefined {
+  if (kind === 'file' && family === 'chat') return 'upload';
+  return family === 'messages' && kind ? `message ${kind}` : kind;
+}
 
 /** The same as a form, whose member `file` is one. */
 function formWith(asked: object): [body: string, headers: Record<string, string>] {
@@ -172,6 +182,8 @@ describe('which steps apply to which operation (contract: admission/which-steps)
   async function kept(key: string, kind: string): Promise<string> {
     if (kind === 'video') return String((await post(key, '/v1/videos', film)).id);
     if (kind === 'upload') return uploadOf(key);
+    if (kind === 'message file') return messageFileOf(key);
+    if (kind === 'message batch') return messageBatchOf(key);
     if (kind === 'batch') {
       const asked = { ...bodies['batches.create'], input_file_id: await uploadOf(key) };
       return String((await post(key, '/v1/batches', asked)).id);
@@ -194,6 +206,29 @@ describe('which steps apply to which operation (contract: admission/which-steps)
     const read = await ask(stack.url, 'GET', `/v1beta/operations/${id}`, bearer(key));
     const [sample] = [record(record(jsonOf(read).response).generateVideoResponse).generatedSamples].flat();
     return /files\/(\w+):/.exec(String(record(record(sample).video).uri))?.[1] ?? '';
+  }
+
+  async function messageFileOf(key: string): Promise<string> {
+    const [body, headers] = formWith({ file: 'Some text' });
+    const sent = { ...headers, ...bearer(key), 'anthropic-version': '2023-06-01' };
+    return String(jsonOf(await ask(stack.url, 'POST', '/v1/files', sent, body)).id);
+  }
+
+  /** One that is charged: before that, its results cannot be deleted. */
+  async function messageBatchOf(key: string): Promise<string> {
+    const { requests } = record(bodies['messages.batches.create']);
+    const [request] = [requests].flat();
+    const params = { ...record(record(request).params), metadata: { user_id: 'echo?job_ms=0' } };
+    const made = await post(key, '/v1/messages/batches', { requests: [{ custom_id: 'one', params }] });
+    const read = () => ask(stack.url, 'GET', `/v1/messages/batches/${String(made.id)}`, bearer(key));
+    expect(jsonOf(await read())).toMatchObject({ processing_status: 'ended' });
+    await eventually(async () => {
+      const { rows } = await stack.db.pool.query('SELECT settled_at FROM job WHERE upstream_id = $1', [
+        made.id,
+      ]);
+      return rows[0]?.settled_at !== null;
+    }, true);
+    return String(made.id);
   }
 
   /** A file of requests. */
@@ -221,8 +256,11 @@ describe('which steps apply to which operation (contract: admission/which-steps)
     owner: string,
   ): Promise<[target: string, body: string, headers: Record<string, string>]> {
     const { resource, family } = operation;
-    const kind = resource?.kind === 'file' && family === 'chat' ? 'upload' : resource?.kind;
+    const kind = storedAs(family, resource?.kind);
     const id = kind ? await kept(owner, kind) : '';
+    const spoken: Record<string, string> = operation.spokenWith
+      ? { [operation.spokenWith]: '2023-06-01' }
+      : {};
     const films = operation.name.startsWith('content.p') || operation.name === 'content.model_operation';
     const makes = operation.family === 'embed-content' ? 'sandbox/vectors' : 'sandbox/echo';
     const model = films ? 'sandbox/film' : makes;
@@ -234,8 +272,11 @@ describe('which steps apply to which operation (contract: admission/which-steps)
     const file = operation.runsFile ? { [operation.runsFile]: await uploadOf(owner) } : {};
     const asked = { ...bodies[operation.name], ...source, ...file };
     const target = `/${operation.prefixes[0]}/${path}`;
-    if (operation.multipart === 'only') return [target, ...formWith(asked)];
-    return [target, operation.fields ? JSON.stringify(asked) : '', {}];
+    if (operation.multipart === 'only') {
+      const [body, headers] = formWith(asked);
+      return [target, body, { ...headers, ...spoken }];
+    }
+    return [target, operation.fields ? JSON.stringify(asked) : '', spoken];
   }
 
   it('every operation with a body has one in this table', () => {

@@ -281,7 +281,7 @@ describe('the list', () => {
     const [, second] = made;
     if (second) await stage.first.jobs.removed(second.callId, 'queued', { deleted: true });
     const list = async (after: string | null, order: 'asc' | 'desc') => {
-      const page = { after, limit: 2, order };
+      const page = { family: 'videos' as const, after, limit: 2, order };
       const { views, more } = await stage.first.jobs.list(customer.workspaceId, 'video', page);
       return { ids: views.map((view) => view.id), more };
     };
@@ -291,7 +291,7 @@ describe('the list', () => {
     expect(await list('video_unknown', 'desc')).toEqual({ ids: [], more: false });
     const other = await stage.customer();
     expect(
-      (await stage.first.jobs.list(other.workspaceId, 'video', { after: null, limit: 9, order: 'desc' }))
+      (await stage.first.jobs.list(other.workspaceId, 'video', { family: 'videos', after: null, limit: 9, order: 'desc' }))
         .views,
     ).toEqual([]);
   });

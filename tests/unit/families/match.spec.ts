@@ -232,10 +232,33 @@ describe('the table of the service', () => {
     expect(isRefusal(refused) && refused.message).toContain(reason);
   });
 
-  it('has one operation for a method and path, each of a family that is registered', () => {
-    const seen = operations.flatMap((o) => o.prefixes.map((prefix) => `${o.method} /${prefix}/${o.path}`));
+  it('has one operation for a method, path and header, each of a family that is registered', () => {
+    const seen = operations.flatMap((o) =>
+      o.prefixes.map((prefix) => `${o.method} /${prefix}/${o.path} ${o.spokenWith ?? ''}`),
+    );
     expect(new Set(seen).size).toBe(seen.length);
     for (const { family } of operations) if (family !== 'models') expect(familyOf(family)?.id).toBe(family);
     expect(familyOf('models')).toBeNull();
+  });
+});
+
+describe('two families share the addresses of files (contract: families/shared-addresses)', () => {
+  it.each([
+    ['POST', '/v1/files', 'messages.files.create', 'files.create'],
+    ['GET', '/v1/files', 'messages.files.list', 'files.list'],
+    ['GET', '/v1/files/a', 'messages.files.retrieve', 'files.retrieve'],
+    ['DELETE', '/v1/files/a', 'messages.files.delete', 'files.delete'],
+    ['GET', '/v1/files/a/content', 'messages.files.content', 'files.content'],
+    ['GET', '/files/a', 'messages.files.retrieve', 'files.retrieve'],
+    ['POST', '/v1/chat/completions', 'chat.create', 'chat.create'],
+    ['POST', '/v1/messages/batches', 'messages.batches.create', 'messages.batches.create'],
+    ['GET', '/v1/messages/batches/a/results', 'messages.batches.results', 'messages.batches.results'],
+  ])('%s %s is %s with the header, and %s without', (method, path, spoken, other) => {
+    const named = (headers: Record<string, string>) => {
+      const matched = match(method, path, headers);
+      return isRefusal(matched) ? matched.code : matched.operation.name;
+    };
+    expect(named({ 'anthropic-version': '2023-06-01' })).toBe(spoken);
+    expect(named({})).toBe(other);
   });
 });

@@ -23,6 +23,7 @@ describe('what differs between two policies, in words', () => {
       ['Aliases: smart x/1 → x/1, then x/2'],
     ],
     [{ maxPrice: { input: '5' } }, {}, ['Highest price: removed input']],
+    [{ maxBatchHold: '5' }, { maxBatchHold: '9' }, ['Highest hold of a batch: 5 → 9']],
     [
       { timeouts: { idleMs: 5 } },
       { timeouts: { idleMs: 9, connectMs: 2 } },

@@ -41,6 +41,8 @@ describe('a policy is refused', () => {
     ['a connection that may take minutes', { timeouts: { connectMs: 60_001 } }],
     ['a price that is a number', { maxPrice: { input: 5 } }],
     ['a negative price', { maxPrice: { output: '-1' } }],
+    ['a hold that is a number', { maxBatchHold: 50 }],
+    ['a negative hold', { maxBatchHold: '-1' }],
   ])('for %s', (_, policy) => {
     expect(policyShape.safeParse(policy).success).toBe(false);
   });
@@ -54,6 +56,7 @@ describe('a policy is refused', () => {
       weights: { b: 0.5 },
       fallbackModels: ['v/m'],
       maxPrice: { input: '5', output: '0.25' },
+      maxBatchHold: '50',
       maxAttempts: 1,
       timeouts: {
         connectMs: 10,

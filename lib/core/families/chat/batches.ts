@@ -1,5 +1,5 @@
 import { isRefusal, type Refusal, refusal } from '#lib/core/errors';
-import type { JobReader, JobState } from '#lib/core/facts/job';
+import type { BatchResults, JobReader, JobState } from '#lib/core/facts/job';
 import type { ShownResource } from '#lib/core/facts/resource';
 import type { Operation } from '#lib/core/families/family';
 import { readText, takeAll, wrongType } from '#lib/core/families/reading/fields';
@@ -65,6 +65,12 @@ const states: Readonly<Record<string, JobState>> = {
 export const batchJobs: JobReader = {
   kind: 'batch',
   pollPath: ({ id }) => `/batches/${encodeURIComponent(id)}`,
+  // Answers first: if lines are in both files, these count.
+  results: (_job, view) => [
+    ...resultFile(view?.output_file_id, 'output'),
+    ...resultFile(view?.error_file_id, 'error'),
+  ],
+  answered: (view) => Number(objectIn(view?.request_counts)?.completed ?? 0),
   read(_facts, answer) {
     const seen = batchIn(answer);
     if (seen === null) return null;
@@ -73,6 +79,11 @@ export const batchJobs: JobReader = {
     return { state, report: null, view: viewOf(seen) };
   },
 };
+
+function resultFile(named: unknown, purpose: 'output' | 'error'): readonly BatchResults[] {
+  const id = textIn(named);
+  return id === null ? [] : [{ path: `/files/${encodeURIComponent(id)}/content`, file: { id, purpose } }];
+}
 
 /** What an answer about a batch shows: the batch, and the files of its results. */
 export function shownBatch({ steps }: Operation, answer: unknown): readonly ShownResource[] {

@@ -31,15 +31,16 @@ export const fileOperations: readonly Operation[] = [
     method: 'DELETE',
     path: 'files/{id}',
     resourceEffect: 'delete',
+    deletesResults: true,
     shows: false,
   },
   { ...file, name: 'files.content', path: 'files/{id}/content', download: 'direct', shows: false },
 ];
 
-/** What an upload must have: one file with content, and what it is for. */
+/** What an upload must have: one file with content and, where it has a purpose, that. */
 export function readFile(raw: RawAsk): Pick<Ask, 'weight'> | Refusal {
   const { scan } = raw;
-  if (textIn(scan.found.get('purpose')?.value) === null) {
+  if (raw.operation.fields?.purpose && textIn(scan.found.get('purpose')?.value) === null) {
     return refusal(
       'invalid_body',
       'Part "purpose" is missing; say what the file is for, such as "user_data" or "batch".',
@@ -76,5 +77,6 @@ export function shownFile(answer: unknown): readonly ShownResource[] {
   if (body === null || id === null || (body.error ?? null) !== null) return [];
   const view: Record<string, unknown> = {};
   for (const name of viewed) if (body[name] !== undefined) view[name] = body[name];
+  if (typeof view.bytes !== 'number') delete view.bytes;
   return [{ kind: 'file', id, view: view as ResourceView }];
 }

@@ -10,6 +10,7 @@ import {
   readWhole,
   takeAll,
 } from '#lib/core/families/reading/fields';
+import { readFiles } from '#lib/core/families/reading/stored-files';
 import { referencesIn } from '#lib/core/families/reading/stored-state';
 import { weigh } from '#lib/core/families/reading/weight';
 import type { Scan } from '#lib/core/families/scan';
@@ -35,7 +36,7 @@ export function readMessagesAsk(raw: RawAsk): Ask | Refusal {
     stream: readFlag(scan, 'stream'),
     budget: readBudget(scan),
     serviceTier: readTier(scan, [...speeds, scan.found.get('inference_geo')]),
-    references: referencesIn(scan, [], []),
+    references: readReferences(scan),
   });
   if (isRefusal(read)) return read;
   const { model, nested, stream, budget, serviceTier, references } = read;
@@ -61,7 +62,7 @@ export function readCountAsk(raw: RawAsk): Ask | Refusal {
   const read = takeAll({
     model: readModel(scan),
     nested: readNested(scan, nestedPaths),
-    references: referencesIn(scan, [], []),
+    references: readReferences(scan),
   });
   if (isRefusal(read)) return read;
   const { model, nested, references } = read;
@@ -76,6 +77,12 @@ export function readCountAsk(raw: RawAsk): Ask | Refusal {
     ...(nested ? { nested } : {}),
     ...references,
   };
+}
+
+/** State kept at the provider, and files that it stores. */
+function readReferences(scan: Scan): ReturnType<typeof referencesIn> {
+  const files = readFiles(scan);
+  return isRefusal(files) ? files : referencesIn(scan, [], files);
 }
 
 /** The largest budget that any model in the request is given: a nested one generates too. */

@@ -1,6 +1,7 @@
 import type { ShownResource } from '#lib/core/facts/resource';
 import type { Ask } from '#lib/core/families/family';
 import { containerIn } from '#lib/core/families/messages/container';
+import { madeFilesIn } from '#lib/core/families/messages/files';
 import { blockBytes, blockSays, deltaBytes, deltaSays } from '#lib/core/families/messages/output';
 import { foldUsage, reportOf } from '#lib/core/families/messages/usage';
 import { EventReader } from '#lib/core/families/reading/event-reader';
@@ -9,9 +10,10 @@ import type { UsageReport } from '#lib/core/metering/usage';
 
 /** Reads a messages stream: usage is reported at the start, then overridden by each delta of the message. */
 export class MessagesStream extends EventReader {
-  /** The container that the message ran in, named at its start or its end. */
+  /** The container that the message ran in, named at its start or its end, and the files that code made there. */
   shown: readonly ShownResource[] = [];
   readonly #ask: Ask;
+  #container = false;
   #usage: JsonObject | null = null;
   /** Id of the message that the usage belongs to. */
   #message: string | null = null;
@@ -36,6 +38,7 @@ export class MessagesStream extends EventReader {
         break;
       case 'content_block_start':
         this.outputBytes += blockBytes(objectIn(event.content_block) ?? {});
+        this.#showFiles(event.content_block);
         if (blockSays(objectIn(event.content_block))) this.said += 1;
         break;
       case 'content_block_delta':
@@ -76,7 +79,15 @@ export class MessagesStream extends EventReader {
   }
 
   #show(message: unknown): void {
-    if (this.shown.length === 0) this.shown = containerIn(message);
+    if (this.#container) return;
+    const shown = containerIn(message);
+    this.#container = shown.length > 0;
+    if (this.#container) this.shown = [...this.shown, ...shown];
+  }
+
+  #showFiles(block: unknown): void {
+    const made = madeFilesIn(block);
+    if (made.length > 0) this.shown = [...this.shown, ...made];
   }
 
   override report(): UsageReport | null {

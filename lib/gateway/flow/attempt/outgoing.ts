@@ -58,6 +58,7 @@ function countBody(invocation: Uint8Array): Uint8Array {
 
 function editsOf(ask: Ask, family: Family, target: Target, betas: string): readonly Edit[] {
   if (ask.operation.steps === 'stored') return [];
+  if (ask.lineEdits) return ask.lineEdits;
   // A translated body may have its budget already.
   const named = ask.budget !== null && ask.budgetIsNested !== true;
   const edits = [

@@ -112,8 +112,8 @@ export class WholeRelay implements ExchangeReader {
   #finish(): void {
     const { call, tap, headers } = this.#p;
     const rest = tap.end();
-    const last = joined(rest.length === 0 ? this.#held : [...this.#held, ...rest]);
     const started = this.#started;
+    const last = this.#here(joined(rest.length === 0 ? this.#held : [...this.#held, ...rest]));
     this.#p.resolve((reply) => {
       if (!started) {
         const bodiless = call.outcome.status === 204 || call.outcome.status === 304;
@@ -123,6 +123,17 @@ export class WholeRelay implements ExchangeReader {
       }
       reply.end(last);
     });
+  }
+
+  /** An answer that was held to its end has the gateway's addresses. */
+  #here(answer: Uint8Array): Uint8Array {
+    const { call, headers, recorder } = this.#p;
+    const { family, operation } = call;
+    if (this.#started || recorder === null || !family.answerHere) return answer;
+    const here = family.answerHere(operation, answer);
+    const at = headers.findIndex((text, place) => place % 2 === 0 && text === 'content-length');
+    if (here !== answer && at >= 0) headers[at + 1] = String(here.length);
+    return here;
   }
 
   /** The provider, a time limit or the client ended it: what could not be recorded is not shown either. */

@@ -51,21 +51,24 @@ type Lists = NonNullable<Operation['lists']>;
 /**
  * One page of what the workspace has of a kind (contract: jobs/job-list, jobs/resource-list); a provider's own list
  * would show that of other workspaces too. The query is that of its SDKs: `limit`, `order`, `after` (the last id of the
- * page before), and the filters of the operation.
+ * page before) or `after_id` and `before_id`, and the filters of the operation.
  * @throws Refused `invalid_body` for another value; `local_quota_not_configured`.
  */
 export async function answerList(runtime: Runtime, call: FamilyCall, lists: Lists): Promise<SendLastByte> {
   const query = new URLSearchParams(call.query);
-  const after = query.get('after') || null;
-  const page = { after, limit: limitIn(query, lists), order: orderIn(query, lists) };
+  const { backwards, ...page } = lists.paging === 'ids' ? pageById(query, lists) : pageIn(query, lists);
   try {
-    const { views, more } = await viewsOf(runtime, call, { ...page, lists, query });
+    const { views: read, more } = await viewsOf(runtime, call, { ...page, lists, query });
+    const views = backwards ? [...read].reverse() : read;
     return answerWith(call, {
-      object: 'list',
+      ...(lists.paging === 'ids' ? {} : { object: 'list' }),
       data: views,
       first_id: views[0]?.id ?? null,
       last_id: views.at(-1)?.id ?? null,
       has_more: more,
+      ...(lists.paging === 'ids'
+        ? { next_page: more && !backwards ? (views.at(-1)?.id ?? null) : null }
+        : {}),
     });
   } catch (error) {
     runtime.report(error, call.id);
@@ -81,6 +84,28 @@ interface Page {
   readonly query: URLSearchParams;
 }
 
+type AskedPage = Pick<Page, 'after' | 'limit' | 'order'> & {
+  /** It is read from its last entry on. */
+  readonly backwards: boolean;
+};
+
+function pageIn(query: URLSearchParams, lists: Lists): AskedPage {
+  const after = query.get('after') || null;
+  return { after, limit: limitIn(query, lists), order: orderIn(query, lists), backwards: false };
+}
+
+/** The page behind `after_id` or `page`, which is a `next_page`; or the one before `before_id`. */
+function pageById(query: URLSearchParams, lists: Lists): AskedPage {
+  const limit = limitIn(query, lists);
+  const after = query.get('after_id') || query.get('page') || null;
+  const before = query.get('before_id') || null;
+  if (before === null) return { after, limit, order: lists.order, backwards: false };
+  if (after !== null) {
+    throw new Refused(refusal('invalid_body', 'The query has "after_id" and "before_id"; send one of them.'));
+  }
+  return { after: before, limit, order: lists.order === 'desc' ? 'asc' : 'desc', backwards: true };
+}
+
 /** Jobs have rows of their own, which say how they stand. */
 async function viewsOf(
   { jobs, resources }: Runtime,
@@ -91,7 +116,7 @@ async function viewsOf(
   const kind = lists.of;
   if (family.jobs?.kind === kind) {
     if (!jobs) throw new Error('this process keeps no jobs');
-    return jobs.list(workspaceId, kind, page);
+    return jobs.list(workspaceId, kind, { ...page, family: family.id });
   }
   if (!resources) throw new Error('this process keeps no resources');
   return resources.list(workspaceId, { ...page, kind, family: family.id, ...filtersIn(query, lists) });

@@ -1,4 +1,5 @@
 import { Refused, refusal, unaccountable } from '#lib/core/errors';
+import { fileStores } from '#lib/core/facts/stores';
 import { uploadedFile } from '#lib/core/families/chat/files';
 import type { GivenAnswer } from '#lib/gateway/flow/attempt/try-targets';
 import type { ClaimedCall } from '#lib/gateway/flow/call/call';
@@ -14,7 +15,8 @@ export async function withRoom(
   call: ClaimedCall,
   upload: () => Promise<GivenAnswer>,
 ): Promise<GivenAnswer> {
-  if (call.operation.stores !== 'files') return upload();
+  const { stores } = call.operation;
+  if (!stores || !fileStores.has(stores)) return upload();
   await take(runtime, call);
   let stored = false;
   try {

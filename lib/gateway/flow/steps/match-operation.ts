@@ -17,11 +17,11 @@ export function matchOperation(call: Call & { readonly idFailed: boolean }): Mat
       ),
     );
   }
-  const { target, method } = call.arrival;
+  const { target, method, headers } = call.arrival;
   const mark = target.indexOf('?');
   const path = mark < 0 ? target : target.slice(0, mark);
   const query = mark < 0 ? '' : target.slice(mark + 1);
-  const matched = match(method, path);
+  const matched = match(method, path, headers);
   if ('code' in matched) {
     extendCall(call, { query });
     return asksForSocket(call, matched) ? noSocket(matched) : matched;

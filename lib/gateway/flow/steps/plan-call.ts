@@ -61,7 +61,7 @@ export function planPlacedCall(
   const planned = planPlaced({
     ask,
     family: family.id,
-    stores: lines ? 'batches' : stores,
+    stores: lines && stores === 'files' ? 'batches' : stores,
     ...(lines ? { lines } : {}),
     named: arrival.headers['x-provider']?.trim() || null,
     pinned: call.pinned,

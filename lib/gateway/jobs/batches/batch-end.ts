@@ -1,6 +1,7 @@
 import type { PoolClient } from 'pg';
-import type { JobState } from '#lib/core/facts/job';
-import { objectIn } from '#lib/core/families/reading/json';
+import type { JobSight, JobState } from '#lib/core/facts/job';
+import type { FamilyId } from '#lib/core/families/ids';
+import { familyOf } from '#lib/core/families/index';
 import { together } from '#lib/core/metering/price-report';
 import { type LineSums, sumOfLines } from '#lib/gateway/jobs/batches/line-store';
 import type { Ending, JobEnd, JobTerms } from '#lib/gateway/jobs/end';
@@ -8,11 +9,12 @@ import type { Ending, JobEnd, JobTerms } from '#lib/gateway/jobs/end';
 /** The end of a batch, by the lines that were collected (contract: batches/charge). */
 export async function readBatchEnd(
   client: PoolClient,
-  callId: string,
+  { callId, family }: { readonly callId: string; readonly family: FamilyId },
   ending: Ending,
   terms: Pick<JobTerms, 'holdNano' | 'state' | 'strict'>,
 ): Promise<JobEnd> {
-  return batchEndOf(ending, terms, await sumOfLines(client, callId));
+  const answered = ending.kind === 'seen' ? answeredIn(family, ending.sight.view) : 0;
+  return batchEndOf(ending, { ...terms, answered }, await sumOfLines(client, callId));
 }
 
 /**
@@ -21,13 +23,18 @@ export async function readBatchEnd(
  */
 function batchEndOf(
   ending: Ending,
-  { holdNano, state, strict }: Pick<JobTerms, 'holdNano' | 'state' | 'strict'>,
+  {
+    holdNano,
+    state,
+    strict,
+    answered,
+  }: Pick<JobTerms, 'holdNano' | 'state' | 'strict'> & { readonly answered: number },
   sums: LineSums,
 ): JobEnd {
   const end = { state: stateOf(ending, state), serviceTier: null };
   const gone = ending.kind === 'gone' ? ['job_gone'] : [];
   if (sums.lines === 0) {
-    const told = ending.kind === 'seen' && answeredIn(ending.sight.view) > 0;
+    const told = answered > 0;
     return {
       ...end,
       costNano: told ? holdNano : 0n,
@@ -57,7 +64,7 @@ function stateOf(ending: Ending, state: JobState): JobState {
 }
 
 /** How many lines the provider says it has answered. */
-function answeredIn(view: Readonly<Record<string, unknown>> | null): number {
-  const answered = Number(objectIn(view?.request_counts)?.completed ?? 0);
+function answeredIn(family: FamilyId, view: JobSight['view']): number {
+  const answered = familyOf(family)?.jobs?.answered?.(view) ?? 0;
   return Number.isFinite(answered) ? answered : 0;
 }

@@ -1,7 +1,7 @@
 import { isBlank, linesOf } from '#lib/core/batches/lines';
 import { type LineEnd, readResult } from '#lib/core/batches/result';
-import type { JobSight } from '#lib/core/facts/job';
-import { textIn } from '#lib/core/families/reading/json';
+import type { BatchResults, JobSight } from '#lib/core/facts/job';
+import { familyOf } from '#lib/core/families/index';
 import { askProvider, type ProviderParts } from '#lib/gateway/jobs/ask-provider';
 import type { CollectTerms, LineStore } from '#lib/gateway/jobs/batches/line-store';
 import type { StoredJob } from '#lib/gateway/jobs/job-store';
@@ -29,24 +29,11 @@ export function createCollect(parts: CollectParts): Collect {
     const terms = await parts.lines.terms(job.callId);
     if (!terms) return true;
     const collected = new Collected(parts, job, terms);
-    for (const [name, purpose] of files) {
-      const id = textIn(view?.[name]);
-      if (id !== null && !(await collected.read({ id, purpose, signal }))) return false;
+    for (const results of familyOf(job.family)?.jobs?.results?.(job, view) ?? []) {
+      if (!(await collected.read(results, signal))) return false;
     }
     return true;
   };
-}
-
-/** Answers first: if lines are in both files, these count. */
-const files = [
-  ['output_file_id', 'output'],
-  ['error_file_id', 'error'],
-] as const;
-
-interface ResultFile {
-  readonly id: string;
-  readonly purpose: 'output' | 'error';
-  readonly signal: AbortSignal;
 }
 
 class Collected {
@@ -62,8 +49,7 @@ class Collected {
     this.#terms = terms;
   }
 
-  async read({ id, purpose, signal }: ResultFile): Promise<boolean> {
-    const path = `/files/${encodeURIComponent(id)}/content`;
+  async read({ path, file }: BatchResults, signal: AbortSignal): Promise<boolean> {
     const answer = await askProvider(this.#parts, this.#job, { path, accept: '*/*', signal });
     if (!answer) return false;
     const { status, body } = answer;
@@ -84,17 +70,21 @@ class Collected {
       if (this.#waiting.length >= MOST_AT_ONCE) await this.#write();
     }
     await this.#write();
+    if (file) await this.#keep(file, counted.bytes());
+    return true;
+  }
+
+  async #keep({ id, purpose }: NonNullable<BatchResults['file']>, bytes: number): Promise<void> {
     const { callId, id: batch, createdAtMs } = this.#job;
     await this.#parts.lines.keepFile(callId, id, {
       id,
       object: 'file',
-      bytes: counted.bytes(),
+      bytes,
       created_at: Math.floor(createdAtMs / 1000),
       filename: `${batch}_${purpose}.jsonl`,
       purpose: 'batch_output',
       status: 'processed',
     });
-    return true;
   }
 
   async #write(): Promise<void> {

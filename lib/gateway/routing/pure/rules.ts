@@ -20,6 +20,8 @@ export interface Rules {
   readonly maxInputNano: number;
   readonly maxOutputNano: number;
   readonly maxAttempts: number;
+  /** Nano-dollars; null: no bound. */
+  readonly maxBatchHoldNano: bigint | null;
 }
 
 /**
@@ -71,5 +73,6 @@ function compile(policy: Policy): Rules {
     maxOutputNano:
       maxPrice?.output === undefined ? Number.POSITIVE_INFINITY : Number(parseUsd(maxPrice.output)),
     maxAttempts: Math.min(policy.maxAttempts ?? MOST_ATTEMPTS, MOST_ATTEMPTS),
+    maxBatchHoldNano: policy.maxBatchHold === undefined ? null : parseUsd(policy.maxBatchHold),
   };
 }

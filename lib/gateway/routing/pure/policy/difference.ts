@@ -10,6 +10,7 @@ const labels: Readonly<Record<string, string>> = {
   fallbackModels: 'Fallback models',
   translate: 'Translation',
   maxPrice: 'Highest price',
+  maxBatchHold: 'Highest hold of a batch',
   maxAttempts: 'Attempts',
   aliases: 'Aliases',
   timeouts: 'Time limits',
