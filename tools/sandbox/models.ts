@@ -36,6 +36,8 @@ const models: Readonly<Record<string, SandboxModel>> = {
   listener: plain,
   /** Priced by the length of the recording: it reports seconds. */
   scribe: plain,
+  /** It talks and listens in a session. */
+  talker: plain,
 };
 
 /** @throws ProviderFault 404 with the chat family's message, which names the known models. */

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { serveProvider } from '#tools/sandbox/provider';
+import { serveRealtime } from '#tools/sandbox/realtime/server';
 import { RunningAnswers } from '#tools/sandbox/running-answers';
 import { serveTruth } from '#tools/sandbox/serve-truth';
 import { TruthLog } from '#tools/sandbox/truth-log';
@@ -43,6 +44,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const server = createServer({ keepAliveTimeout: 60_000, requestTimeout: 0 }, (request, response) => {
     answer(request, response).catch(() => response.destroy());
   });
+  const sessions = serveRealtime(server, { truth, key, paceMs: options.paceMs ?? 0 });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen({ port: options.port ?? 0, host: options.host ?? '127.0.0.1', backlog: 4096 }, resolve);
@@ -57,6 +59,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       new Promise((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
+        for (const session of sessions) session.terminate();
       }),
   };
 }

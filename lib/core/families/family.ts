@@ -78,6 +78,8 @@ export interface Operation {
    * (contract: families/same-model).
    */
   readonly sameModel?: true;
+  /** It is a session over a WebSocket, in which each response is a call; an HTTP request to it is refused. */
+  readonly socket?: true;
   /** What a stored operation does to its resource beyond reading it; `extend`: later calls read more again. */
   readonly resourceEffect?: 'delete' | 'cancel' | 'extend';
   /**

@@ -13,6 +13,7 @@ export const familyIds = [
   'moderations',
   'speech',
   'transcriptions',
+  'realtime',
 ] as const;
 
 export type FamilyId = (typeof familyIds)[number];

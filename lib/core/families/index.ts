@@ -8,6 +8,7 @@ import { images } from '#lib/core/families/images';
 import { embeddings, moderations, rerank } from '#lib/core/families/input-only';
 import { messages } from '#lib/core/families/messages';
 import { modelsOperations } from '#lib/core/families/models';
+import { realtime } from '#lib/core/families/realtime';
 import { responses } from '#lib/core/families/responses';
 import { speech } from '#lib/core/families/speech';
 import { transcriptions } from '#lib/core/families/transcriptions';
@@ -28,6 +29,7 @@ export const families: readonly Family[] = [
   moderations,
   speech,
   transcriptions,
+  realtime,
 ];
 
 /** The gateway's whole table of routes (contract: families/operations). */

@@ -19,6 +19,7 @@ const offered: Readonly<Record<FamilyId, readonly string[]>> = {
   moderations: ['moderations.create'],
   speech: ['audio.speech'],
   transcriptions: ['audio.transcription', 'audio.translation'],
+  realtime: ['realtime.create'],
 };
 
 /** The operations that an offer of these families may name. */

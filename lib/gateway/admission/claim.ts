@@ -20,6 +20,8 @@ export interface ClaimRequest {
   readonly simulated?: boolean;
   /** The call has a place (`Coordinator.place`), which the claim takes over: of the limits only TPM is checked. */
   readonly placed?: boolean;
+  /** It runs inside a session, which has a slot already: it takes none of its own (contract: realtime/limits). */
+  readonly inSession?: boolean;
   /** What the limits shared with other processes answered; set only by the coordinator. */
   readonly shared?: SharedClaim;
   /** What recovery needs of the call if no journal has it, to be written with its hold; absent: there is nothing to pay. */

@@ -142,8 +142,9 @@ function kept<Decided extends Claim | Refusal | null>(shared: SharedClaim, decid
 
 const none: readonly never[] = [];
 
-function weightOf({ need, tokens }: ClaimRequest): CallWeight {
-  return { requests: 1, tokens: need === 'generate' ? tokens : null, slot: need !== 'models' };
+function weightOf({ need, tokens, inSession }: ClaimRequest): CallWeight {
+  const slot = need !== 'models' && inSession !== true;
+  return { requests: 1, tokens: need === 'generate' ? tokens : null, slot };
 }
 
 /** What is checked at the claim: of a call with a place only its tokens. */

@@ -11,6 +11,8 @@ export interface Arrival {
   readonly body: BodySource;
   /** Only prepares what follows: it is answered without a provider (contract: sockets/warm-up). */
   readonly warmUp?: boolean;
+  /** It came over a WebSocket, or asks for one (contract: realtime/session). */
+  readonly inSession?: boolean;
   /** Calls back once if the client leaves before the reply has ended; at once if it has already left. */
   onGone(listener: () => void): void;
 }

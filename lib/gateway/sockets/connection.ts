@@ -18,7 +18,14 @@ const STEP_BYTES = 1024 * 1024;
 const MOST_REASON_BYTES = 123;
 
 /** Codes of RFC 6455 with which the gateway closes. */
-export const closing = { normal: 1000, away: 1001, policy: 1008, tooBig: 1009, retry: 1013 } as const;
+export const closing = {
+  normal: 1000,
+  away: 1001,
+  policy: 1008,
+  tooBig: 1009,
+  fault: 1011,
+  retry: 1013,
+} as const;
 
 /** What becomes of a message. `done` returns its memory to the budget. */
 type TakeMessage = (message: Buffer, isBinary: boolean, done: () => void) => void;
@@ -91,8 +98,13 @@ export class Connection {
     return this.#gone || !this.#parts.carrier.writableNeedDrain;
   }
 
-  send(frame: string): void {
-    if (this.open) this.#parts.socket.send(frame);
+  send(frame: string | Uint8Array, isBinary = false): void {
+    if (this.open) this.#parts.socket.send(frame, { binary: isBinary });
+  }
+
+  /** Passes on a ping of a provider. */
+  ping(data: Buffer): void {
+    if (this.open && this.keepsUp) this.#parts.socket.ping(data);
   }
 
   /** @returns how it no longer listens. */

@@ -10,9 +10,12 @@ import { admitSocket } from '#lib/gateway/flow/admit-socket';
 import { readCredential } from '#lib/gateway/flow/credentials';
 import type { Arrival } from '#lib/gateway/flow/lane';
 import type { Runtime } from '#lib/gateway/flow/runtime';
+import { openSession, releaseSession } from '#lib/gateway/flow/session/open-session';
 import { Connection, closing } from '#lib/gateway/sockets/connection';
 import { FrameBody } from '#lib/gateway/sockets/frame-body';
 import { KeptMemory } from '#lib/gateway/sockets/kept-memory';
+import { offeredProtocols, protocolHeaders } from '#lib/gateway/sockets/pure/protocols';
+import { RealtimeSession } from '#lib/gateway/sockets/realtime';
 import { RefusalReply } from '#lib/gateway/sockets/refusal-reply';
 import { ResponsesSession } from '#lib/gateway/sockets/responses';
 
@@ -27,9 +30,17 @@ const STOPPING = 'The gateway process is stopping; connect again.';
 /** One open connection. */
 interface Open {
   readonly connection: Connection;
-  readonly session: ResponsesSession;
+  readonly session: ResponsesSession | RealtimeSession;
   readonly keyId: string;
   readonly secret: string;
+}
+
+/** A connection whose handshake is done. */
+interface Accepted {
+  readonly socket: WebSocket;
+  readonly carrier: Socket;
+  readonly head: Pick<Arrival, 'target' | 'headers'>;
+  readonly keyId: string;
 }
 
 /** The WebSockets of a process, in the node lane. */
@@ -40,6 +51,7 @@ export class SocketServer {
   readonly #open = new Map<Duplex, Open>();
   readonly #ofKey = new Map<string, number>();
   readonly #ids = new WeakMap<IncomingMessage, string>();
+  readonly #protocols = new WeakMap<IncomingMessage, string>();
   #timer: NodeJS.Timeout | null = null;
   #stopping = false;
 
@@ -50,6 +62,8 @@ export class SocketServer {
       clientTracking: false,
       perMessageDeflate: false,
       maxPayload: runtime.limits.maxBodyBytes,
+      handleProtocols: (offered, request) =>
+        this.#protocols.get(request) ?? offeredProtocols(offered)[0] ?? false,
     });
     this.#server.on('headers', (headers, request) => {
       const id = this.#ids.get(request);
@@ -62,8 +76,7 @@ export class SocketServer {
     if (method !== 'GET' || !/^websocket$/i.test(headers.upgrade ?? '')) return false;
     if (headers['sec-websocket-version'] !== '13') return false;
     if (!/^[+/0-9A-Za-z]{22}==$/.test(headers['sec-websocket-key'] ?? '')) return false;
-    const matched = match('POST', pathOf(url));
-    return 'operation' in matched && matched.operation.name === 'responses.create';
+    return isRealtime(url) || isResponses(url);
   }
 
   /** Accepts or refuses the handshake of a request that it `takes`. */
@@ -96,7 +109,52 @@ export class SocketServer {
     for (const { connection } of this.#open.values()) connection.terminate();
   }
 
-  async #accept(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
+  #accept(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
+    const { url = '' } = request;
+    return isRealtime(url)
+      ? this.#acceptRealtime(request, socket, head)
+      : this.#acceptResponses(request, socket, head);
+  }
+
+  /** A session is open once a provider has accepted it (contract: realtime/handshake). */
+  async #acceptRealtime(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
+    const runtime = this.#runtime;
+    const arrival: Arrival = {
+      method: 'GET',
+      target: request.url ?? '/',
+      headers: protocolHeaders(headersOfCalls(request.headers as Arrival['headers']), request.headers),
+      body: new FrameBody(runtime.bodies, Buffer.from('{}')),
+      inSession: true,
+      onGone: () => {},
+    };
+    const room = (snapshot: KeySnapshot) => this.#room(snapshot);
+    const opened = await openSession(runtime, arrival, new RefusalReply(request, socket), room);
+    if (opened === null) return;
+    let begun = false;
+    this.#ids.set(request, opened.id);
+    if (opened.protocol !== null) this.#protocols.set(request, opened.protocol);
+    this.#server.handleUpgrade(request, socket, head, (accepted) => {
+      begun = true;
+      let session: RealtimeSession | null = null;
+      // First, because it knows how the client closed.
+      accepted.on('close', (code, reason) => session?.clientLeft(code, String(reason)));
+      accepted.on('ping', (data) => session?.pinged(data));
+      // The responses of a session are found by its id.
+      const calls = { target: arrival.target, headers: { ...arrival.headers, 'x-request-id': opened.id } };
+      this.#begin(
+        { socket: accepted, carrier: socket, head: calls, keyId: opened.snapshot.key.id },
+        (connection) => {
+          session = new RealtimeSession(connection, { runtime, head: calls, opened });
+          return session;
+        },
+      );
+    });
+    if (begun) return;
+    opened.socket.terminate();
+    releaseSession(runtime, opened);
+  }
+
+  async #acceptResponses(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
     const arrival: Arrival = {
       method: 'POST',
       target: request.url ?? '/',
@@ -108,8 +166,14 @@ export class SocketServer {
     const admitted = await admitSocket(this.#runtime, arrival, reply, (snapshot) => this.#room(snapshot));
     if (admitted === null) return;
     this.#ids.set(request, admitted.id);
+    const calls = { target: arrival.target, headers: headersOfCalls(arrival.headers) };
+    const keyId = admitted.snapshot.key.id;
     this.#server.handleUpgrade(request, socket, head, (opened) =>
-      this.#begin(opened, socket, arrival, admitted.snapshot.key.id),
+      this.#begin(
+        { socket: opened, carrier: socket, head: calls, keyId },
+        (connection) =>
+          new ResponsesSession(connection, { runtime: this.#runtime, memory: this.#memory, head: calls }),
+      ),
     );
   }
 
@@ -123,14 +187,16 @@ export class SocketServer {
     );
   }
 
-  #begin(socket: WebSocket, carrier: Socket, arrival: Arrival, keyId: string): void {
+  #begin(
+    { socket, carrier, head, keyId }: Accepted,
+    open: (connection: Connection) => ResponsesSession | RealtimeSession,
+  ): void {
     const { bodies, limits, clock } = this.#runtime;
     const connection = new Connection(
       { socket, carrier, keyId, bodies, maxBytes: limits.maxBodyBytes, clock },
       (message, isBinary, done) => session.take(message, isBinary, done),
     );
-    const head = { target: arrival.target, headers: headersOfCalls(arrival.headers) };
-    const session = new ResponsesSession(connection, { runtime: this.#runtime, memory: this.#memory, head });
+    const session = open(connection);
     const credential = readCredential({ headers: head.headers, query: queryOf(head.target) });
     const secret = isRefusal(credential) ? '' : credential.secret;
     this.#open.set(carrier, { connection, session, keyId, secret });
@@ -152,20 +218,30 @@ export class SocketServer {
 
   #tick(): void {
     const nowMono = this.#runtime.clock.mono();
-    for (const { session, secret } of this.#open.values()) {
-      session.tick(nowMono);
-      this.#checkKey(session, secret).catch((error) => this.#runtime.report(error, null));
+    for (const open of this.#open.values()) {
+      open.session.tick(nowMono);
+      this.#checkKey(open).catch((error) => this.#runtime.report(error, null));
     }
   }
 
   /** A key that is no longer valid ends its connections (contract: sockets/socket-end). */
-  async #checkKey(session: ResponsesSession, secret: string): Promise<void> {
+  async #checkKey({ session, secret }: Open): Promise<void> {
     const snapshot = await this.#runtime.keys?.read(secret);
     if (snapshot === undefined) return;
     const refused = isRefusal(snapshot) ? snapshot : checkKey(snapshot, this.#runtime.clock.now());
     if (refused?.code !== 'invalid_api_key' && refused?.code !== 'apikey_inactive') return;
     session.end(closing.policy, `${refused.code}: ${refused.message}`);
   }
+}
+
+function isRealtime(target: string): boolean {
+  const matched = match('GET', pathOf(target));
+  return 'operation' in matched && matched.operation.socket === true;
+}
+
+function isResponses(target: string): boolean {
+  const matched = match('POST', pathOf(target));
+  return 'operation' in matched && matched.operation.name === 'responses.create';
 }
 
 function pathOf(target: string): string {

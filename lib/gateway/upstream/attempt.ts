@@ -356,7 +356,17 @@ function open(
 }
 
 /** An own address is connected to only if it is public (contract: own-keys/address). */
-function poolFor(pools: Pools, { target, fresh, timeLimits }: AttemptRequest, origin: string) {
+export function poolFor(
+  pools: Pools,
+  {
+    target,
+    fresh,
+    timeLimits,
+  }: Pick<AttemptRequest, 'target' | 'fresh'> & {
+    readonly timeLimits: Pick<AttemptLimits, 'connectMs'>;
+  },
+  origin: string,
+) {
   const { connectMs } = timeLimits;
   if (target.credential.own?.address) return pools.guarded(origin, connectMs);
   return fresh ? pools.fresh(origin, connectMs) : pools.for(origin, connectMs);

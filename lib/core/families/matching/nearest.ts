@@ -18,19 +18,19 @@ export function wrongMethod(route: Route, method: string, path: string): Refusal
 
 /** 404 that names the path and the nearest one that exists. */
 export function noPath(table: RouteTable, method: string, path: string): Refusal {
-  const reason = /^\/v1\/realtime(\/|$)/.test(path) ? notRealtime(path) : null;
+  const reason = /^\/v1\/realtime\//.test(path) ? notRealtime(path) : null;
   if (reason) return refusal('not_found', reason);
   const near = nearest(table, path);
   const advice = near ? `use ${near}` : 'GET /v1/models lists the models of this gateway';
   return refusal('not_found', `There is no ${shownMethod(method)} ${shownPath(path)}; ${advice}.`);
 }
 
-/** Sessions of the Realtime API are not served (contract: request/not-found). */
+/** What of the Realtime API is not served (contract: realtime/not-served). */
 function notRealtime(path: string): string {
-  if (path === '/v1/realtime/client_secrets') {
-    return 'Ephemeral keys of the Realtime API are not issued: what a client does with one could not be limited or charged. Call the gateway with an API key.';
+  if (/^\/v1\/realtime\/calls(\/|$)/.test(path)) {
+    return 'Calls of the Realtime API by WebRTC and SIP are not served: their media would not pass through the gateway; connect a WebSocket to /v1/realtime?model=MODEL.';
   }
-  return 'The Realtime API is not served; use POST /v1/audio/transcriptions and POST /v1/audio/speech, or a WebSocket to /v1/responses for text.';
+  return 'Ephemeral keys of the Realtime API are not issued: what a client does with one could not be limited or charged; connect a WebSocket to /v1/realtime?model=MODEL with an API key.';
 }
 
 /**

@@ -50,17 +50,20 @@ export function closedEarly(runtime: Runtime, call: AnsweredCall, exchange: Exch
   return { end: 'closed', sentWhole, workedTokens };
 }
 
+/** What a charge is made of. */
+type ChargedMeter = Pick<Meter, 'report' | 'outputBytes' | 'failed' | 'flags'>;
+
 /**
  * Writes into the call what it costs as far as its answer has been seen (contract: money/charge, money/estimate): the
  * reported usage; else an estimate, never above the hold; else nothing.
  */
-export function chargeCall(call: AnsweredCall, meter: Meter | null, seen: AnswerSeen): void {
+export function chargeCall(call: AnsweredCall, meter: ChargedMeter | null, seen: AnswerSeen): void {
   call.outcome.charge = chargeOf(call, meter, seen, meter?.flags ?? noFlags);
 }
 
 function chargeOf(
   call: AnsweredCall,
-  meter: Meter | null,
+  meter: ChargedMeter | null,
   seen: AnswerSeen,
   flags: readonly string[],
 ): Charge {

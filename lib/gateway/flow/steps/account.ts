@@ -19,7 +19,7 @@ import type { CallRecord, CloseEntry, RefusedEntry } from '#lib/gateway/settleme
  * @throws when the charge of an answer cannot be written, so that the answer must not end as if complete. The call is
  * then accounted for as its client saw it.
  */
-export async function account(runtime: Runtime, call: Call, reply: Reply): Promise<void> {
+export async function account(runtime: Runtime, call: Call, reply: Pick<Reply, 'started'>): Promise<void> {
   const { journal } = runtime;
   if (!call.snapshot || !journal) {
     if (call.outcome.refusal) runtime.tally.turnedAway(call.outcome.refusal.code);
@@ -85,7 +85,7 @@ function entryOf({ id, claim }: Call, record: CallRecord): CloseEntry | RefusedE
  * begun, a cut connection. The call is then free, except for a stream, whose delivered parts can be used
  * (contract: durability/withheld-answer).
  */
-function withholdAnswer(call: Call, reply: Reply, cause: unknown): void {
+function withholdAnswer(call: Call, reply: Pick<Reply, 'started'>, cause: unknown): void {
   const begun = reply.started();
   call.outcome.refusal = unaccountable('could not account for the call', cause);
   if (!begun) call.outcome.status = statusOf(call.outcome.refusal);

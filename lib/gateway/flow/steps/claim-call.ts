@@ -107,7 +107,7 @@ function rateFor(
 }
 
 function fundsFor(call: PlannedCall): ClaimRequest {
-  const { id, startMs, snapshot, ask, plan, placed } = call;
+  const { id, startMs, snapshot, ask, plan, placed, arrival } = call;
   const { holdNano, tokens } = estimate(ask, plan.targets, holdTermsOf(call));
   const durable = ask.job !== undefined;
   const simulated = plan.targets.every(isSimulated);
@@ -131,6 +131,7 @@ function fundsFor(call: PlannedCall): ClaimRequest {
     durable,
     simulated,
     placed,
+    inSession: arrival.inSession === true,
     open,
   };
 }

@@ -26,7 +26,10 @@ export function matchOperation(call: Call & { readonly idFailed: boolean }): Mat
     extendCall(call, { query });
     return asksForSocket(call, matched) ? noSocket(matched) : matched;
   }
-  const { operation, params } = matched;
+  const { operation } = matched;
+  if (operation.socket && call.arrival.inSession !== true) return onlySocket();
+  // A session names its model in the query.
+  const params = operation.socket ? { model: new URLSearchParams(query).get('model') ?? '' } : matched.params;
   return extendCall(call, { query, operation, params, family: familyOf(operation.family) });
 }
 
@@ -44,5 +47,14 @@ function noSocket({ allow }: Refusal): Refusal {
       status: 426,
       ...(allow === undefined ? {} : { allow }),
     },
+  );
+}
+
+/** An HTTP request for a session, or a handshake in a lane that has no WebSockets (contract: realtime/handshake). */
+function onlySocket(): Refusal {
+  return refusal(
+    'method_not_allowed',
+    'The Realtime API is served over a WebSocket only; connect one to this address, on a gateway that serves calls by its node lane.',
+    { status: 426, allow: 'GET' },
   );
 }

@@ -1,0 +1,107 @@
+import { isRefusal, type Refusal, refusal } from '#lib/core/errors';
+import { insertMember, replaceValue } from '#lib/core/families/edits';
+import type { Ask, Edit, Family, RawAsk } from '#lib/core/families/family';
+import { readNested } from '#lib/core/families/nested';
+import { readCount, readObject, takeAll, wrongType } from '#lib/core/families/reading/fields';
+import { weigh } from '#lib/core/families/reading/weight';
+import type { FieldSpec, Found, Scan } from '#lib/core/families/scan';
+
+/** A limit of output tokens: a number or "inf"; the second name is that of the first version of the API. */
+const limits = { max_output_tokens: {}, max_response_output_tokens: {} } as const;
+const transcription = { fields: { model: {} } } as const;
+
+/** What is read of the events of a client (contract: realtime/read-events). */
+export const realtimeFields: FieldSpec = {
+  type: {},
+  event_id: {},
+  response_id: {},
+  response: { fields: { ...limits, model: {} } },
+  session: {
+    fields: {
+      ...limits,
+      model: {},
+      turn_detection: { unread: true },
+      input_audio_transcription: transcription,
+      audio: {
+        fields: {
+          input: { fields: { transcription, turn_detection: { unread: true } } },
+        },
+      },
+    },
+  },
+  audio: { unread: true },
+};
+
+/** Where an event may name a model. */
+const models = [
+  'response.model',
+  'session.model',
+  'session.input_audio_transcription.model',
+  'session.audio.input.transcription.model',
+] as const;
+
+const objects = ['response', 'session'] as const;
+
+const mediaKeys: ReadonlySet<string> = new Set(['audio', 'image_url', 'data']);
+
+/** What an event asks for; the model is that of the session. */
+export function readRealtimeAsk(raw: RawAsk): Ask | Refusal {
+  const { scan, params } = raw;
+  const model = params.model ?? '';
+  if (model === '') {
+    return refusal('invalid_body', 'The query has no "model"; connect to /v1/realtime?model=MODEL.');
+  }
+  const read = takeAll({
+    response: readObject(scan, 'response'),
+    session: readObject(scan, 'session'),
+    budget: readBudget(scan),
+    nested: readNested(scan, models) ?? null,
+  });
+  if (isRefusal(read)) return read;
+  return {
+    ...raw,
+    model,
+    stream: true,
+    budget: read.budget,
+    choices: 1,
+    serviceTier: null,
+    weight: weigh(scan, mediaKeys, 0),
+    ...(read.nested ? { nested: read.nested } : {}),
+  };
+}
+
+/** The largest limit that an event names; "inf" is none. */
+function readBudget(scan: Scan): number | null | Refusal {
+  let most: number | null = null;
+  for (const found of limitsIn(scan)) {
+    if (found.value === 'inf') continue;
+    const count = readCount(found, 0);
+    if (isRefusal(count)) return wrongType(found, 'a whole number or "inf"');
+    most = Math.max(most ?? 0, count);
+  }
+  return most;
+}
+
+function limitsIn(scan: Scan): readonly Found[] {
+  return objects.flatMap((name) =>
+    Object.keys(limits).flatMap((field) => scan.found.get(`${name}.${field}`) ?? []),
+  );
+}
+
+/** Writes the key's maximum where the event names no limit, or none that is a number. */
+export const realtimeEdits: Family['edits'] = ({ scan }, _offer, injectBudget): readonly Edit[] => {
+  if (injectBudget === null) return [];
+  const json = String(injectBudget);
+  const named = limitsIn(scan);
+  if (named.length > 0) return named.map((found) => replaceValue(found, json));
+  const isUpdate = scan.found.get('type')?.value === 'session.update';
+  const name = isUpdate ? 'session' : 'response';
+  const field = 'max_output_tokens';
+  const known = scan.nulls.get(`${name}.${field}`);
+  if (known) return [replaceValue(known, json)];
+  const object = scan.found.get(name);
+  if (object) return [insertMember(object, field, json)];
+  const empty = scan.nulls.get(name);
+  const made = `{"${field}":${json}}`;
+  return [empty ? replaceValue(empty, made) : insertMember(scan.root, name, made)];
+};
