@@ -263,7 +263,8 @@ describe('the sweeper (contract: jobs/polling)', () => {
     stage.pass(seconds(6));
     const waiting = new Set<string>();
     sweep('first', async (job, signal) => {
-      if (job.workspaceId !== slow.workspaceId) return stage.first.poll({ ...job, credential: 'default' }, signal);
+      if (job.workspaceId !== slow.workspaceId)
+        return stage.first.poll({ ...job, credential: 'default' }, signal);
       waiting.add(job.callId);
       // Until the sweep is stopped.
       await new Promise((resolve) => signal.addEventListener('abort', resolve));

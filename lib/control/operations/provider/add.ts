@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { create } from '#lib/control/operations/declare';
 import { type Field, type FieldFacts, optional } from '#lib/control/operations/field/field';
 import { choice, name as nameOf, pattern, words } from '#lib/control/operations/field/kinds';
+import { credentialValue } from '#lib/control/operations/provider/cloud-fields';
 import {
   credentialField,
   credentialKind,
@@ -10,7 +11,6 @@ import {
   shownSecret,
   variableField,
 } from '#lib/control/operations/provider/credential';
-import { credentialValue } from '#lib/control/operations/provider/cloud-fields';
 import { badInput, conflict, quoted } from '#lib/control/operations/refusal';
 import { familiesAt, type Preset, presets } from '#lib/control/providers/presets';
 import { defaultCredential } from '#lib/core/facts/credential';

@@ -177,8 +177,11 @@ describe('a list of models (contract: control-plane/discover-models)', () => {
     ['vertex', 'meta/llama-4-maverick-17b-128e-instruct-maas', ['chat']],
     ['bedrock', 'eu.anthropic.claude-sonnet-4-5-20250929-v1:0', ['messages']],
     ['bedrock', 'openai.gpt-oss-120b-1:0', ['chat']],
-  ] as const)('at the cloud %s, %s is offered in the protocol of its vendor', (cloud, upstreamModel, families) => {
-    const spoken = ['chat', 'messages', 'generate-content'];
-    expect(familiesFor({ kind: 'text', upstreamModel }, spoken, { messages: cloud })).toEqual(families);
-  });
+  ] as const)(
+    'at the cloud %s, %s is offered in the protocol of its vendor',
+    (cloud, upstreamModel, families) => {
+      const spoken = ['chat', 'messages', 'generate-content'];
+      expect(familiesFor({ kind: 'text', upstreamModel }, spoken, { messages: cloud })).toEqual(families);
+    },
+  );
 });
