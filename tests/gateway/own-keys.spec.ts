@@ -15,7 +15,7 @@ import { publish } from '#lib/platform/data/change';
 import { newRowId } from '#lib/platform/data/row-id';
 import { credentialContext, seal } from '#lib/platform/sealing';
 import { refusalOf } from '#tests/gateway/control/accounts/people';
-import { controlHost } from '#tests/support/control/operate';
+import { controlHost, listCalls } from '#tests/support/control/operate';
 import { type OwnStack, secrets, startStack } from '#tests/support/stack';
 
 const sealingKey = Buffer.from(secrets.ENCRYPTION_KEY, 'hex');
@@ -169,6 +169,14 @@ describe('own keys (contract: own-keys/an-own-key)', () => {
     expect(fallen.flags).toEqual(['own_key_fallback']);
     expect(parseUsd(fallen.cost)).toBe(listNano);
     expect(fallen.attempts).toHaveLength(2);
+    // The log is filtered by whose credential answered.
+    for (const [paidBy, call] of [
+      ['own', id],
+      ['operator', fallen.id],
+    ]) {
+      const { data } = await listCalls(stack.db, slug, { paidBy });
+      expect(data.map((one) => one.id)).toEqual([call]);
+    }
   });
 
   it('are the only ones if they are to be, however they fail', async () => {

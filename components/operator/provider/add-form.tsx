@@ -37,7 +37,7 @@ export function AddForm({ preset, add }: AddFormProps) {
             name: 'value',
             label: 'Credential',
             initial: '',
-            note: 'The key from the provider. It is stored encrypted and never shown again.',
+            note: `${preset.cloud ? 'An API key, the JSON of an identity, or "default" for the identity of this machine' : 'The key from the provider'}. It is stored encrypted and never shown again.`,
             required: credential === 'required',
             secret: true,
           },

@@ -31,6 +31,7 @@ const columns: readonly (readonly [name: string, cell: (row: UsageRow) => CsvCel
   ['cost_usd', (row) => row.cost],
   ['rated_calls', (row) => row.rated],
   ['good_calls', (row) => row.good],
+  ['own_key_list_price_usd', (row) => row.ownKeyListPrice],
 ];
 
 function named(by: UsageRows['by']): boolean {

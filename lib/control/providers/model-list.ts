@@ -1,6 +1,6 @@
 import type { Abilities, Ability } from '#lib/core/facts/abilities';
 import type { FamilyId } from '#lib/core/families/ids';
-import { inputKinds } from '#lib/core/schemas/catalogue';
+import { inputKinds, type Variants } from '#lib/core/schemas/catalogue';
 
 /** What a provider's list says of a model (contract: control-plane/discover-models). */
 export interface ListedEntry {
@@ -172,9 +172,23 @@ const familiesByKind: Readonly<Record<ListedEntry['kind'], readonly FamilyId[]>>
   other: [],
 };
 
-/** The protocols in which a model is offered unless others are chosen. Pure. */
-export function familiesFor(kind: ListedEntry['kind'], spoken: readonly string[]): FamilyId[] {
-  return familiesByKind[kind].filter((family) => spoken.includes(family));
+/**
+ * The protocols in which a model is offered unless others are chosen. At a cloud, each vendor's models have their own:
+ * Claude messages, Gemini generate-content, and all others chat. Pure.
+ */
+export function familiesFor(
+  { kind, upstreamModel }: Pick<ListedEntry, 'kind' | 'upstreamModel'>,
+  spoken: readonly string[],
+  variants: Variants = {},
+): FamilyId[] {
+  const all = familiesByKind[kind].filter((family) => spoken.includes(family));
+  if (kind !== 'text' || variants.messages === undefined) return all;
+  const own = /(^|\.)claude-|anthropic\.claude/.test(upstreamModel)
+    ? 'messages'
+    : /^gemini-/.test(upstreamModel)
+      ? 'generate-content'
+      : 'chat';
+  return all.filter((family) => family === own);
 }
 
 function memberOf(value: unknown, name: string): unknown {

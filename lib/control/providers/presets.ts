@@ -1,5 +1,5 @@
 import type { FamilyId } from '#lib/core/families/ids';
-import type { CredentialHeaderName } from '#lib/core/schemas/catalogue';
+import type { Auth, CredentialHeaderName, Variants } from '#lib/core/schemas/catalogue';
 
 /** What a provider can be made from (contract: control-plane/add-provider). */
 export interface Preset {
@@ -12,12 +12,17 @@ export interface Preset {
   readonly url: string | null;
   /** The path that an address without one gets; default: that of `url`. */
   readonly path?: string;
-  /** Where each protocol is: "" is the root, "/path" another path of the same host. */
+  /** The address has a path that only its owner knows; one without a path is not accepted. */
+  readonly ownPath?: true;
+  /** Where each protocol is: "" is the root, "./path" below it, "/path" another path of the same host. */
   readonly families: Readonly<Partial<Record<FamilyId, string>>>;
   readonly credential: 'required' | 'optional' | 'none';
   readonly credentialHeaders?: Readonly<Partial<Record<FamilyId, CredentialHeaderName>>>;
-  /** The form of its list of models; the path is `models` below the root. */
-  readonly list: 'openai' | 'anthropic' | 'google';
+  /** A cloud: what else than API keys it takes, and how its addresses differ from the protocols' own. */
+  readonly auth?: Auth;
+  readonly variants?: Variants;
+  /** The form of its list of models; the path is `models` below the root. null: it has none there. */
+  readonly list: 'openai' | 'anthropic' | 'google' | null;
   readonly pricesFrom?: string;
   /** What else to know when filling in the form. */
   readonly note?: string;
@@ -66,16 +71,49 @@ export const presets: readonly Preset[] = [
     pricesFrom: 'https://ai.google.dev/gemini-api/docs/pricing',
   },
   {
+    id: 'vertex-ai',
+    name: 'Vertex AI',
+    kind: 'service',
+    url: null,
+    ownPath: true,
+    families: {
+      'generate-content': './publishers/google',
+      messages: './publishers/anthropic',
+      chat: './endpoints/openapi',
+    },
+    credential: 'required',
+    auth: { kind: 'google-service-account' },
+    variants: { messages: 'vertex' },
+    list: null,
+    pricesFrom: 'https://cloud.google.com/vertex-ai/generative-ai/pricing',
+    note: 'The address of your project and location, such as https://aiplatform.googleapis.com/v1/projects/PROJECT/locations/global.',
+  },
+  {
+    id: 'amazon-bedrock',
+    name: 'Amazon Bedrock',
+    kind: 'service',
+    url: 'https://bedrock-runtime.us-east-1.amazonaws.com',
+    families: { messages: '', chat: './openai/v1' },
+    credential: 'required',
+    credentialHeaders: bearerMessages,
+    auth: { kind: 'aws-sigv4' },
+    variants: { messages: 'bedrock' },
+    list: null,
+    pricesFrom: 'https://aws.amazon.com/bedrock/pricing/',
+    note: 'With the region of your models in its name.',
+  },
+  {
     id: 'azure-openai',
-    name: 'Azure OpenAI',
+    name: 'Azure OpenAI and AI Foundry',
     kind: 'service',
     url: null,
     path: '/openai/v1',
     families: { chat: '', responses: '', embeddings: '', images: '' },
     credential: 'required',
     credentialHeaders: { chat: azureKey, responses: azureKey, embeddings: azureKey, images: azureKey },
+    auth: { kind: 'entra-id' },
     list: 'openai',
-    note: 'The address of your resource, such as https://NAME.openai.azure.com. The name of a model at Azure is that of your deployment.',
+    note: 'The address of your resource, such as https://NAME.openai.azure.com or https://NAME.services.ai.azure.com. The name of a model at Azure is that of your deployment.',
   },
   {
     id: 'groq',
@@ -281,7 +319,7 @@ export function familiesAt(preset: Preset, url: string): Partial<Record<FamilyId
   return Object.fromEntries(
     Object.entries(preset.families).map(([family, at]) => [
       family,
-      at === '' ? root : bare(new URL(at, given).href),
+      at.startsWith('/') ? bare(new URL(at, given).href) : `${root}${at.slice(1)}`,
     ]),
   );
 }

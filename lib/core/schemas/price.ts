@@ -92,11 +92,18 @@ function readRates(rates: FileRates): Rates {
   }
   for (const name of [...pieceClasses, ...mappedClasses]) {
     const value = rates[name];
-    if (typeof value === 'string') read[name] = parseUsd(value) * PIECES_PER_RATE;
-    else if (value !== undefined) read[name] = mapValues(value, (one) => parseUsd(one) * PIECES_PER_RATE);
+    const plain = typeof value === 'object' ? onlyDefault(value) : value;
+    if (plain !== undefined) read[name] = parseUsd(plain) * PIECES_PER_RATE;
+    else if (typeof value === 'object' && Object.keys(value).length > 0)
+      read[name] = mapValues(value, (one) => parseUsd(one) * PIECES_PER_RATE);
   }
   if (rates.audioHour !== undefined) read.audioMs = audioRate(parseUsd(rates.audioHour));
   return read;
+}
+
+/** The rate of a map that has no other: it says the same as the rate itself, which is what an export writes. */
+function onlyDefault(map: Readonly<Record<string, string>>): string | undefined {
+  return Object.keys(map).length === 1 ? map.default : undefined;
 }
 
 /** Nano-dollars per million units, stored as a decimal string. */

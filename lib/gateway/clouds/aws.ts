@@ -31,21 +31,15 @@ export async function openAws(key: AwsKey, region: string): Promise<() => Promis
   }
   const { fromNodeProviderChain, fromTemporaryCredentials } = await import('@aws-sdk/credential-providers');
   const clientConfig = { region };
-  const chain = fromNodeProviderChain({ clientConfig });
-  const provide =
-    role === undefined
-      ? chain
-      : fromTemporaryCredentials({
-          clientConfig,
-          masterCredentials: given ?? chain,
-          params: {
-            RoleArn: role,
-            RoleSessionName: SESSION,
-            ...(externalId !== undefined && { ExternalId: externalId }),
-          },
-        });
+  const params = { RoleArn: role, RoleSessionName: SESSION, ...(externalId && { ExternalId: externalId }) };
+  // Providers keep their keys, and would give the same again: each time, a new one is asked.
+  const provider = () => {
+    const chain = fromNodeProviderChain({ clientConfig });
+    if (role === undefined) return chain;
+    return fromTemporaryCredentials({ clientConfig, masterCredentials: given ?? chain, params });
+  };
   return async () => {
-    const { expiration, accessKeyId, secretAccessKey, sessionToken } = await provide();
+    const { expiration, accessKeyId, secretAccessKey, sessionToken } = await provider()();
     const value = { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) };
     return { value, untilMs: expiration?.getTime() ?? Number.POSITIVE_INFINITY };
   };

@@ -42,7 +42,8 @@ export async function openEntra(
   const identity = new ManagedIdentityApplication(
     clientId ? { managedIdentityIdParams: { userAssignedClientId: clientId } } : {},
   );
-  return async () => lasting(await identity.acquireToken({ resource: scope.replace(/\/\.default$/, '') }));
+  const resource = scope.replace(/\/\.default$/, '');
+  return async () => lasting(await identity.acquireToken({ resource, forceRefresh: true }));
 }
 
 function lasting(

@@ -17,12 +17,14 @@ export async function openGoogle(
   key: GoogleKey,
   { send, clocks }: { readonly send: Send; readonly clocks: ServerClocks },
 ): Promise<() => Promise<Lasting<string>>> {
-  const { GoogleAuth, JWT } = await import('google-auth-library');
+  const { gcpMetadata, GoogleAuth, JWT } = await import('google-auth-library');
   if (key?.type !== 'service_account') {
-    // Its own connections: the identity of the machine comes from a server on the machine.
-    const auth = new GoogleAuth({ scopes, ...(key && { credentials: key }) });
     return async () => {
-      const client = await auth.getClient();
+      // The library would remember that there was no metadata server yet, as on a machine that just starts.
+      if (key === null) gcpMetadata.resetIsAvailableCache();
+      // A client keeps its token, and would give the same again. It has its own connections: the identity of the
+      // machine comes from a server on the machine.
+      const client = await new GoogleAuth({ scopes, ...(key && { credentials: key }) }).getClient();
       const { token } = await client.getAccessToken();
       return lasting(token, client.credentials.expiry_date);
     };

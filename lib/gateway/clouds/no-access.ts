@@ -19,6 +19,9 @@ export class NoAccess extends Error {
 const refusals =
   /^(invalid_(client|grant|request|scope)|unauthorized_client|access_denied|AccessDenied.*|InvalidClientTokenId|UnrecognizedClientException|SignatureDoesNotMatch|ExpiredToken.*|MalformedPolicyDocument|ValidationError|CredentialsProviderError)$/;
 
+/** Of issuers; 404: the machine has no identity, or it was deleted. */
+const refusedBy: ReadonlySet<unknown> = new Set([400, 401, 403, 404]);
+
 /**
  * An error of a library that gets tokens, in words for the operator.
  * @param secrets that the message must not repeat.
@@ -34,8 +37,7 @@ export function noAccess(error: unknown, secrets: readonly string[]): NoAccess {
     (one) => typeof one === 'number',
   );
   const names = [errorCode, code, name].filter((one) => typeof one === 'string');
-  const refused =
-    names.some((one) => refusals.test(one)) || answered === 400 || answered === 401 || answered === 403;
+  const refused = names.some((one) => refusals.test(one)) || refusedBy.has(answered);
   let text = typeof message === 'string' && message !== '' ? message : 'no reason given';
   for (const secret of secrets) text = maskCredential(text, secret);
   return new NoAccess(text.replace(/\s+/g, ' ').slice(0, MOST_CHARS), refused);

@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import { defaultCredential } from '#lib/core/facts/credential';
+import { defaultCredential, isOwnKeyName, ownKeyName } from '#lib/core/facts/credential';
 import type { JobSight, JobState, NewJob } from '#lib/core/facts/job';
 import type { ResourceKind } from '#lib/core/facts/resource';
 import type { FamilyId } from '#lib/core/families/ids';
@@ -39,10 +39,21 @@ function storedJob({ holdNano, createdAt, ...row }: StoredRow): StoredJob {
   return { ...row, holdNano: BigInt(holdNano), createdAtMs: createdAt.getTime() };
 }
 
+/**
+ * Where the polls of a job wait together: at its provider or, made by an own key, with those of its workspace, whose
+ * address may be slow (contract: jobs/polling).
+ */
+export function pollPlace(job: Pick<StoredJob, 'providerId' | 'workspaceId' | 'credential'>): string {
+  return isOwnKeyName(job.credential) ? ownKeyName(job.workspaceId) : job.providerId;
+}
+
+/** `pollPlace` in the database. */
+const place = `CASE WHEN credential LIKE '${ownKeyName('')}%' THEN '${ownKeyName('')}' || workspace_id::text ELSE provider_id END`;
+
 /** The rows of one poll round are taken by one process, which claims them: others pass over what is locked. */
 const takeDue = `
   WITH due AS MATERIALIZED (
-    SELECT call_id FROM job WHERE next_poll_at <= $1 AND provider_id <> ALL ($4::text[])
+    SELECT call_id FROM job WHERE next_poll_at <= $1 AND ${place} <> ALL ($4::text[])
     ORDER BY next_poll_at LIMIT $3 FOR UPDATE SKIP LOCKED
   )
   UPDATE job SET next_poll_at = $2, polls = polls + 1, polled_by = (SELECT id FROM owner WHERE id = $5::uuid)

@@ -1,4 +1,4 @@
-import type { JobStore, StoredJob } from '#lib/gateway/jobs/job-store';
+import { type JobStore, pollPlace, type StoredJob } from '#lib/gateway/jobs/job-store';
 import type { RunningJobs } from '#lib/gateway/jobs/jobs';
 import type { Poll } from '#lib/gateway/jobs/poll';
 import { COLLECT_LIMIT_MS, FARTHEST_POLL_MS, POLL_LEASE_MS, POLL_LIMIT_MS } from '#lib/gateway/jobs/timing';
@@ -21,8 +21,8 @@ export interface Sweep {
 }
 
 /** A provider that does not answer keeps so many polls waiting, and those of no other one. */
-const MOST_OF_PROVIDER = 8;
-/** From the end of a poll to the next look while its provider has more that is due, ms. */
+const MOST_OF_PLACE = 8;
+/** From the end of a poll to the next look while its place has more that is due, ms. */
 const FULL_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 30_000;
 
@@ -31,10 +31,10 @@ export function startSweep(parts: SweepParts): Sweep {
   const { clock, store, jobs, report, everyMs = 1_000 } = parts;
   const stopping = new AbortController();
   const running = new Set<Promise<void>>();
-  /** Polls under way by provider. */
+  /** Polls under way by place. */
   const asking = new Map<string, number>();
   let looking: Promise<void> | null = null;
-  /** Whether a provider was asked for as many as it may be. */
+  /** Whether a place has as many as it may. */
   let full = false;
   /** A poll of it has ended since. */
   let ended = false;
@@ -60,7 +60,7 @@ export function startSweep(parts: SweepParts): Sweep {
     if (!stopping.signal.aborted) timer = later(full && ended ? Math.min(FULL_PAUSE_MS, pauseMs) : pauseMs);
   }
 
-  /** Takes what is due, of each provider only what it may still be asked. */
+  /** Takes what is due, of each place only what it has room for. */
   async function look(): Promise<void> {
     const nowMs = clock.now();
     // At the start, and when the clock was set back: nothing must wait for a time that it only thought near.
@@ -68,9 +68,9 @@ export function startSweep(parts: SweepParts): Sweep {
     lastLookMs = nowMs;
     await store.endClaims(nowMs);
     while (!stopping.signal.aborted) {
-      const rooms = [...asking.values()].map((polls) => MOST_OF_PROVIDER - polls).filter((room) => room > 0);
-      const most = Math.min(MOST_OF_PROVIDER, ...rooms);
-      const busy = [...asking].flatMap(([id, polls]) => (polls < MOST_OF_PROVIDER ? [] : [id]));
+      const rooms = [...asking.values()].map((polls) => MOST_OF_PLACE - polls).filter((room) => room > 0);
+      const most = Math.min(MOST_OF_PLACE, ...rooms);
+      const busy = [...asking].flatMap(([id, polls]) => (polls < MOST_OF_PLACE ? [] : [id]));
       full = busy.length > 0;
       const due = await store.takeDue({ nowMs, leasedUntilMs: nowMs + POLL_LEASE_MS, most, busy });
       for (const job of due) start(job);
@@ -79,19 +79,19 @@ export function startSweep(parts: SweepParts): Sweep {
   }
 
   function start(job: StoredJob): void {
-    const { providerId } = job;
-    asking.set(providerId, (asking.get(providerId) ?? 0) + 1);
+    const place = pollPlace(job);
+    asking.set(place, (asking.get(place) ?? 0) + 1);
     const polling = poll(job).finally(() => {
       running.delete(polling);
-      const left = (asking.get(providerId) ?? 1) - 1;
-      if (left > 0) asking.set(providerId, left);
-      else asking.delete(providerId);
+      const left = (asking.get(place) ?? 1) - 1;
+      if (left > 0) asking.set(place, left);
+      else asking.delete(place);
       hurry();
     });
     running.add(polling);
   }
 
-  /** More of its provider may be due: no need to wait for the next look. */
+  /** More of its place may be due: no need to wait for the next look. */
   function hurry(): void {
     if (!full || ended || stopping.signal.aborted) return;
     ended = true;

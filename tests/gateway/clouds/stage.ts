@@ -5,14 +5,21 @@ import { applyCatalogue } from '#lib/control/operations/catalogue/apply';
 import { type Clouds, cloudKeys, startClouds } from '#tests/support/clouds/clouds';
 import { operate } from '#tests/support/control/operate';
 import { type OwnStack, startStack } from '#tests/support/stack';
+import { type Collector, startCollector } from '#tests/support/telemetry/collector';
 
 /** A gateway with a provider for each way of paying a cloud. */
 export interface CloudStage {
   readonly stack: OwnStack;
   readonly clouds: Clouds;
+  /** Gets the spans of all processes. */
+  readonly collector: Collector;
   readonly key: string;
-  /** Calls a model; text of the answer. */
-  ask(path: string, body: object, headers?: Record<string, string>): Promise<Answered>;
+  /** What the stack's environment has because its machine belongs to a cluster that the clouds trust. */
+  readonly cluster: Readonly<Record<string, string>>;
+  /** Writes new tokens of the workload. @param seconds how long they are valid. */
+  replaceTokens(seconds?: number): void;
+  /** Calls a model; text of the answer. @param url of the gateway; default: the stack's. */
+  ask(path: string, body: object, headers?: Record<string, string>, url?: string): Promise<Answered>;
   close(): Promise<void>;
 }
 
@@ -57,26 +64,52 @@ function providersAt(url: string) {
     'bedrock-key': bedrock,
     'bedrock-keys': bedrock,
     'bedrock-role': bedrock,
+    'vertex-machine': { families: { chat: `${vertex}/endpoints/openapi` }, auth: google },
+    'bedrock-machine': bedrock,
+    'bedrock-machine-role': bedrock,
   };
 }
 
 export async function openStage(): Promise<CloudStage> {
   const clouds = await startClouds();
-  const tokenFile = join(mkdtempSync(join(tmpdir(), 'clouds-')), 'token');
-  writeFileSync(tokenFile, 'federated-token');
-  const { aws, role, entra } = cloudKeys;
+  const collector = await startCollector();
+  const folder = mkdtempSync(join(tmpdir(), 'clouds-'));
+  const fileOf = (cloud: string) => join(folder, cloud);
+  const { aws, role, entra, cluster } = cloudKeys;
+  const replaceTokens = (seconds?: number) => {
+    for (const cloud of ['google', 'entra', 'aws'] as const)
+      writeFileSync(fileOf(cloud), clouds.workloadToken(cloud, seconds));
+  };
+  replaceTokens();
+  const federated = {
+    type: 'external_account',
+    audience: cluster.audiences.google,
+    subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
+    credential_source: { file: fileOf('google') },
+  };
+  const impersonated = {
+    ...federated,
+    token_url: `${clouds.url}/google/sts`,
+    service_account_impersonation_url: `${clouds.url}/v1/projects/-/serviceAccounts/${cloudKeys.email}:generateAccessToken`,
+  };
+  writeFileSync(fileOf('google.json'), JSON.stringify(impersonated));
+  const clusterEnv = {
+    AZURE_TENANT_ID: entra.tenant,
+    AZURE_CLIENT_ID: entra.clientId,
+    AZURE_FEDERATED_TOKEN_FILE: fileOf('entra'),
+    GOOGLE_APPLICATION_CREDENTIALS: fileOf('google.json'),
+    AWS_ROLE_ARN: role,
+    AWS_WEB_IDENTITY_TOKEN_FILE: fileOf('aws'),
+  };
   const credentials: Record<string, string> = {
     'azure-key': cloudKeys.azure,
     'azure-entra': JSON.stringify(entra),
     'azure-workload': 'default',
     vertex: clouds.serviceAccount,
-    'vertex-workload': JSON.stringify({
-      type: 'external_account',
-      audience: 'pool',
-      subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
-      token_url: `${clouds.url}/google/token`,
-      credential_source: { file: tokenFile },
-    }),
+    'vertex-workload': JSON.stringify({ ...federated, token_url: `${clouds.url}/google/token` }),
+    'vertex-machine': 'default',
+    'bedrock-machine': 'default',
+    'bedrock-machine-role': JSON.stringify({ role }),
     'bedrock-key': cloudKeys.bedrock,
     'bedrock-keys': JSON.stringify(aws),
     'bedrock-role': JSON.stringify({ ...aws, role }),
@@ -87,9 +120,8 @@ export async function openStage(): Promise<CloudStage> {
       ...Object.fromEntries(Object.entries(credentials).map(([id, text]) => [variableOf(id), text])),
       LOG_LEVEL: 'info',
       AWS_ENDPOINT_URL_STS: `${clouds.url}/sts`,
-      AZURE_TENANT_ID: entra.tenant,
-      AZURE_CLIENT_ID: entra.clientId,
-      AZURE_FEDERATED_TOKEN_FILE: tokenFile,
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      ...clusterEnv,
     },
   });
   const providers = Object.entries(providersAt(clouds.url)).map(([id, settings]) => ({
@@ -114,10 +146,12 @@ export async function openStage(): Promise<CloudStage> {
     ...['azure-key', 'azure-entra', 'azure-workload'].map((id) =>
       model(`cloud/${id}`, offers([id], ['chat'], 'gpt')),
     ),
-    ...['bedrock-key', 'bedrock-keys', 'bedrock-role'].map((id) =>
+    ...['bedrock-key', 'bedrock-keys', 'bedrock-role', 'bedrock-machine', 'bedrock-machine-role'].map((id) =>
       model(`cloud/${id}`, offers([id], ['messages', 'chat'], claude)),
     ),
-    model('cloud/vertex-workload', offers(['vertex-workload'], ['chat'], 'claude@1')),
+    ...['vertex-workload', 'vertex-machine'].map((id) =>
+      model(`cloud/${id}`, offers([id], ['chat'], 'claude@1')),
+    ),
     model('cloud/vertex', offers(['vertex'], ['messages', 'chat'], 'claude@1')),
     model('cloud/gemini', offers(['vertex'], ['generate-content'], 'gemini-1')),
     model('anthropic/everywhere', [
@@ -134,10 +168,13 @@ export async function openStage(): Promise<CloudStage> {
   return {
     stack,
     clouds,
+    collector,
     key,
-    ask: async (path, body, headers = {}) => {
+    cluster: clusterEnv,
+    replaceTokens,
+    ask: async (path, body, headers = {}, url = stack.url) => {
       for (;;) {
-        const answer = await fetch(`${stack.url}${path}`, {
+        const answer = await fetch(`${url}${path}`, {
           method: 'POST',
           headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
           body: JSON.stringify(body),
@@ -150,6 +187,7 @@ export async function openStage(): Promise<CloudStage> {
     },
     close: async () => {
       await stack.close();
+      await collector.leave();
       clouds.close();
     },
   };

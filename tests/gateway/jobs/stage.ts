@@ -44,7 +44,7 @@ export interface Stage {
   begin(
     customer: Customer,
     how?: string,
-    given?: { holdNano?: bigint; hold?: boolean; providerId?: string },
+    given?: { holdNano?: bigint; hold?: boolean; providerId?: string; credential?: string },
   ): Promise<NewJob>;
   /** What the provider says of a job now. */
   ask(job: NewJob): Promise<unknown>;
@@ -131,7 +131,7 @@ export async function startStage(): Promise<Stage> {
     async begin(
       customer,
       how = 'job_ms=0',
-      { holdNano = FILM_NANO, hold = true, providerId = 'sandbox' } = {},
+      { holdNano = FILM_NANO, hold = true, providerId = 'sandbox', credential = 'default' } = {},
     ) {
       const body = JSON.stringify({ model: 'film', prompt: `A film [[film?${how}]]`, seconds: '4' });
       const answer = await (await fetch(`${sandbox.url}/videos`, { method: 'POST', headers, body })).json();
@@ -142,7 +142,7 @@ export async function startStage(): Promise<Stage> {
         kind: 'video',
         id: answer.id,
         providerId,
-        credential: 'default',
+        credential,
         modelId: 'sandbox/film',
         upstreamModel: 'film',
         offerId: offer.rows[0]?.offer ?? '',

@@ -255,6 +255,27 @@ describe('the sweeper (contract: jobs/polling)', () => {
     expect(most).toBe(8);
   });
 
+  it('lets no workspace whose own address is slow delay the jobs of others at the same provider', async () => {
+    const [slow, other, customer] = [await stage.customer(), await stage.customer(), await stage.customer()];
+    const own = { credential: `own:${randomUUID()}` };
+    for (let count = 0; count < 12; count += 1) await stage.begin(slow, undefined, own);
+    const theirs = [await stage.begin(other, undefined, own), await stage.begin(customer)];
+    stage.pass(seconds(6));
+    const waiting = new Set<string>();
+    sweep('first', async (job, signal) => {
+      if (job.workspaceId !== slow.workspaceId)
+        return stage.first.poll({ ...job, credential: 'default' }, signal);
+      waiting.add(job.callId);
+      // Until the sweep is stopped.
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      return { kind: 'later', why: null };
+    });
+    const settled = async () =>
+      (await Promise.all(theirs.map((job) => stage.row(job)))).every((row) => row.settled);
+    await eventually(settled, true);
+    expect(waiting.size).toBe(8);
+  });
+
   it('ends the polls under way when it is stopped, and leaves their jobs due', async () => {
     const job = await stage.begin(await stage.customer(), 'get=fault/stall&job_ms=0');
     stage.pass(seconds(6));

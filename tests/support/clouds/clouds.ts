@@ -1,5 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { type CloudRequest, type CloudState, calm, cloudKeys } from '#tests/support/clouds/control';
 
@@ -10,6 +10,8 @@ export interface Clouds {
   readonly url: string;
   /** The JSON key of a service account that they know. */
   readonly serviceAccount: string;
+  /** A token of a workload in the cluster that the clouds trust. @param seconds how long it is valid. */
+  workloadToken(cloud: keyof typeof cloudKeys.cluster.audiences, seconds?: number): string;
   /** Requests since the last `set`. */
   readonly seen: CloudRequest[];
   /** Resets the state, but for what is given. */
@@ -21,6 +23,8 @@ const program = fileURLToPath(new URL('./process.ts', import.meta.url));
 
 export async function startClouds(): Promise<Clouds> {
   const pair = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const cluster = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const pem = (key: KeyObject) => key.export({ type: 'spki', format: 'pem' });
   const child: ChildProcess = fork(program, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const seen: CloudRequest[] = [];
   child.on('message', (told: { seen?: CloudRequest }) => {
@@ -38,7 +42,8 @@ export async function startClouds(): Promise<Clouds> {
       child.on('message', listen);
     });
   const port = answer('port');
-  child.send({ publicKey: pair.publicKey.export({ type: 'spki', format: 'pem' }), port: 0 });
+  const publicKeys = { serviceAccount: pem(pair.publicKey), cluster: pem(cluster.publicKey) };
+  child.send({ publicKeys, port: 0 });
   const url = `http://127.0.0.1:${await port}`;
   const account = {
     type: 'service_account',
@@ -52,6 +57,14 @@ export async function startClouds(): Promise<Clouds> {
   return {
     url,
     serviceAccount: JSON.stringify(account),
+    workloadToken: (cloud, seconds = 3_600) => {
+      const { issuer: iss, subject: sub, audiences } = cloudKeys.cluster;
+      const iat = Math.floor(Date.now() / 1000);
+      const part = (json: object) => Buffer.from(JSON.stringify(json)).toString('base64url');
+      const head = part({ alg: 'RS256', typ: 'JWT', kid: 'c1' });
+      const body = `${head}.${part({ iss, sub, aud: audiences[cloud], iat, exp: iat + seconds })}`;
+      return `${body}.${sign('RSA-SHA256', Buffer.from(body), cluster.privateKey).toString('base64url')}`;
+    },
     seen,
     set: async (state = {}) => {
       count += 1;

@@ -28,7 +28,7 @@ export const calm: CloudState = {
 
 /** A request that it was sent. */
 export interface CloudRequest {
-  /** "google token", "vertex", "entra token", "azure", "sts", "bedrock". */
+  /** "google token", "vertex", "entra token", "azure", "sts", "bedrock", … as the stand-in's list of fronts has it. */
   readonly what: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -48,4 +48,19 @@ export const cloudKeys = {
   },
   role: 'arn:aws:iam::123456789012:role/gateway',
   email: 'gateway@test.iam.gserviceaccount.com',
+  /** The cluster that issues tokens of workloads, and what each cloud calls itself in them. */
+  cluster: {
+    issuer: 'https://cluster.test',
+    subject: 'system:serviceaccount:default:gateway',
+    audiences: {
+      google: '//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/providers/c',
+      entra: 'api://AzureADTokenExchange',
+      aws: 'sts.amazonaws.com',
+    },
+  },
+  /** What the environment of a machine contains. */
+  machine: {
+    identityHeader: 'identity-header-0123456789abcdef',
+    containerToken: 'container-token-0123456789abcdef',
+  },
 };

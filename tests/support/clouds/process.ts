@@ -3,63 +3,47 @@
  * signatures of assertions and requests, audiences, times and lives of tokens. Signatures of requests are checked by
  * `aws4`, which shares no code with the signer.
  */
-import { createHash, createPublicKey, randomBytes, verify } from 'node:crypto';
+import { createHash, createPublicKey, verify } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import aws4 from 'aws4';
 import { bedrockMessages, completion, content, message, sse } from '#tests/support/clouds/answers';
-import { type CloudState, calm, cloudKeys } from '#tests/support/clouds/control';
+import {
+  type Asked,
+  bearerFor,
+  type Given,
+  given,
+  issued,
+  newRoleKeys,
+  now,
+  publicKeys,
+  roleKeys,
+  state,
+  workloadFault,
+} from '#tests/support/clouds/books';
+import { type CloudState, cloudKeys } from '#tests/support/clouds/control';
+import {
+  awsContainer,
+  awsInstance,
+  azureApp,
+  azureInstance,
+  googleImpersonation,
+  googleMetadata,
+} from '#tests/support/clouds/machine';
 
-let state: CloudState = { ...calm };
-let publicKey = '';
-/** Tokens by what they are for, with the end of their life in this process's time, ms. */
-const tokens = new Map<string, { readonly use: string; readonly untilMs: number }>();
-const roleKeys = new Map<
-  string,
-  { readonly secret: string; readonly token: string; readonly untilMs: number }
->();
-
-const now = () => Date.now() + state.aheadMs;
-const json = { 'content-type': 'application/json' };
-
-interface Asked {
-  readonly request: IncomingMessage;
-  readonly path: string;
-  readonly body: Buffer;
-  readonly origin: string;
-}
-interface Given {
-  readonly status: number;
-  readonly headers?: Record<string, string>;
-  readonly body: string | readonly Buffer[];
-}
-
-const given = (status: number, body: object): Given => ({
-  status,
-  headers: json,
-  body: JSON.stringify(body),
-});
-
-function issued(use: string): string {
-  const token = `${use}-token-${randomBytes(12).toString('hex')}`;
-  tokens.set(token, { use, untilMs: now() + state.tokenSeconds * 1000 });
-  return token;
-}
-
-function bearerFor(request: IncomingMessage, use: string): boolean {
-  const known = tokens.get((request.headers.authorization ?? '').slice('Bearer '.length));
-  return known?.use === use && known.untilMs > now() && !state.revoked;
-}
-
-function googleToken({ body, origin }: Asked): Given {
+function googleToken({ body, origin, path }: Asked): Given {
   const form = new URLSearchParams(body.toString());
   const refuse = (description: string) =>
     given(400, { error: 'invalid_grant', error_description: description });
   if (form.get('grant_type') === 'urn:ietf:params:oauth:grant-type:token-exchange') {
-    const known = form.get('subject_token') === 'federated-token' && form.get('audience') === 'pool';
-    if (!known || state.revoked) return refuse('Unknown subject token');
+    const audience = cloudKeys.cluster.audiences.google;
+    const fault = workloadFault(form.get('subject_token') ?? '', audience);
+    if (fault !== null || form.get('audience') !== audience || state.revoked)
+      return refuse(`The subject token is not accepted: ${fault}`);
     const kind = 'urn:ietf:params:oauth:token-type:access_token';
-    const token = { access_token: issued('google'), expires_in: state.tokenSeconds };
+    // With a service account, it is exchanged once more.
+    const use = path.startsWith('/google/sts') ? 'federated' : 'google';
+    const token = { access_token: issued(use), expires_in: state.tokenSeconds };
     return given(200, { ...token, token_type: 'Bearer', issued_token_type: kind });
   }
   if (form.get('grant_type') !== 'urn:ietf:params:oauth:grant-type:jwt-bearer')
@@ -68,7 +52,7 @@ function googleToken({ body, origin }: Asked): Given {
   const valid = verify(
     'RSA-SHA256',
     Buffer.from(`${head}.${claims}`),
-    createPublicKey(publicKey),
+    createPublicKey(publicKeys.serviceAccount),
     Buffer.from(signature, 'base64url'),
   );
   if (!valid) return refuse('Invalid JWT Signature.');
@@ -123,7 +107,8 @@ function entra({ path, body, origin }: Asked): Given {
   }
   const form = new URLSearchParams(body.toString());
   const proof =
-    form.get('client_secret') === clientSecret || form.get('client_assertion') === 'federated-token';
+    form.get('client_secret') === clientSecret ||
+    workloadFault(form.get('client_assertion') ?? '', cloudKeys.cluster.audiences.entra) === null;
   const right =
     form.get('grant_type') === 'client_credentials' && form.get('client_id') === clientId && proof;
   if (!right || state.revoked || !(form.get('scope') ?? '').includes('cognitiveservices')) {
@@ -145,6 +130,8 @@ function azure({ request, path }: Asked): Given {
     ? given(200, completion)
     : given(404, { error: { message: 'no' } });
 }
+
+const timeFault = 'Signature expired: its date is not within the allowed range.';
 
 /** Whether a request is signed by Signature Version 4 with known keys, as AWS's document says. */
 function signatureFault({ request, path, body }: Asked, service: string): string | null {
@@ -168,8 +155,7 @@ function signatureFault({ request, path, body }: Asked, service: string): string
     sentDate.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'),
   );
   // AWS takes five minutes; here it is three, so that a clock that is four minutes off is noticed.
-  if (!(Math.abs(atMs - now()) <= 180_000))
-    return 'Signature expired: its date is not within the allowed range.';
+  if (!(Math.abs(atMs - now()) <= 180_000)) return timeFault;
   const signedHeaders = Object.fromEntries(
     list.split(';').map((name) => [name, String(headers[name] ?? '')]),
   );
@@ -195,18 +181,22 @@ function signatureFault({ request, path, body }: Asked, service: string): string
 }
 
 function sts(asked: Asked): Given {
-  const fault = signatureFault(asked, 'sts');
   const form = new URLSearchParams(asked.body.toString());
-  if (fault !== null || form.get('RoleArn') !== cloudKeys.role) {
-    const text = `<ErrorResponse><Error><Type>Sender</Type><Code>AccessDenied</Code><Message>not authorized to perform sts:AssumeRole</Message></Error></ErrorResponse>`;
-    return { status: 403, headers: { 'content-type': 'text/xml' }, body: text };
+  const action = String(form.get('Action'));
+  const fault =
+    action === 'AssumeRoleWithWebIdentity'
+      ? workloadFault(form.get('WebIdentityToken') ?? '', cloudKeys.cluster.audiences.aws)
+      : signatureFault(asked, 'sts');
+  const xml = { 'content-type': 'text/xml' };
+  if (fault !== null || form.get('RoleArn') !== cloudKeys.role || state.revoked) {
+    const code = fault === timeFault ? 'SignatureDoesNotMatch' : 'AccessDenied';
+    const message = fault ?? 'not authorized to perform sts:AssumeRole';
+    const text = `<ErrorResponse><Error><Type>Sender</Type><Code>${code}</Code><Message>${message}</Message></Error></ErrorResponse>`;
+    return { status: 403, headers: xml, body: text };
   }
-  const id = `ASIA${randomBytes(8).toString('hex').toUpperCase()}`;
-  const [secret, token] = [randomBytes(20).toString('hex'), `session-${randomBytes(20).toString('hex')}`];
-  const untilMs = now() + state.tokenSeconds * 1000;
-  roleKeys.set(id, { secret, token, untilMs });
-  const text = `<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult><Credentials><AccessKeyId>${id}</AccessKeyId><SecretAccessKey>${secret}</SecretAccessKey><SessionToken>${token}</SessionToken><Expiration>${new Date(untilMs).toISOString()}</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>`;
-  return { status: 200, headers: { 'content-type': 'text/xml' }, body: text };
+  const { id, secret, token, expiration } = newRoleKeys();
+  const text = `<${action}Response xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><${action}Result><Credentials><AccessKeyId>${id}</AccessKeyId><SecretAccessKey>${secret}</SecretAccessKey><SessionToken>${token}</SessionToken><Expiration>${expiration}</Expiration></Credentials></${action}Result></${action}Response>`;
+  return { status: 200, headers: xml, body: text };
 }
 
 function bedrock(asked: Asked): Given {
@@ -237,7 +227,16 @@ function bedrock(asked: Asked): Given {
 }
 
 const fronts: readonly (readonly [what: string, begins: RegExp, answer: (asked: Asked) => Given])[] = [
-  ['google token', /^\/google\/token$/, googleToken],
+  ['google token', /^\/google\/(token|sts)$/, googleToken],
+  ['google impersonation token', /^\/v1\/projects\/-\/serviceAccounts\//, googleImpersonation],
+  ['google metadata token', /^\/computeMetadata\/v1\/.*token/, googleMetadata],
+  ['google metadata', /^\/computeMetadata\//, googleMetadata],
+  ['azure instance token', /^\/metadata\/identity\/oauth2\/token/, azureInstance],
+  ['azure app token', /^\/azure-app\/token/, azureApp],
+  ['aws instance session', /^\/latest\/api\//, awsInstance],
+  ['aws instance token', /^\/latest\/meta-data\/iam\/security-credentials\/./, awsInstance],
+  ['aws instance', /^\/latest\//, awsInstance],
+  ['aws container token', /^\/aws-container/, awsContainer],
   ['vertex', /^\/v1\/projects\//, vertex],
   ['entra token', new RegExp(`^/${cloudKeys.entra.tenant}/`), entra],
   ['azure', /^\/openai\/v1\/azure/, azure],
@@ -275,9 +274,9 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
 
 process.on(
   'message',
-  (told: { state?: Partial<CloudState>; publicKey?: string; port?: number; done?: number }) => {
-    if (told.state) state = { ...state, ...told.state };
-    if (told.publicKey !== undefined) publicKey = told.publicKey;
+  (told: { state?: Partial<CloudState>; publicKeys?: typeof publicKeys; port?: number; done?: number }) => {
+    Object.assign(state, told.state);
+    Object.assign(publicKeys, told.publicKeys);
     if (told.done !== undefined) process.send?.({ done: told.done });
     if (told.port !== undefined) {
       server.listen(told.port, '127.0.0.1', () => {

@@ -110,6 +110,18 @@ export const callFilters = {
     }),
     sql: (fellBack) => `(json_array_length(c.attempts) > 1) = ${fellBack}::boolean`,
   }),
+  paidBy: filter({
+    field: choice(
+      {
+        label: 'Paid by',
+        help: 'Whose credential answered: "own", an own key of the workspace, or "operator".',
+        group: more,
+        example: 'own',
+      },
+      ['own', 'operator'],
+    ),
+    sql: (by) => `c.provider IS NOT NULL AND ('own_key' = ANY (c.flags)) = (${by} = 'own')`,
+  }),
   ...figureFilters,
   clientRequestId: filter({
     field: words(

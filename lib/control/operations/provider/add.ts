@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { create } from '#lib/control/operations/declare';
 import { type Field, type FieldFacts, optional } from '#lib/control/operations/field/field';
 import { choice, name as nameOf, pattern, words } from '#lib/control/operations/field/kinds';
+import { credentialValue } from '#lib/control/operations/provider/cloud-fields';
 import {
   credentialField,
   credentialKind,
@@ -70,7 +71,7 @@ export const addProvider = create({
     value: optional(
       credentialField({
         label: 'Credential',
-        help: 'The key from the provider; it is stored encrypted and never shown again.',
+        help: 'The key from the provider, or of a cloud the JSON of an identity, or "default" for that of the machine; it is stored encrypted and never shown again.',
       }),
     ),
     env: optional(variableField),
@@ -105,17 +106,24 @@ export const addProvider = create({
           : `there is already a provider ${quoted(id)}; choose another id`,
         'id',
       );
+    if (preset.ownPath && new URL(url).pathname === '/')
+      throw badInput('url', `the address of ${preset.name} has a path; give the whole address`);
     const families = familiesAt(preset, url);
+    const auth = preset.auth ?? null;
     const stored =
       value === undefined
         ? env === undefined
           ? { none: true as const }
           : { env }
-        : await sealedFor(context, { provider: id, name: defaultCredential, value });
-    const credentialHeaders = preset.credentialHeaders ?? {};
-    const pricesFrom = preset.pricesFrom ?? null;
+        : await sealedFor(context, {
+            provider: id,
+            name: defaultCredential,
+            value: credentialValue(auth, value),
+          });
+    const { credentialHeaders = {}, variants = {}, pricesFrom = null } = preset;
+    const cloud = { ...(auth && { auth }), variants };
     await prisma.provider.create({
-      data: { id, name, families, credential: stored, credentialHeaders, pricesFrom },
+      data: { id, name, families, credential: stored, credentialHeaders, ...cloud, pricesFrom },
     });
     return {
       result: { provider: id, name, families, credential: kindOf(stored) },

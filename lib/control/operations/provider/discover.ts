@@ -157,7 +157,7 @@ function foundIn(
       known: stored !== undefined,
       name: stored?.name ?? entry.name ?? entry.upstreamModel,
       kind: entry.kind,
-      families: familiesFor(entry.kind, spoken),
+      families: familiesFor(entry, spoken, provider.variants),
       contextTokens: stored?.contextTokens ?? entry.contextTokens,
       maxOutputTokens: stored?.maxOutputTokens ?? entry.maxOutputTokens,
       input: stored ? [...stored.input] : entry.input && [...entry.input],

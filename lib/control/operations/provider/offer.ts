@@ -19,6 +19,7 @@ import {
   type FileModel,
   inputKinds,
   storedAbilitiesShape,
+  type Variants,
 } from '#lib/core/schemas/catalogue';
 import { FileRefused } from '#lib/core/schemas/document';
 import { filePriceShape } from '#lib/core/schemas/price';
@@ -84,8 +85,9 @@ export const offerModels = change({
     const provider = stored.providers.get(id);
     if (provider === undefined) throw noProvider(id);
     const spoken = Object.keys(provider.families);
+    const { variants } = provider;
     const names = namesOf(stored);
-    const wanted = models.map((one, at) => fileModelOf(one, at, { id, spoken, stored, names }));
+    const wanted = models.map((one, at) => fileModelOf(one, at, { id, spoken, variants, stored, names }));
     const slugs = wanted.map(({ id: slug }) => slug);
     const twice = slugs.findIndex((slug, at) => slugs.indexOf(slug) !== at);
     if (twice >= 0)
@@ -114,12 +116,17 @@ function namesOf({ models }: StoredCatalogue): Map<string, string> {
 interface Place {
   readonly id: string;
   readonly spoken: readonly string[];
+  readonly variants: Variants;
   readonly stored: StoredCatalogue;
   readonly names: ReadonlyMap<string, string>;
 }
 
 /** The entry of a catalogue file: what is not given stays as it is, or is a usual value. @throws ControlRefused. */
-function fileModelOf(one: WantedModel, at: number, { id, spoken, stored, names }: Place): FileModel {
+function fileModelOf(
+  one: WantedModel,
+  at: number,
+  { id, spoken, variants, stored, names }: Place,
+): FileModel {
   const own = [...stored.offers.values()].find(
     ({ providerId, facts, withdrawn }) =>
       providerId === id && facts.upstreamModel === one.upstreamModel && !withdrawn,
@@ -136,7 +143,10 @@ function fileModelOf(one: WantedModel, at: number, { id, spoken, stored, names }
   const offer = stored.offers.get(offerKey(slug, id));
   // Only the name says what kind of model it is.
   const kind = readModelList([{ id: one.upstreamModel }])?.entries[0]?.kind ?? 'text';
-  const families = one.families ?? offer?.facts.families ?? familiesFor(kind, spoken);
+  const families =
+    one.families ??
+    offer?.facts.families ??
+    familiesFor({ kind, upstreamModel: one.upstreamModel }, spoken, variants);
   if (families.length === 0)
     throw badInput(
       `models.${at}.families`,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { read } from '#lib/control/operations/declare';
 import { presets } from '#lib/control/providers/presets';
+import { cloudKinds } from '#lib/core/schemas/catalogue';
 
 const shownPreset = z.object({
   id: z.string(),
@@ -11,6 +12,10 @@ const shownPreset = z.object({
   url: z.string().nullable().describe('The usual address; null: it must be given.'),
   families: z.array(z.string()).describe('The protocols.'),
   credential: z.enum(['required', 'optional', 'none']),
+  cloud: z
+    .enum(cloudKinds)
+    .nullable()
+    .describe('What it takes besides API keys: identities of a cloud; null: nothing.'),
   note: z.string().nullable(),
   provider: z
     .string()
@@ -34,13 +39,14 @@ export const listPresets = read({
     });
     const known = new Set(rows.map(({ id }) => id));
     return {
-      data: presets.map(({ id, name, kind, url, families, credential, note = null }) => ({
+      data: presets.map(({ id, name, kind, url, families, credential, auth, note = null }) => ({
         id,
         name,
         kind,
         url,
         families: Object.keys(families),
         credential,
+        cloud: auth?.kind ?? null,
         note,
         provider: known.has(id) ? id : null,
       })),

@@ -320,7 +320,8 @@ function newOffers(stored: StoredCatalogue, canons: Canons, said: AllSaid) {
   const places = new Set(stored.offers.keys());
   const proposals: Proposal[] = [];
   for (const [provider, canon] of canons) {
-    const spoken = Object.keys(stored.providers.get(provider)?.families ?? {});
+    const { families: addresses = {}, variants = {} } = stored.providers.get(provider) ?? {};
+    const spoken = Object.keys(addresses);
     for (const own of said.values()) {
       const [first] = own;
       if (first === undefined || first.entry.provider !== canon) continue;
@@ -333,7 +334,7 @@ function newOffers(stored: StoredCatalogue, canons: Canons, said: AllSaid) {
       const priced = own.filter(({ entry }) => entry.price !== null);
       const lead = priced[0];
       const kind = own.find(({ entry }) => entry.kind !== 'other')?.entry.kind ?? 'other';
-      const families = familiesFor(kind, spoken);
+      const families = familiesFor({ kind, upstreamModel }, spoken, variants);
       if (families.length === 0) counts.otherKinds += 1;
       else if (own.some(({ entry }) => entry.deprecated || entry.retires !== null)) counts.deprecated += 1;
       else if (lead === undefined) counts.unpriced += 1;

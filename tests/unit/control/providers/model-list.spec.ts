@@ -165,7 +165,23 @@ describe('a list of models (contract: control-plane/discover-models)', () => {
       'qwen3:8b': 'text',
     };
     for (const [id, kind] of Object.entries(kinds)) expect(only({ id })?.kind, id).toBe(kind);
-    expect(familiesFor('text', ['embeddings', 'chat', 'completions'])).toEqual(['chat']);
-    expect(familiesFor('other', ['chat'])).toEqual([]);
+    expect(familiesFor({ kind: 'text', upstreamModel: 'm' }, ['embeddings', 'chat', 'completions'])).toEqual([
+      'chat',
+    ]);
+    expect(familiesFor({ kind: 'other', upstreamModel: 'm' }, ['chat'])).toEqual([]);
   });
+
+  it.each([
+    ['vertex', 'claude-sonnet-4-5@20250929', ['messages']],
+    ['vertex', 'gemini-3-pro', ['generate-content']],
+    ['vertex', 'meta/llama-4-maverick-17b-128e-instruct-maas', ['chat']],
+    ['bedrock', 'eu.anthropic.claude-sonnet-4-5-20250929-v1:0', ['messages']],
+    ['bedrock', 'openai.gpt-oss-120b-1:0', ['chat']],
+  ] as const)(
+    'at the cloud %s, %s is offered in the protocol of its vendor',
+    (cloud, upstreamModel, families) => {
+      const spoken = ['chat', 'messages', 'generate-content'];
+      expect(familiesFor({ kind: 'text', upstreamModel }, spoken, { messages: cloud })).toEqual(families);
+    },
+  );
 });

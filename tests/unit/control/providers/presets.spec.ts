@@ -1,25 +1,28 @@
+import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { readCatalogue } from '#lib/control/catalogue/files';
 import { listPlaceOf } from '#lib/control/providers/fetch-list';
-import { familiesAt, presets } from '#lib/control/providers/presets';
+import { familiesAt, type Preset, presets } from '#lib/control/providers/presets';
 import type { Address } from '#lib/core/facts/snapshot';
 import type { FamilyId } from '#lib/core/families/ids';
 import { catalogueShape } from '#lib/core/schemas/catalogue';
 
-const urlOf = ({ url }: { url: string | null }) => url ?? 'https://models.example.com';
+const urlOf = ({ url, ownPath }: Preset) =>
+  url ?? `https://models.example.com${ownPath ? '/v1/projects/p/locations/l' : ''}`;
 
 describe('presets (contract: control-plane/add-provider)', () => {
   it.each(presets.map((preset) => [preset.id, preset] as const))(
     '%s makes a provider that a catalogue file could contain',
     (_, preset) => {
-      const { id, name, credentialHeaders = {}, pricesFrom } = preset;
+      const { id, name, credentialHeaders = {}, pricesFrom, auth, variants = {} } = preset;
       const families = familiesAt(preset, urlOf(preset));
-      const provider = { id, name, families, credentialHeaders, ...(pricesFrom && { pricesFrom }) };
+      const more = { ...(pricesFrom && { pricesFrom }), ...(auth && { auth }), variants };
+      const provider = { id, name, families, credentialHeaders, ...more };
       expect(catalogueShape.parse({ providers: [provider] }).providers[0]).toMatchObject({ families });
     },
   );
 
-  it.each(presets.map((preset) => [preset.id, preset] as const))(
+  it.each(presets.filter(({ list }) => list !== null).map((preset) => [preset.id, preset] as const))(
     '%s has its list of models where discovery looks for it',
     (_, preset) => {
       const addresses = Object.entries(familiesAt(preset, urlOf(preset))) as [FamilyId, string][];
@@ -51,6 +54,32 @@ describe('presets (contract: control-plane/add-provider)', () => {
       expect(preset.credentialHeaders ?? {}, preset.id).toEqual(shipped.credentialHeaders);
       for (const family of ['chat', 'messages', 'responses', 'generate-content'])
         expect(family in preset.families, `${preset.id} ${family}`).toBe(family in shipped.families);
+    }
+  });
+
+  it('make the same of a cloud as the shipped catalogue', async () => {
+    const { providers } = await readCatalogue('catalogue', ['sandbox.yaml']);
+    for (const [id, shippedId, url] of [
+      ['vertex-ai', 'vertex', 'https://aiplatform.googleapis.com/v1/projects/PROJECT/locations/global'],
+      ['amazon-bedrock', 'bedrock', 'https://bedrock-runtime.us-east-1.amazonaws.com'],
+    ]) {
+      const preset = presets.find((one) => one.id === id);
+      const shipped = providers.find((one) => one.id === shippedId);
+      if (!preset || !shipped || !url) throw new Error(`${id} is missing`);
+      const { auth, variants, credentialHeaders = {}, pricesFrom } = preset;
+      expect({ auth, variants, credentialHeaders, pricesFrom }).toEqual({
+        auth: shipped.auth,
+        variants: shipped.variants,
+        credentialHeaders: shipped.credentialHeaders,
+        pricesFrom: shipped.pricesFrom,
+      });
+      // The guide says what the variables of the shipped provider contain.
+      const guide = await readFile('docs/guide/clouds.md', 'utf8');
+      for (const [family, address] of Object.entries(familiesAt(preset, url))) {
+        const given = Object.entries(shipped.families).find(([name]) => name === family)?.[1];
+        const variable = typeof given === 'object' ? given.env : '';
+        expect(guide).toContain(`${variable}=${address}\n`);
+      }
     }
   });
 
