@@ -42,7 +42,7 @@ export class GoneWatch {
     this.#reply = reply;
     call.arrival.onGone(() => {
       call.outcome.gone = true;
-      reply.done();
+      reply.leave();
       this.#leave();
     });
   }
