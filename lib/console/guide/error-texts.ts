@@ -66,6 +66,10 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     meaning: 'The address does not accept this method, or does not support WebSockets (426).',
     remedy: 'Use a method from the Allow header.',
   },
+  idempotency_key_in_use: {
+    meaning: 'The first request with this Idempotency-Key is still running, after a minute of waiting for it.',
+    remedy: 'Send the same request again after the seconds of Retry-After; it gets the answer of the first.',
+  },
   hydrate_cooldown: {
     meaning: 'Keys that are not in memory cannot be looked up at the moment.',
     remedy: 'Retry after the seconds of Retry-After.',

@@ -31,6 +31,9 @@ const columns: readonly (readonly [name: string, cell: (row: UsageRow) => CsvCel
   ['cost_usd', (row) => row.cost],
   ['rated_calls', (row) => row.rated],
   ['good_calls', (row) => row.good],
+  ['repeated_calls', (row) => row.repeated],
+  ['cache_hits', (row) => row.cacheHits],
+  ['saved_usd', (row) => row.saved],
 ];
 
 function named(by: UsageRows['by']): boolean {
