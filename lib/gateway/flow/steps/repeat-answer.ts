@@ -2,6 +2,7 @@ import { isRefusal, Refused, refusal, retryIn, unaccountable } from '#lib/core/e
 import { isMultipart } from '#lib/core/families/multipart/boundary';
 import { endCall } from '#lib/gateway/flow/call/end-call';
 import { type Call, extendCall, type PlannedCall } from '#lib/gateway/flow/call/call';
+import { recordOf } from '#lib/gateway/flow/call/record';
 import type { HeaderList } from '#lib/gateway/flow/lane';
 import type { LiveReply } from '#lib/gateway/flow/relay/live-reply';
 import type { SendLastByte } from '#lib/gateway/flow/relay/parts';
@@ -80,11 +81,19 @@ export async function keepAnswer(
       provider: target.offer.provider.id,
       costNano: charge.costNano,
     };
+    await writeCharge(runtime, call);
     await claim.keep(answer, claim.wanted.kind === 'repeat' ? repeatSeconds : claim.wanted.maxAgeSeconds);
   } catch (error) {
     // It goes to its client nevertheless; a repeat of the request is then a call of its own.
     runtime.report(error, call.id);
+    await forgetAnswer(runtime, call, claim);
   }
+}
+
+/** If the process is killed before the call ends, recovery charges what its kept answer costs (contract: repeats/killed). */
+async function writeCharge({ journal, clock }: Runtime, call: Call): Promise<void> {
+  if (call.claim === null || call.claim.funding === 'none') return;
+  await journal?.append({ kind: 'checkpoint', callId: call.id, call: recordOf(call, clock.mono()) });
 }
 
 /** The client must not get the answer, so nobody may. */
