@@ -26,7 +26,7 @@ const urls = () => [stack.url, ...others.map(({ url }) => url)];
 async function open() {
   const unlimited = { rpm: 1_000_000, tpm: null, concurrency: null, idempotency: true, cache: 'asked' };
   const { id, slug } = await stack.workspace(unlimited);
-  return { id, slug, ...(await stack.key(slug)), workspaceId: id };
+  return { key: (await stack.key(slug)).key, workspaceId: id };
 }
 
 interface Sent {
@@ -67,8 +67,11 @@ async function charges(workspaceId: string): Promise<{ end_reason: string }[]> {
 }
 const logged = async (workspaceId: string) =>
   Number(
-    (await stack.db.pool.query('SELECT count(*) FROM call WHERE workspace_id = $1 AND status = 200', [workspaceId]))
-      .rows[0].count,
+    (
+      await stack.db.pool.query('SELECT count(*) FROM call WHERE workspace_id = $1 AND status = 200', [
+        workspaceId,
+      ])
+    ).rows[0].count,
   );
 
 async function killSecond(): Promise<void> {
@@ -85,8 +88,18 @@ const equal = (answers: readonly Wire[]) => new Set(answers.map(({ body }) => bo
 
 describe('100 repeats over three processes', () => {
   it.each([
-    { name: 'an Idempotency-Key, whole', stream: false, headers: { 'idempotency-key': 'one' }, mark: 'idempotent-replayed' },
-    { name: 'an Idempotency-Key, streamed', stream: true, headers: { 'idempotency-key': 'one' }, mark: 'idempotent-replayed' },
+    {
+      name: 'an Idempotency-Key, whole',
+      stream: false,
+      headers: { 'idempotency-key': 'one' },
+      mark: 'idempotent-replayed',
+    },
+    {
+      name: 'an Idempotency-Key, streamed',
+      stream: true,
+      headers: { 'idempotency-key': 'one' },
+      mark: 'idempotent-replayed',
+    },
     { name: 'the cache', stream: true, headers: { 'x-gateway-cache': '600' }, mark: 'x-cache' },
   ])(
     'are one call of the provider, one charge and equal answers while a process that waits is killed: $name (contract: repeats/running)',
@@ -117,9 +130,12 @@ describe('100 repeats over three processes', () => {
     await stack.sandbox.release(text);
     await eventually(
       async () =>
-        (await stack.db.pool.query('SELECT 1 FROM kept_answer WHERE workspace_id = $1 AND sealed IS NOT NULL', [
-          workspaceId,
-        ])).rowCount,
+        (
+          await stack.db.pool.query(
+            'SELECT 1 FROM kept_answer WHERE workspace_id = $1 AND sealed IS NOT NULL',
+            [workspaceId],
+          )
+        ).rowCount,
       1,
     );
     await stack.kill('SIGKILL');

@@ -59,7 +59,10 @@ describe.each(['node', 'web'] as const)('answers that are given again over the %
     readonly headers?: Readonly<Record<string, string>>;
     readonly more?: object;
   }
-  function requestOf(key: string, { family = 'chat', model = 'sandbox/echo', stream = false, ...rest }: Sent) {
+  function requestOf(
+    key: string,
+    { family = 'chat', model = 'sandbox/echo', stream = false, ...rest }: Sent,
+  ) {
     const { path, body } = requests[family](rest.text ?? 'Say hello', model, stream);
     const headers = { ...bearer(key), 'content-type': 'application/json', ...rest.headers };
     return { path, headers, body: JSON.stringify({ ...body, ...rest.more }) };
@@ -98,7 +101,13 @@ describe.each(['node', 'web'] as const)('answers that are given again over the %
         first.body.toString(),
         miss.body.toString(),
       ]);
-      const kept = ['content-type', 'x-answered-model', 'x-answered-provider', 'x-translated', 'x-upstream-request-id'];
+      const kept = [
+        'content-type',
+        'x-answered-model',
+        'x-answered-provider',
+        'x-translated',
+        'x-upstream-request-id',
+      ];
       for (const name of kept) expect(headerOf(again, name)).toBe(headerOf(first, name));
       expect(headerOf(first, 'idempotent-replayed')).toBeUndefined();
       expect(headerOf(again, 'idempotent-replayed')).toBe('true');
@@ -238,14 +247,18 @@ describe.each(['node', 'web'] as const)('answers that are given again over the %
     expect(marks).toEqual([undefined, 'miss']);
     // A row that was moved to another workspace opens for nobody.
     await stack.db.pool.query('DELETE FROM kept_answer WHERE workspace_id = $1', [two.id]);
-    await stack.db.pool.query('UPDATE kept_answer SET workspace_id = $2 WHERE workspace_id = $1', [one.id, two.id]);
+    await stack.db.pool.query('UPDATE kept_answer SET workspace_id = $2 WHERE workspace_id = $1', [
+      one.id,
+      two.id,
+    ]);
     expect(headerOf(await send(two.key, { text }), 'x-cache')).toBe('miss');
   });
 
   it('come from the cache only for the same request, key scope and model (contract: repeats/cacheable)', async () => {
     const { key, slug, keyId } = await open({ cache: 'all' });
     const text = `Say ${randomUUID()}`;
-    const cacheOf = async (sent: Sent = {}, by = key) => headerOf(await send(by, { text, ...sent }), 'x-cache');
+    const cacheOf = async (sent: Sent = {}, by = key) =>
+      headerOf(await send(by, { text, ...sent }), 'x-cache');
     expect([await cacheOf(), await cacheOf()]).toEqual(['miss', 'hit']);
     expect(await cacheOf({ stream: true })).toBe('miss');
     expect(await cacheOf({ more: { temperature: 0 } })).toBe('miss');

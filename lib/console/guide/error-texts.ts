@@ -67,7 +67,8 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     remedy: 'Use a method from the Allow header.',
   },
   idempotency_key_in_use: {
-    meaning: 'The first request with this Idempotency-Key is still running, after a minute of waiting for it.',
+    meaning:
+      'The first request with this Idempotency-Key is still running, after a minute of waiting for it.',
     remedy: 'Send the same request again after the seconds of Retry-After; it gets the answer of the first.',
   },
   hydrate_cooldown: {

@@ -29,7 +29,14 @@ export interface Identity {
 }
 
 /** Request headers that may change an answer. */
-const telling = ['accept', 'anthropic-version', 'anthropic-beta', 'openai-beta', 'x-translate', 'x-no-fallback'];
+const telling = [
+  'accept',
+  'anthropic-version',
+  'anthropic-beta',
+  'openai-beta',
+  'x-translate',
+  'x-no-fallback',
+];
 
 /**
  * The digests by which a kept answer is found. They are keyed, so that nobody who sees them can try which prompt they
@@ -53,7 +60,10 @@ export function identify(secret: string, wish: Wish, facts: RequestFacts): Ident
 }
 
 function digest(secret: string, parts: readonly unknown[], body: Uint8Array = new Uint8Array()): Buffer {
-  return createHmac('sha256', secret).update(`${JSON.stringify(parts)}\n`).update(body).digest();
+  return createHmac('sha256', secret)
+    .update(`${JSON.stringify(parts)}\n`)
+    .update(body)
+    .digest();
 }
 
 function queryOf(query: string): string {

@@ -157,7 +157,7 @@ export default async function SettingsPage({ params }: { params: Promise<{ works
           }
           fields={formOf({ idempotency, cache, cacheSeconds })}
           initial={{
-            idempotency: settings.idempotency ? 'on' : 'off',
+            idempotency: settings.idempotency,
             cache: settings.cache,
             cacheSeconds: textOf(settings.cacheSeconds),
           }}

@@ -155,7 +155,9 @@ export const callFilters = {
       },
       ['repeat', 'cache', 'any', 'none'],
     ),
-    sql: (word) => `CASE ${word} WHEN 'any' THEN ${repeatedAs('TRUE')} WHEN 'none' THEN NOT ${repeatedAs('TRUE')}
+    sql: (
+      word,
+    ) => `CASE ${word} WHEN 'any' THEN ${repeatedAs('TRUE')} WHEN 'none' THEN NOT ${repeatedAs('TRUE')}
       ELSE ${repeatedAs(`r.kind = ${word}`)} END`,
   }),
   ...feedbackFilters,

@@ -252,7 +252,8 @@ function transition(
         const same = (to.status ?? key.status) === key.status;
         if (same && (to.quotaExhausted ?? key.quotaExhausted) === key.quotaExhausted) return null;
         // Nobody may repeat the calls of a key that is gone (contract: repeats/deleted).
-        if (to.status === 'revoked') await context.store.prisma.keptAnswer.deleteMany({ where: { keyId: id } });
+        if (to.status === 'revoked')
+          await context.store.prisma.keptAnswer.deleteMany({ where: { keyId: id } });
         return { data: to };
       }),
   });

@@ -13,8 +13,8 @@ import {
 } from '#lib/control/operations/field/kinds';
 import { timeZone } from '#lib/control/operations/field/people';
 import { shapeOf, shownSettings } from '#lib/control/operations/field/settings';
-import { longestCacheSeconds } from '#lib/gateway/repeats/pure/wish';
 import { workspaceRefusing } from '#lib/control/operations/workspace/refusing';
+import { longestCacheSeconds } from '#lib/gateway/repeats/pure/wish';
 
 /** Which calls have their content kept (contract: content/which). */
 const contentModes = ['off', 'errors', 'all'] as const;

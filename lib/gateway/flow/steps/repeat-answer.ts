@@ -1,7 +1,7 @@
 import { isRefusal, Refused, refusal, retryIn, unaccountable } from '#lib/core/errors';
 import { isMultipart } from '#lib/core/families/multipart/boundary';
-import { endCall } from '#lib/gateway/flow/call/end-call';
 import { type Call, extendCall, type PlannedCall } from '#lib/gateway/flow/call/call';
+import { endCall } from '#lib/gateway/flow/call/end-call';
 import { recordOf } from '#lib/gateway/flow/call/record';
 import type { HeaderList } from '#lib/gateway/flow/lane';
 import type { LiveReply } from '#lib/gateway/flow/relay/live-reply';
@@ -9,7 +9,13 @@ import type { SendLastByte } from '#lib/gateway/flow/relay/parts';
 import type { Runtime } from '#lib/gateway/flow/runtime';
 import { claimRate } from '#lib/gateway/flow/steps/claim-call';
 import { placeCall } from '#lib/gateway/flow/upload/take-place';
-import type { AnswerClaim, Found, KeptAnswer, KeptAnswers } from '#lib/gateway/repeats/kept-answers';
+import type {
+  AnswerClaim,
+  Found,
+  KeptAnswer,
+  KeptAnswers,
+  RepeatedCall,
+} from '#lib/gateway/repeats/kept-answers';
 import { repeatSeconds, type Wish, wishOf } from '#lib/gateway/repeats/pure/wish';
 
 /** How long a call waits for one that is making its answer, ms (contract: repeats/running). */
@@ -33,10 +39,11 @@ export async function repeatAnswer(
   // A call that may go nowhere is refused as ever.
   if (answers === null || wish === null || call.plan.failure) return null;
   await placeCall(runtime, call);
+  const tell = (error: unknown) => runtime.report(error, call.id);
   const found = await look(runtime, answers, call, wish);
   if (found?.state === 'kept') {
     await claimRate(runtime, call, 'rate');
-    await note(runtime, answers, call, wish.kind, found.answer);
+    await answers.note(repeatedCall(call, wish.kind, found.answer)).catch(tell);
     return repeat(call, wish.kind, found.answer);
   }
   if (found?.state === 'other') throw usedForAnother();
@@ -162,25 +169,16 @@ async function look(
   }
 }
 
-async function note(
-  runtime: Runtime,
-  answers: KeptAnswers,
-  call: PlannedCall,
+function repeatedCall(
+  { id, startMs, snapshot }: PlannedCall,
   kind: Wish['kind'],
   answer: KeptAnswer,
-): Promise<void> {
-  const { id: callId, startMs: atMs, snapshot } = call;
-  const owner = { workspaceId: snapshot.workspace.id, keyId: snapshot.key.id };
-  await answers
-    .note({ callId, ...owner, atMs, kind, answer })
-    .catch((error: unknown) => runtime.report(error, callId));
+): RepeatedCall {
+  const { workspace, key } = snapshot;
+  return { callId: id, workspaceId: workspace.id, keyId: key.id, atMs: startMs, kind, answer };
 }
 
-function repeat(
-  call: PlannedCall,
-  kind: Wish['kind'],
-  { status, headers, body }: KeptAnswer,
-): SendLastByte {
+function repeat(call: PlannedCall, kind: Wish['kind'], { status, headers, body }: KeptAnswer): SendLastByte {
   call.outcome.status = status;
   call.outcome.repeated = kind;
   call.outcome.delivered = true;
