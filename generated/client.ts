@@ -198,6 +198,16 @@ export type CallContent = Prisma.CallContentModel
  */
 export type CallFeedback = Prisma.CallFeedbackModel
 /**
+ * Model KeptAnswer
+ * An answer that is kept to be repeated, or the claim of the call that is making it (docs/contract/repeats.md).
+ */
+export type KeptAnswer = Prisma.KeptAnswerModel
+/**
+ * Model CallRepeat
+ * A call that was answered with a kept answer (docs/contract/repeats.md).
+ */
+export type CallRepeat = Prisma.CallRepeatModel
+/**
  * Model LedgerLine
  * Append-only, guarded by triggers. A line of `usage` is what the calls and jobs cost that were settled in its quarter
  * of an hour; it grows while that lasts. Any other has a kind and ref of its own, so that one cause posts once.

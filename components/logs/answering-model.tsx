@@ -1,4 +1,4 @@
-import { ArrowRight, GitFork, KeySquare } from 'lucide-react';
+import { ArrowRight, GitFork, KeySquare, Repeat } from 'lucide-react';
 import { Badge } from '#components/ui/badge';
 
 interface AnsweringModelProps {
@@ -8,7 +8,13 @@ interface AnsweringModelProps {
   /** How many providers were called. */
   attempts: number;
   ownKey?: 'answered' | 'fallback' | null;
+  repeat?: 'repeat' | 'cache' | null;
 }
+
+const repeatNotes = {
+  repeat: 'The answer to an earlier request with the same Idempotency-Key; nothing is charged.',
+  cache: 'The answer to an earlier request of the same content, from the cache; nothing is charged.',
+} as const;
 
 const ownKeyNotes = {
   answered: 'An own key of the workspace answered; only the fee is charged.',
@@ -22,6 +28,7 @@ export function AnsweringModel({
   provider,
   attempts,
   ownKey = null,
+  repeat = null,
 }: AnsweringModelProps) {
   const moved = requested !== null && answering !== null && requested !== answering;
   return (
@@ -43,6 +50,12 @@ export function AnsweringModel({
           <Badge tone="info" className="py-0">
             <GitFork aria-hidden />
             {attempts} tries
+          </Badge>
+        ) : null}
+        {repeat ? (
+          <Badge tone="accent" className="py-0" title={repeatNotes[repeat]}>
+            <Repeat aria-hidden />
+            {repeat === 'cache' ? 'From the cache' : 'Repeated'}
           </Badge>
         ) : null}
         {ownKey ? (

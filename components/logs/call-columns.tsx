@@ -35,6 +35,8 @@ export interface CallRow {
   readonly feedback: CallVerdict | null;
   /** Whether an own key answered, or the operator's credential in its place. */
   readonly ownKey: 'answered' | 'fallback' | null;
+  /** Whether it was answered again for its `Idempotency-Key`, or from the cache. */
+  readonly repeat: 'repeat' | 'cache' | null;
 }
 
 interface CallColumnLook {

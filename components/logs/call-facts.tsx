@@ -61,7 +61,7 @@ export function CallFacts({ call, keyHref }: CallFactsProps) {
             value: call.flags.map((flag) => (
               <Badge
                 key={flag}
-                tone={flag === 'own_key' ? 'outline' : 'warn'}
+                tone={['own_key', 'repeat', 'cache_hit'].includes(flag) ? 'outline' : 'warn'}
                 className="mr-1 max-w-full whitespace-normal"
               >
                 <span className="min-w-0 [overflow-wrap:anywhere]">{flag}</span>

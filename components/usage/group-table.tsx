@@ -53,6 +53,13 @@ const looks: Readonly<Record<ColumnOf<'usage'>, GroupColumn>> = {
     exact: ({ cost }) => (cost === null ? '' : `$${cost}`),
     sum: ({ allCost }) => Number(allCost),
   },
+  cacheHits: countColumn(({ more }) => more?.cacheHits ?? null),
+  saved: {
+    figure: ({ more }) => (more === null ? null : Number(more.saved)),
+    show: (figure) => showMoney(String(figure)),
+    exact: ({ more }) => (more === null ? '' : `$${more.saved}`),
+    sum: (chart) => sumOf(chart, ({ more }) => (more === null ? null : Number(more.saved))),
+  },
   good: {
     figure: ({ more }) => shareOf(more),
     show: (figure) => `${Math.round(figure * 1000) / 10}%`,

@@ -433,6 +433,8 @@ export const ModelName = {
   Call: 'Call',
   CallContent: 'CallContent',
   CallFeedback: 'CallFeedback',
+  KeptAnswer: 'KeptAnswer',
+  CallRepeat: 'CallRepeat',
   LedgerLine: 'LedgerLine',
   Promo: 'Promo',
   PromoMark: 'PromoMark',
@@ -491,7 +493,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "session" | "accountToken" | "operatorLink" | "secretPrint" | "linkedAccount" | "mail" | "workspace" | "formerSlug" | "member" | "savedView" | "alert" | "webhook" | "webhookDelivery" | "invitation" | "invitationLink" | "apiKey" | "managementKey" | "storedAnswer" | "provider" | "credential" | "ownKey" | "credentialTest" | "model" | "offer" | "priceVersion" | "policy" | "policyDraft" | "call" | "callContent" | "callFeedback" | "ledgerLine" | "promo" | "promoMark" | "ledgerDay" | "ledgerCheck" | "openQuarter" | "closedSpend" | "journalPosition" | "settledApart" | "journalSince" | "owner" | "lease" | "hold" | "openCall" | "change" | "changeHead" | "seenTime" | "audit" | "spendMinute" | "usageQuarter" | "usageQuarterCounted" | "usageDay" | "usageSpan" | "resource" | "job" | "batchLine" | "fileRoom" | "adjustment" | "topUp" | "payer" | "fleetDuty" | "priceTable" | "dismissedProposal" | "statusDay" | "incident" | "incidentUpdate" | "announcement" | "lostUsage" | "autoTopUp" | "stripeEvent" | "limitGrant" | "limitSlot" | "limitTurn"
+    modelProps: "user" | "session" | "accountToken" | "operatorLink" | "secretPrint" | "linkedAccount" | "mail" | "workspace" | "formerSlug" | "member" | "savedView" | "alert" | "webhook" | "webhookDelivery" | "invitation" | "invitationLink" | "apiKey" | "managementKey" | "storedAnswer" | "provider" | "credential" | "ownKey" | "credentialTest" | "model" | "offer" | "priceVersion" | "policy" | "policyDraft" | "call" | "callContent" | "callFeedback" | "keptAnswer" | "callRepeat" | "ledgerLine" | "promo" | "promoMark" | "ledgerDay" | "ledgerCheck" | "openQuarter" | "closedSpend" | "journalPosition" | "settledApart" | "journalSince" | "owner" | "lease" | "hold" | "openCall" | "change" | "changeHead" | "seenTime" | "audit" | "spendMinute" | "usageQuarter" | "usageQuarterCounted" | "usageDay" | "usageSpan" | "resource" | "job" | "batchLine" | "fileRoom" | "adjustment" | "topUp" | "payer" | "fleetDuty" | "priceTable" | "dismissedProposal" | "statusDay" | "incident" | "incidentUpdate" | "announcement" | "lostUsage" | "autoTopUp" | "stripeEvent" | "limitGrant" | "limitSlot" | "limitTurn"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2786,6 +2788,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.CallFeedbackCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.CallFeedbackCountAggregateOutputType> | number
+        }
+      }
+    }
+    KeptAnswer: {
+      payload: Prisma.$KeptAnswerPayload<ExtArgs>
+      fields: Prisma.KeptAnswerFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.KeptAnswerFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptAnswerPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.KeptAnswerFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptAnswerPayload>
+        }
+        findFirst: {
+          args: Prisma.KeptAnswerFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptAnswerPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.KeptAnswerFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptAnswerPayload>
+        }
+        findMany: {
+          args: Prisma.KeptAnswerFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptAnswerPayload>[]
+        }
+        create: {
+          args: Prisma.KeptAnswerCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptAnswerPayload>
+        }
+        createMany: {
+          args: Prisma.KeptAnswerCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.KeptAnswerCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptAnswerPayload>[]
+        }
+        delete: {
+          args: Prisma.KeptAnswerDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptAnswerPayload>
+        }
+        update: {
+          args: Prisma.KeptAnswerUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptAnswerPayload>
+        }
+        deleteMany: {
+          args: Prisma.KeptAnswerDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.KeptAnswerUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.KeptAnswerUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptAnswerPayload>[]
+        }
+        upsert: {
+          args: Prisma.KeptAnswerUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeptAnswerPayload>
+        }
+        aggregate: {
+          args: Prisma.KeptAnswerAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateKeptAnswer>
+        }
+        groupBy: {
+          args: Prisma.KeptAnswerGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.KeptAnswerGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.KeptAnswerCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.KeptAnswerCountAggregateOutputType> | number
+        }
+      }
+    }
+    CallRepeat: {
+      payload: Prisma.$CallRepeatPayload<ExtArgs>
+      fields: Prisma.CallRepeatFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CallRepeatFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallRepeatPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CallRepeatFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallRepeatPayload>
+        }
+        findFirst: {
+          args: Prisma.CallRepeatFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallRepeatPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CallRepeatFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallRepeatPayload>
+        }
+        findMany: {
+          args: Prisma.CallRepeatFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallRepeatPayload>[]
+        }
+        create: {
+          args: Prisma.CallRepeatCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallRepeatPayload>
+        }
+        createMany: {
+          args: Prisma.CallRepeatCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CallRepeatCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallRepeatPayload>[]
+        }
+        delete: {
+          args: Prisma.CallRepeatDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallRepeatPayload>
+        }
+        update: {
+          args: Prisma.CallRepeatUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallRepeatPayload>
+        }
+        deleteMany: {
+          args: Prisma.CallRepeatDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CallRepeatUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CallRepeatUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallRepeatPayload>[]
+        }
+        upsert: {
+          args: Prisma.CallRepeatUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CallRepeatPayload>
+        }
+        aggregate: {
+          args: Prisma.CallRepeatAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCallRepeat>
+        }
+        groupBy: {
+          args: Prisma.CallRepeatGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CallRepeatGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CallRepeatCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CallRepeatCountAggregateOutputType> | number
         }
       }
     }
@@ -6117,6 +6267,9 @@ export const WorkspaceScalarFieldEnum = {
   contentShare: 'contentShare',
   contentDays: 'contentDays',
   contentDeletedAt: 'contentDeletedAt',
+  idempotency: 'idempotency',
+  cache: 'cache',
+  cacheSeconds: 'cacheSeconds',
   callsKeptFrom: 'callsKeptFrom',
   suspendedAt: 'suspendedAt',
   suspendedReason: 'suspendedReason',
@@ -6261,6 +6414,8 @@ export const ApiKeyScalarFieldEnum = {
   expiresAt: 'expiresAt',
   content: 'content',
   contentDeletedAt: 'contentDeletedAt',
+  idempotency: 'idempotency',
+  cache: 'cache',
   createdBy: 'createdBy',
   sessionId: 'sessionId',
   createdAt: 'createdAt',
@@ -6499,6 +6654,38 @@ export const CallFeedbackScalarFieldEnum = {
 } as const
 
 export type CallFeedbackScalarFieldEnum = (typeof CallFeedbackScalarFieldEnum)[keyof typeof CallFeedbackScalarFieldEnum]
+
+
+export const KeptAnswerScalarFieldEnum = {
+  workspaceId: 'workspaceId',
+  name: 'name',
+  kind: 'kind',
+  keyId: 'keyId',
+  request: 'request',
+  callId: 'callId',
+  at: 'at',
+  claimedUntil: 'claimedUntil',
+  keepUntil: 'keepUntil',
+  sealed: 'sealed',
+  bytes: 'bytes'
+} as const
+
+export type KeptAnswerScalarFieldEnum = (typeof KeptAnswerScalarFieldEnum)[keyof typeof KeptAnswerScalarFieldEnum]
+
+
+export const CallRepeatScalarFieldEnum = {
+  callId: 'callId',
+  workspaceId: 'workspaceId',
+  keyId: 'keyId',
+  at: 'at',
+  model: 'model',
+  provider: 'provider',
+  kind: 'kind',
+  ofCallId: 'ofCallId',
+  costNano: 'costNano'
+} as const
+
+export type CallRepeatScalarFieldEnum = (typeof CallRepeatScalarFieldEnum)[keyof typeof CallRepeatScalarFieldEnum]
 
 
 export const LedgerLineScalarFieldEnum = {
@@ -7507,6 +7694,8 @@ export type GlobalOmitConfig = {
   call?: Prisma.CallOmit
   callContent?: Prisma.CallContentOmit
   callFeedback?: Prisma.CallFeedbackOmit
+  keptAnswer?: Prisma.KeptAnswerOmit
+  callRepeat?: Prisma.CallRepeatOmit
   ledgerLine?: Prisma.LedgerLineOmit
   promo?: Prisma.PromoOmit
   promoMark?: Prisma.PromoMarkOmit

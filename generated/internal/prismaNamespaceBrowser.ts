@@ -82,6 +82,8 @@ export const ModelName = {
   Call: 'Call',
   CallContent: 'CallContent',
   CallFeedback: 'CallFeedback',
+  KeptAnswer: 'KeptAnswer',
+  CallRepeat: 'CallRepeat',
   LedgerLine: 'LedgerLine',
   Promo: 'Promo',
   PromoMark: 'PromoMark',
@@ -250,6 +252,9 @@ export const WorkspaceScalarFieldEnum = {
   contentShare: 'contentShare',
   contentDays: 'contentDays',
   contentDeletedAt: 'contentDeletedAt',
+  idempotency: 'idempotency',
+  cache: 'cache',
+  cacheSeconds: 'cacheSeconds',
   callsKeptFrom: 'callsKeptFrom',
   suspendedAt: 'suspendedAt',
   suspendedReason: 'suspendedReason',
@@ -394,6 +399,8 @@ export const ApiKeyScalarFieldEnum = {
   expiresAt: 'expiresAt',
   content: 'content',
   contentDeletedAt: 'contentDeletedAt',
+  idempotency: 'idempotency',
+  cache: 'cache',
   createdBy: 'createdBy',
   sessionId: 'sessionId',
   createdAt: 'createdAt',
@@ -632,6 +639,38 @@ export const CallFeedbackScalarFieldEnum = {
 } as const
 
 export type CallFeedbackScalarFieldEnum = (typeof CallFeedbackScalarFieldEnum)[keyof typeof CallFeedbackScalarFieldEnum]
+
+
+export const KeptAnswerScalarFieldEnum = {
+  workspaceId: 'workspaceId',
+  name: 'name',
+  kind: 'kind',
+  keyId: 'keyId',
+  request: 'request',
+  callId: 'callId',
+  at: 'at',
+  claimedUntil: 'claimedUntil',
+  keepUntil: 'keepUntil',
+  sealed: 'sealed',
+  bytes: 'bytes'
+} as const
+
+export type KeptAnswerScalarFieldEnum = (typeof KeptAnswerScalarFieldEnum)[keyof typeof KeptAnswerScalarFieldEnum]
+
+
+export const CallRepeatScalarFieldEnum = {
+  callId: 'callId',
+  workspaceId: 'workspaceId',
+  keyId: 'keyId',
+  at: 'at',
+  model: 'model',
+  provider: 'provider',
+  kind: 'kind',
+  ofCallId: 'ofCallId',
+  costNano: 'costNano'
+} as const
+
+export type CallRepeatScalarFieldEnum = (typeof CallRepeatScalarFieldEnum)[keyof typeof CallRepeatScalarFieldEnum]
 
 
 export const LedgerLineScalarFieldEnum = {

@@ -75,6 +75,8 @@ export type ApiKeyMinAggregateOutputType = {
   expiresAt: Date | null
   content: string | null
   contentDeletedAt: Date | null
+  idempotency: string | null
+  cache: string | null
   createdBy: string | null
   sessionId: string | null
   createdAt: Date | null
@@ -106,6 +108,8 @@ export type ApiKeyMaxAggregateOutputType = {
   expiresAt: Date | null
   content: string | null
   contentDeletedAt: Date | null
+  idempotency: string | null
+  cache: string | null
   createdBy: string | null
   sessionId: string | null
   createdAt: Date | null
@@ -138,6 +142,8 @@ export type ApiKeyCountAggregateOutputType = {
   expiresAt: number
   content: number
   contentDeletedAt: number
+  idempotency: number
+  cache: number
   createdBy: number
   sessionId: number
   createdAt: number
@@ -195,6 +201,8 @@ export type ApiKeyMinAggregateInputType = {
   expiresAt?: true | runtime.Types.Skip
   content?: true | runtime.Types.Skip
   contentDeletedAt?: true | runtime.Types.Skip
+  idempotency?: true | runtime.Types.Skip
+  cache?: true | runtime.Types.Skip
   createdBy?: true | runtime.Types.Skip
   sessionId?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
@@ -226,6 +234,8 @@ export type ApiKeyMaxAggregateInputType = {
   expiresAt?: true | runtime.Types.Skip
   content?: true | runtime.Types.Skip
   contentDeletedAt?: true | runtime.Types.Skip
+  idempotency?: true | runtime.Types.Skip
+  cache?: true | runtime.Types.Skip
   createdBy?: true | runtime.Types.Skip
   sessionId?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
@@ -258,6 +268,8 @@ export type ApiKeyCountAggregateInputType = {
   expiresAt?: true | runtime.Types.Skip
   content?: true | runtime.Types.Skip
   contentDeletedAt?: true | runtime.Types.Skip
+  idempotency?: true | runtime.Types.Skip
+  cache?: true | runtime.Types.Skip
   createdBy?: true | runtime.Types.Skip
   sessionId?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
@@ -377,6 +389,8 @@ export type ApiKeyGroupByOutputType = {
   expiresAt: Date | null
   content: string
   contentDeletedAt: Date | null
+  idempotency: string
+  cache: string
   createdBy: string | null
   sessionId: string | null
   createdAt: Date
@@ -432,6 +446,8 @@ export type ApiKeyWhereInput = {
   expiresAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
   content?: Prisma.StringFilter<"ApiKey"> | string | runtime.Types.Skip
   contentDeletedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.StringFilter<"ApiKey"> | string | runtime.Types.Skip
+  cache?: Prisma.StringFilter<"ApiKey"> | string | runtime.Types.Skip
   createdBy?: Prisma.UuidNullableFilter<"ApiKey"> | string | null | runtime.Types.Skip
   sessionId?: Prisma.UuidNullableFilter<"ApiKey"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"ApiKey"> | Date | string | runtime.Types.Skip
@@ -465,6 +481,8 @@ export type ApiKeyOrderByWithRelationInput = {
   expiresAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   content?: Prisma.SortOrder | runtime.Types.Skip
   contentDeletedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  idempotency?: Prisma.SortOrder | runtime.Types.Skip
+  cache?: Prisma.SortOrder | runtime.Types.Skip
   createdBy?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   sessionId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -502,6 +520,8 @@ export type ApiKeyWhereUniqueInput = Prisma.AtLeast<{
   expiresAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
   content?: Prisma.StringFilter<"ApiKey"> | string | runtime.Types.Skip
   contentDeletedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.StringFilter<"ApiKey"> | string | runtime.Types.Skip
+  cache?: Prisma.StringFilter<"ApiKey"> | string | runtime.Types.Skip
   createdBy?: Prisma.UuidNullableFilter<"ApiKey"> | string | null | runtime.Types.Skip
   sessionId?: Prisma.UuidNullableFilter<"ApiKey"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"ApiKey"> | Date | string | runtime.Types.Skip
@@ -535,6 +555,8 @@ export type ApiKeyOrderByWithAggregationInput = {
   expiresAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   content?: Prisma.SortOrder | runtime.Types.Skip
   contentDeletedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  idempotency?: Prisma.SortOrder | runtime.Types.Skip
+  cache?: Prisma.SortOrder | runtime.Types.Skip
   createdBy?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   sessionId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -575,6 +597,8 @@ export type ApiKeyScalarWhereWithAggregatesInput = {
   expiresAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
   content?: Prisma.StringWithAggregatesFilter<"ApiKey"> | string | runtime.Types.Skip
   contentDeletedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.StringWithAggregatesFilter<"ApiKey"> | string | runtime.Types.Skip
+  cache?: Prisma.StringWithAggregatesFilter<"ApiKey"> | string | runtime.Types.Skip
   createdBy?: Prisma.UuidNullableWithAggregatesFilter<"ApiKey"> | string | null | runtime.Types.Skip
   sessionId?: Prisma.UuidNullableWithAggregatesFilter<"ApiKey"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"ApiKey"> | Date | string | runtime.Types.Skip
@@ -606,6 +630,8 @@ export type ApiKeyCreateInput = {
   expiresAt?: Date | string | null | runtime.Types.Skip
   content?: string | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: string | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
   createdBy?: string | null | runtime.Types.Skip
   sessionId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -639,6 +665,8 @@ export type ApiKeyUncheckedCreateInput = {
   expiresAt?: Date | string | null | runtime.Types.Skip
   content?: string | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: string | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
   createdBy?: string | null | runtime.Types.Skip
   sessionId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -670,6 +698,8 @@ export type ApiKeyUpdateInput = {
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   createdBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   sessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -703,6 +733,8 @@ export type ApiKeyUncheckedUpdateInput = {
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   createdBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   sessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -735,6 +767,8 @@ export type ApiKeyCreateManyInput = {
   expiresAt?: Date | string | null | runtime.Types.Skip
   content?: string | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: string | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
   createdBy?: string | null | runtime.Types.Skip
   sessionId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -766,6 +800,8 @@ export type ApiKeyUpdateManyMutationInput = {
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   createdBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   sessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -798,6 +834,8 @@ export type ApiKeyUncheckedUpdateManyInput = {
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   createdBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   sessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -845,6 +883,8 @@ export type ApiKeyCountOrderByAggregateInput = {
   expiresAt?: Prisma.SortOrder | runtime.Types.Skip
   content?: Prisma.SortOrder | runtime.Types.Skip
   contentDeletedAt?: Prisma.SortOrder | runtime.Types.Skip
+  idempotency?: Prisma.SortOrder | runtime.Types.Skip
+  cache?: Prisma.SortOrder | runtime.Types.Skip
   createdBy?: Prisma.SortOrder | runtime.Types.Skip
   sessionId?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -888,6 +928,8 @@ export type ApiKeyMaxOrderByAggregateInput = {
   expiresAt?: Prisma.SortOrder | runtime.Types.Skip
   content?: Prisma.SortOrder | runtime.Types.Skip
   contentDeletedAt?: Prisma.SortOrder | runtime.Types.Skip
+  idempotency?: Prisma.SortOrder | runtime.Types.Skip
+  cache?: Prisma.SortOrder | runtime.Types.Skip
   createdBy?: Prisma.SortOrder | runtime.Types.Skip
   sessionId?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -919,6 +961,8 @@ export type ApiKeyMinOrderByAggregateInput = {
   expiresAt?: Prisma.SortOrder | runtime.Types.Skip
   content?: Prisma.SortOrder | runtime.Types.Skip
   contentDeletedAt?: Prisma.SortOrder | runtime.Types.Skip
+  idempotency?: Prisma.SortOrder | runtime.Types.Skip
+  cache?: Prisma.SortOrder | runtime.Types.Skip
   createdBy?: Prisma.SortOrder | runtime.Types.Skip
   sessionId?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -1017,6 +1061,8 @@ export type ApiKeyCreateWithoutWorkspaceInput = {
   expiresAt?: Date | string | null | runtime.Types.Skip
   content?: string | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: string | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
   createdBy?: string | null | runtime.Types.Skip
   sessionId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -1048,6 +1094,8 @@ export type ApiKeyUncheckedCreateWithoutWorkspaceInput = {
   expiresAt?: Date | string | null | runtime.Types.Skip
   content?: string | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: string | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
   createdBy?: string | null | runtime.Types.Skip
   sessionId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -1109,6 +1157,8 @@ export type ApiKeyScalarWhereInput = {
   expiresAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
   content?: Prisma.StringFilter<"ApiKey"> | string | runtime.Types.Skip
   contentDeletedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.StringFilter<"ApiKey"> | string | runtime.Types.Skip
+  cache?: Prisma.StringFilter<"ApiKey"> | string | runtime.Types.Skip
   createdBy?: Prisma.UuidNullableFilter<"ApiKey"> | string | null | runtime.Types.Skip
   sessionId?: Prisma.UuidNullableFilter<"ApiKey"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"ApiKey"> | Date | string | runtime.Types.Skip
@@ -1140,6 +1190,8 @@ export type ApiKeyCreateManyWorkspaceInput = {
   expiresAt?: Date | string | null | runtime.Types.Skip
   content?: string | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: string | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
   createdBy?: string | null | runtime.Types.Skip
   sessionId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -1171,6 +1223,8 @@ export type ApiKeyUpdateWithoutWorkspaceInput = {
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   createdBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   sessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1202,6 +1256,8 @@ export type ApiKeyUncheckedUpdateWithoutWorkspaceInput = {
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   createdBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   sessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1233,6 +1289,8 @@ export type ApiKeyUncheckedUpdateManyWithoutWorkspaceInput = {
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   createdBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   sessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1267,6 +1325,8 @@ export type ApiKeySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   expiresAt?: boolean | runtime.Types.Skip
   content?: boolean | runtime.Types.Skip
   contentDeletedAt?: boolean | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: boolean | runtime.Types.Skip
   createdBy?: boolean | runtime.Types.Skip
   sessionId?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
@@ -1300,6 +1360,8 @@ export type ApiKeySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   expiresAt?: boolean | runtime.Types.Skip
   content?: boolean | runtime.Types.Skip
   contentDeletedAt?: boolean | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: boolean | runtime.Types.Skip
   createdBy?: boolean | runtime.Types.Skip
   sessionId?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
@@ -1333,6 +1395,8 @@ export type ApiKeySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   expiresAt?: boolean | runtime.Types.Skip
   content?: boolean | runtime.Types.Skip
   contentDeletedAt?: boolean | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: boolean | runtime.Types.Skip
   createdBy?: boolean | runtime.Types.Skip
   sessionId?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
@@ -1366,13 +1430,15 @@ export type ApiKeySelectScalar = {
   expiresAt?: boolean | runtime.Types.Skip
   content?: boolean | runtime.Types.Skip
   contentDeletedAt?: boolean | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: boolean | runtime.Types.Skip
   createdBy?: boolean | runtime.Types.Skip
   sessionId?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   lastUsedAt?: boolean | runtime.Types.Skip
 }
 
-export type ApiKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "workspaceId" | "name" | "hash" | "displayStart" | "displayEnd" | "oldHash" | "oldHashUntil" | "oldDisplay" | "status" | "quotaExhausted" | "models" | "allModels" | "maxOutputTokens" | "dailyCapNano" | "d7CapNano" | "d30CapNano" | "quotaNano" | "spentNano" | "rpm" | "tpm" | "concurrency" | "expiresAt" | "content" | "contentDeletedAt" | "createdBy" | "sessionId" | "createdAt" | "lastUsedAt", ExtArgs["result"]["apiKey"], runtime.Types.Skip>
+export type ApiKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "workspaceId" | "name" | "hash" | "displayStart" | "displayEnd" | "oldHash" | "oldHashUntil" | "oldDisplay" | "status" | "quotaExhausted" | "models" | "allModels" | "maxOutputTokens" | "dailyCapNano" | "d7CapNano" | "d30CapNano" | "quotaNano" | "spentNano" | "rpm" | "tpm" | "concurrency" | "expiresAt" | "content" | "contentDeletedAt" | "idempotency" | "cache" | "createdBy" | "sessionId" | "createdAt" | "lastUsedAt", ExtArgs["result"]["apiKey"], runtime.Types.Skip>
 export type ApiKeyInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   workspace?: boolean | Prisma.WorkspaceDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
@@ -1420,6 +1486,14 @@ export type $ApiKeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
      */
     content: string
     contentDeletedAt: Date | null
+    /**
+     * "off", "on", or "inherit": as its workspace.
+     */
+    idempotency: string
+    /**
+     * "off", "asked", "all", or "inherit": as its workspace.
+     */
+    cache: string
     createdBy: string | null
     /**
      * Whose playground it is the key of, of a session of the console; null: a key that people made.
@@ -1876,6 +1950,8 @@ export interface ApiKeyFieldRefs {
   readonly expiresAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
   readonly content: Prisma.FieldRef<"ApiKey", 'String'>
   readonly contentDeletedAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
+  readonly idempotency: Prisma.FieldRef<"ApiKey", 'String'>
+  readonly cache: Prisma.FieldRef<"ApiKey", 'String'>
   readonly createdBy: Prisma.FieldRef<"ApiKey", 'String'>
   readonly sessionId: Prisma.FieldRef<"ApiKey", 'String'>
   readonly createdAt: Prisma.FieldRef<"ApiKey", 'DateTime'>

@@ -37,6 +37,7 @@ export type WorkspaceAvgAggregateOutputType = {
   retentionDays: number | null
   contentShare: number | null
   contentDays: number | null
+  cacheSeconds: number | null
   lowBalanceNano: number | null
 }
 
@@ -51,6 +52,7 @@ export type WorkspaceSumAggregateOutputType = {
   retentionDays: number | null
   contentShare: number | null
   contentDays: number | null
+  cacheSeconds: number | null
   lowBalanceNano: bigint | null
 }
 
@@ -73,6 +75,9 @@ export type WorkspaceMinAggregateOutputType = {
   contentShare: number | null
   contentDays: number | null
   contentDeletedAt: Date | null
+  idempotency: boolean | null
+  cache: string | null
+  cacheSeconds: number | null
   callsKeptFrom: string | null
   suspendedAt: Date | null
   suspendedReason: string | null
@@ -104,6 +109,9 @@ export type WorkspaceMaxAggregateOutputType = {
   contentShare: number | null
   contentDays: number | null
   contentDeletedAt: Date | null
+  idempotency: boolean | null
+  cache: string | null
+  cacheSeconds: number | null
   callsKeptFrom: string | null
   suspendedAt: Date | null
   suspendedReason: string | null
@@ -135,6 +143,9 @@ export type WorkspaceCountAggregateOutputType = {
   contentShare: number
   contentDays: number
   contentDeletedAt: number
+  idempotency: number
+  cache: number
+  cacheSeconds: number
   callsKeptFrom: number
   suspendedAt: number
   suspendedReason: number
@@ -161,6 +172,7 @@ export type WorkspaceAvgAggregateInputType = {
   retentionDays?: true | runtime.Types.Skip
   contentShare?: true | runtime.Types.Skip
   contentDays?: true | runtime.Types.Skip
+  cacheSeconds?: true | runtime.Types.Skip
   lowBalanceNano?: true | runtime.Types.Skip
 }
 
@@ -175,6 +187,7 @@ export type WorkspaceSumAggregateInputType = {
   retentionDays?: true | runtime.Types.Skip
   contentShare?: true | runtime.Types.Skip
   contentDays?: true | runtime.Types.Skip
+  cacheSeconds?: true | runtime.Types.Skip
   lowBalanceNano?: true | runtime.Types.Skip
 }
 
@@ -197,6 +210,9 @@ export type WorkspaceMinAggregateInputType = {
   contentShare?: true | runtime.Types.Skip
   contentDays?: true | runtime.Types.Skip
   contentDeletedAt?: true | runtime.Types.Skip
+  idempotency?: true | runtime.Types.Skip
+  cache?: true | runtime.Types.Skip
+  cacheSeconds?: true | runtime.Types.Skip
   callsKeptFrom?: true | runtime.Types.Skip
   suspendedAt?: true | runtime.Types.Skip
   suspendedReason?: true | runtime.Types.Skip
@@ -228,6 +244,9 @@ export type WorkspaceMaxAggregateInputType = {
   contentShare?: true | runtime.Types.Skip
   contentDays?: true | runtime.Types.Skip
   contentDeletedAt?: true | runtime.Types.Skip
+  idempotency?: true | runtime.Types.Skip
+  cache?: true | runtime.Types.Skip
+  cacheSeconds?: true | runtime.Types.Skip
   callsKeptFrom?: true | runtime.Types.Skip
   suspendedAt?: true | runtime.Types.Skip
   suspendedReason?: true | runtime.Types.Skip
@@ -259,6 +278,9 @@ export type WorkspaceCountAggregateInputType = {
   contentShare?: true | runtime.Types.Skip
   contentDays?: true | runtime.Types.Skip
   contentDeletedAt?: true | runtime.Types.Skip
+  idempotency?: true | runtime.Types.Skip
+  cache?: true | runtime.Types.Skip
+  cacheSeconds?: true | runtime.Types.Skip
   callsKeptFrom?: true | runtime.Types.Skip
   suspendedAt?: true | runtime.Types.Skip
   suspendedReason?: true | runtime.Types.Skip
@@ -378,6 +400,9 @@ export type WorkspaceGroupByOutputType = {
   contentShare: number
   contentDays: number
   contentDeletedAt: Date | null
+  idempotency: boolean
+  cache: string
+  cacheSeconds: number
   callsKeptFrom: string | null
   suspendedAt: Date | null
   suspendedReason: string | null
@@ -433,6 +458,9 @@ export type WorkspaceWhereInput = {
   contentShare?: Prisma.IntFilter<"Workspace"> | number | runtime.Types.Skip
   contentDays?: Prisma.IntFilter<"Workspace"> | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.DateTimeNullableFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFilter<"Workspace"> | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFilter<"Workspace"> | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFilter<"Workspace"> | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.UuidNullableFilter<"Workspace"> | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.DateTimeNullableFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.StringNullableFilter<"Workspace"> | string | null | runtime.Types.Skip
@@ -485,6 +513,9 @@ export type WorkspaceOrderByWithRelationInput = {
   contentShare?: Prisma.SortOrder | runtime.Types.Skip
   contentDays?: Prisma.SortOrder | runtime.Types.Skip
   contentDeletedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  idempotency?: Prisma.SortOrder | runtime.Types.Skip
+  cache?: Prisma.SortOrder | runtime.Types.Skip
+  cacheSeconds?: Prisma.SortOrder | runtime.Types.Skip
   callsKeptFrom?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   suspendedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   suspendedReason?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
@@ -540,6 +571,9 @@ export type WorkspaceWhereUniqueInput = Prisma.AtLeast<{
   contentShare?: Prisma.IntFilter<"Workspace"> | number | runtime.Types.Skip
   contentDays?: Prisma.IntFilter<"Workspace"> | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.DateTimeNullableFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFilter<"Workspace"> | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFilter<"Workspace"> | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFilter<"Workspace"> | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.UuidNullableFilter<"Workspace"> | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.DateTimeNullableFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.StringNullableFilter<"Workspace"> | string | null | runtime.Types.Skip
@@ -592,6 +626,9 @@ export type WorkspaceOrderByWithAggregationInput = {
   contentShare?: Prisma.SortOrder | runtime.Types.Skip
   contentDays?: Prisma.SortOrder | runtime.Types.Skip
   contentDeletedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  idempotency?: Prisma.SortOrder | runtime.Types.Skip
+  cache?: Prisma.SortOrder | runtime.Types.Skip
+  cacheSeconds?: Prisma.SortOrder | runtime.Types.Skip
   callsKeptFrom?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   suspendedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   suspendedReason?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
@@ -632,6 +669,9 @@ export type WorkspaceScalarWhereWithAggregatesInput = {
   contentShare?: Prisma.IntWithAggregatesFilter<"Workspace"> | number | runtime.Types.Skip
   contentDays?: Prisma.IntWithAggregatesFilter<"Workspace"> | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolWithAggregatesFilter<"Workspace"> | boolean | runtime.Types.Skip
+  cache?: Prisma.StringWithAggregatesFilter<"Workspace"> | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntWithAggregatesFilter<"Workspace"> | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.UuidNullableWithAggregatesFilter<"Workspace"> | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.StringNullableWithAggregatesFilter<"Workspace"> | string | null | runtime.Types.Skip
@@ -664,6 +704,9 @@ export type WorkspaceCreateInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -716,6 +759,9 @@ export type WorkspaceUncheckedCreateInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -768,6 +814,9 @@ export type WorkspaceUpdateInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -820,6 +869,9 @@ export type WorkspaceUncheckedUpdateInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -872,6 +924,9 @@ export type WorkspaceCreateManyInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -904,6 +959,9 @@ export type WorkspaceUpdateManyMutationInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -936,6 +994,9 @@ export type WorkspaceUncheckedUpdateManyInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -981,6 +1042,9 @@ export type WorkspaceCountOrderByAggregateInput = {
   contentShare?: Prisma.SortOrder | runtime.Types.Skip
   contentDays?: Prisma.SortOrder | runtime.Types.Skip
   contentDeletedAt?: Prisma.SortOrder | runtime.Types.Skip
+  idempotency?: Prisma.SortOrder | runtime.Types.Skip
+  cache?: Prisma.SortOrder | runtime.Types.Skip
+  cacheSeconds?: Prisma.SortOrder | runtime.Types.Skip
   callsKeptFrom?: Prisma.SortOrder | runtime.Types.Skip
   suspendedAt?: Prisma.SortOrder | runtime.Types.Skip
   suspendedReason?: Prisma.SortOrder | runtime.Types.Skip
@@ -1005,6 +1069,7 @@ export type WorkspaceAvgOrderByAggregateInput = {
   retentionDays?: Prisma.SortOrder | runtime.Types.Skip
   contentShare?: Prisma.SortOrder | runtime.Types.Skip
   contentDays?: Prisma.SortOrder | runtime.Types.Skip
+  cacheSeconds?: Prisma.SortOrder | runtime.Types.Skip
   lowBalanceNano?: Prisma.SortOrder | runtime.Types.Skip
 }
 
@@ -1027,6 +1092,9 @@ export type WorkspaceMaxOrderByAggregateInput = {
   contentShare?: Prisma.SortOrder | runtime.Types.Skip
   contentDays?: Prisma.SortOrder | runtime.Types.Skip
   contentDeletedAt?: Prisma.SortOrder | runtime.Types.Skip
+  idempotency?: Prisma.SortOrder | runtime.Types.Skip
+  cache?: Prisma.SortOrder | runtime.Types.Skip
+  cacheSeconds?: Prisma.SortOrder | runtime.Types.Skip
   callsKeptFrom?: Prisma.SortOrder | runtime.Types.Skip
   suspendedAt?: Prisma.SortOrder | runtime.Types.Skip
   suspendedReason?: Prisma.SortOrder | runtime.Types.Skip
@@ -1058,6 +1126,9 @@ export type WorkspaceMinOrderByAggregateInput = {
   contentShare?: Prisma.SortOrder | runtime.Types.Skip
   contentDays?: Prisma.SortOrder | runtime.Types.Skip
   contentDeletedAt?: Prisma.SortOrder | runtime.Types.Skip
+  idempotency?: Prisma.SortOrder | runtime.Types.Skip
+  cache?: Prisma.SortOrder | runtime.Types.Skip
+  cacheSeconds?: Prisma.SortOrder | runtime.Types.Skip
   callsKeptFrom?: Prisma.SortOrder | runtime.Types.Skip
   suspendedAt?: Prisma.SortOrder | runtime.Types.Skip
   suspendedReason?: Prisma.SortOrder | runtime.Types.Skip
@@ -1081,6 +1152,7 @@ export type WorkspaceSumOrderByAggregateInput = {
   retentionDays?: Prisma.SortOrder | runtime.Types.Skip
   contentShare?: Prisma.SortOrder | runtime.Types.Skip
   contentDays?: Prisma.SortOrder | runtime.Types.Skip
+  cacheSeconds?: Prisma.SortOrder | runtime.Types.Skip
   lowBalanceNano?: Prisma.SortOrder | runtime.Types.Skip
 }
 
@@ -1425,6 +1497,9 @@ export type WorkspaceCreateWithoutSignedUpInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -1476,6 +1551,9 @@ export type WorkspaceUncheckedCreateWithoutSignedUpInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -1543,6 +1621,9 @@ export type WorkspaceUpdateWithoutSignedUpInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1594,6 +1675,9 @@ export type WorkspaceUncheckedUpdateWithoutSignedUpInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1645,6 +1729,9 @@ export type WorkspaceCreateWithoutFormerSlugsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -1696,6 +1783,9 @@ export type WorkspaceUncheckedCreateWithoutFormerSlugsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -1763,6 +1853,9 @@ export type WorkspaceUpdateWithoutFormerSlugsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1814,6 +1907,9 @@ export type WorkspaceUncheckedUpdateWithoutFormerSlugsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1865,6 +1961,9 @@ export type WorkspaceCreateWithoutMembersInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -1916,6 +2015,9 @@ export type WorkspaceUncheckedCreateWithoutMembersInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -1983,6 +2085,9 @@ export type WorkspaceUpdateWithoutMembersInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2034,6 +2139,9 @@ export type WorkspaceUncheckedUpdateWithoutMembersInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2085,6 +2193,9 @@ export type WorkspaceCreateWithoutSavedViewsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -2136,6 +2247,9 @@ export type WorkspaceUncheckedCreateWithoutSavedViewsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -2203,6 +2317,9 @@ export type WorkspaceUpdateWithoutSavedViewsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2254,6 +2371,9 @@ export type WorkspaceUncheckedUpdateWithoutSavedViewsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2305,6 +2425,9 @@ export type WorkspaceCreateWithoutAlertsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -2356,6 +2479,9 @@ export type WorkspaceUncheckedCreateWithoutAlertsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -2423,6 +2549,9 @@ export type WorkspaceUpdateWithoutAlertsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2474,6 +2603,9 @@ export type WorkspaceUncheckedUpdateWithoutAlertsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2525,6 +2657,9 @@ export type WorkspaceCreateWithoutWebhooksInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -2576,6 +2711,9 @@ export type WorkspaceUncheckedCreateWithoutWebhooksInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -2643,6 +2781,9 @@ export type WorkspaceUpdateWithoutWebhooksInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2694,6 +2835,9 @@ export type WorkspaceUncheckedUpdateWithoutWebhooksInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2745,6 +2889,9 @@ export type WorkspaceCreateWithoutInvitationsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -2796,6 +2943,9 @@ export type WorkspaceUncheckedCreateWithoutInvitationsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -2863,6 +3013,9 @@ export type WorkspaceUpdateWithoutInvitationsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2914,6 +3067,9 @@ export type WorkspaceUncheckedUpdateWithoutInvitationsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2965,6 +3121,9 @@ export type WorkspaceCreateWithoutKeysInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -3016,6 +3175,9 @@ export type WorkspaceUncheckedCreateWithoutKeysInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -3083,6 +3245,9 @@ export type WorkspaceUpdateWithoutKeysInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3134,6 +3299,9 @@ export type WorkspaceUncheckedUpdateWithoutKeysInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3185,6 +3353,9 @@ export type WorkspaceCreateWithoutManagementKeysInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -3236,6 +3407,9 @@ export type WorkspaceUncheckedCreateWithoutManagementKeysInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -3303,6 +3477,9 @@ export type WorkspaceUpdateWithoutManagementKeysInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3354,6 +3531,9 @@ export type WorkspaceUncheckedUpdateWithoutManagementKeysInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3405,6 +3585,9 @@ export type WorkspaceCreateWithoutOwnKeysInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -3456,6 +3639,9 @@ export type WorkspaceUncheckedCreateWithoutOwnKeysInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -3523,6 +3709,9 @@ export type WorkspaceUpdateWithoutOwnKeysInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3574,6 +3763,9 @@ export type WorkspaceUncheckedUpdateWithoutOwnKeysInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3625,6 +3817,9 @@ export type WorkspaceCreateWithoutPoliciesInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -3676,6 +3871,9 @@ export type WorkspaceUncheckedCreateWithoutPoliciesInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -3743,6 +3941,9 @@ export type WorkspaceUpdateWithoutPoliciesInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3794,6 +3995,9 @@ export type WorkspaceUncheckedUpdateWithoutPoliciesInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3845,6 +4049,9 @@ export type WorkspaceCreateWithoutPolicyDraftsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -3896,6 +4103,9 @@ export type WorkspaceUncheckedCreateWithoutPolicyDraftsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -3963,6 +4173,9 @@ export type WorkspaceUpdateWithoutPolicyDraftsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4014,6 +4227,9 @@ export type WorkspaceUncheckedUpdateWithoutPolicyDraftsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4065,6 +4281,9 @@ export type WorkspaceCreateWithoutPromosInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -4116,6 +4335,9 @@ export type WorkspaceUncheckedCreateWithoutPromosInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -4183,6 +4405,9 @@ export type WorkspaceUpdateWithoutPromosInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4234,6 +4459,9 @@ export type WorkspaceUncheckedUpdateWithoutPromosInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4285,6 +4513,9 @@ export type WorkspaceCreateWithoutResourcesInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -4336,6 +4567,9 @@ export type WorkspaceUncheckedCreateWithoutResourcesInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -4403,6 +4637,9 @@ export type WorkspaceUpdateWithoutResourcesInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4454,6 +4691,9 @@ export type WorkspaceUncheckedUpdateWithoutResourcesInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4505,6 +4745,9 @@ export type WorkspaceCreateWithoutJobsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -4556,6 +4799,9 @@ export type WorkspaceUncheckedCreateWithoutJobsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -4623,6 +4869,9 @@ export type WorkspaceUpdateWithoutJobsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4674,6 +4923,9 @@ export type WorkspaceUncheckedUpdateWithoutJobsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4725,6 +4977,9 @@ export type WorkspaceCreateWithoutFileRoomsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -4776,6 +5031,9 @@ export type WorkspaceUncheckedCreateWithoutFileRoomsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -4843,6 +5101,9 @@ export type WorkspaceUpdateWithoutFileRoomsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4894,6 +5155,9 @@ export type WorkspaceUncheckedUpdateWithoutFileRoomsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4945,6 +5209,9 @@ export type WorkspaceCreateWithoutTopUpsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -4996,6 +5263,9 @@ export type WorkspaceUncheckedCreateWithoutTopUpsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -5063,6 +5333,9 @@ export type WorkspaceUpdateWithoutTopUpsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -5114,6 +5387,9 @@ export type WorkspaceUncheckedUpdateWithoutTopUpsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -5165,6 +5441,9 @@ export type WorkspaceCreateWithoutPayersInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -5216,6 +5495,9 @@ export type WorkspaceUncheckedCreateWithoutPayersInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -5283,6 +5565,9 @@ export type WorkspaceUpdateWithoutPayersInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -5334,6 +5619,9 @@ export type WorkspaceUncheckedUpdateWithoutPayersInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -5385,6 +5673,9 @@ export type WorkspaceCreateWithoutLostUsageInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -5436,6 +5727,9 @@ export type WorkspaceUncheckedCreateWithoutLostUsageInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -5503,6 +5797,9 @@ export type WorkspaceUpdateWithoutLostUsageInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -5554,6 +5851,9 @@ export type WorkspaceUncheckedUpdateWithoutLostUsageInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -5605,6 +5905,9 @@ export type WorkspaceCreateWithoutAutoTopUpInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -5656,6 +5959,9 @@ export type WorkspaceUncheckedCreateWithoutAutoTopUpInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: string | runtime.Types.Skip
+  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
@@ -5723,6 +6029,9 @@ export type WorkspaceUpdateWithoutAutoTopUpInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -5774,6 +6083,9 @@ export type WorkspaceUncheckedUpdateWithoutAutoTopUpInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -6018,6 +6330,9 @@ export type WorkspaceSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   contentShare?: boolean | runtime.Types.Skip
   contentDays?: boolean | runtime.Types.Skip
   contentDeletedAt?: boolean | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: boolean | runtime.Types.Skip
+  cacheSeconds?: boolean | runtime.Types.Skip
   callsKeptFrom?: boolean | runtime.Types.Skip
   suspendedAt?: boolean | runtime.Types.Skip
   suspendedReason?: boolean | runtime.Types.Skip
@@ -6071,6 +6386,9 @@ export type WorkspaceSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   contentShare?: boolean | runtime.Types.Skip
   contentDays?: boolean | runtime.Types.Skip
   contentDeletedAt?: boolean | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: boolean | runtime.Types.Skip
+  cacheSeconds?: boolean | runtime.Types.Skip
   callsKeptFrom?: boolean | runtime.Types.Skip
   suspendedAt?: boolean | runtime.Types.Skip
   suspendedReason?: boolean | runtime.Types.Skip
@@ -6103,6 +6421,9 @@ export type WorkspaceSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   contentShare?: boolean | runtime.Types.Skip
   contentDays?: boolean | runtime.Types.Skip
   contentDeletedAt?: boolean | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: boolean | runtime.Types.Skip
+  cacheSeconds?: boolean | runtime.Types.Skip
   callsKeptFrom?: boolean | runtime.Types.Skip
   suspendedAt?: boolean | runtime.Types.Skip
   suspendedReason?: boolean | runtime.Types.Skip
@@ -6135,6 +6456,9 @@ export type WorkspaceSelectScalar = {
   contentShare?: boolean | runtime.Types.Skip
   contentDays?: boolean | runtime.Types.Skip
   contentDeletedAt?: boolean | runtime.Types.Skip
+  idempotency?: boolean | runtime.Types.Skip
+  cache?: boolean | runtime.Types.Skip
+  cacheSeconds?: boolean | runtime.Types.Skip
   callsKeptFrom?: boolean | runtime.Types.Skip
   suspendedAt?: boolean | runtime.Types.Skip
   suspendedReason?: boolean | runtime.Types.Skip
@@ -6148,7 +6472,7 @@ export type WorkspaceSelectScalar = {
   mutedAlerts?: boolean | runtime.Types.Skip
 }
 
-export type WorkspaceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "slug" | "name" | "timeZone" | "balanceNano" | "creditNano" | "simulatedNano" | "strict" | "budgetNano" | "budgetMode" | "rpm" | "tpm" | "concurrency" | "retentionDays" | "content" | "contentShare" | "contentDays" | "contentDeletedAt" | "callsKeptFrom" | "suspendedAt" | "suspendedReason" | "suspendedContact" | "promoEndsAt" | "lowBalanceNano" | "lowBalanceSince" | "demo" | "createdAt" | "deletedAt" | "mutedAlerts", ExtArgs["result"]["workspace"], runtime.Types.Skip>
+export type WorkspaceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "slug" | "name" | "timeZone" | "balanceNano" | "creditNano" | "simulatedNano" | "strict" | "budgetNano" | "budgetMode" | "rpm" | "tpm" | "concurrency" | "retentionDays" | "content" | "contentShare" | "contentDays" | "contentDeletedAt" | "idempotency" | "cache" | "cacheSeconds" | "callsKeptFrom" | "suspendedAt" | "suspendedReason" | "suspendedContact" | "promoEndsAt" | "lowBalanceNano" | "lowBalanceSince" | "demo" | "createdAt" | "deletedAt" | "mutedAlerts", ExtArgs["result"]["workspace"], runtime.Types.Skip>
 export type WorkspaceInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   members?: boolean | Prisma.Workspace$membersArgs<ExtArgs> | runtime.Types.Skip
   invitations?: boolean | Prisma.Workspace$invitationsArgs<ExtArgs> | runtime.Types.Skip
@@ -6242,6 +6566,18 @@ export type $WorkspacePayload<ExtArgs extends runtime.Types.Extensions.InternalA
      * Content of calls that began before was deleted by someone; rows follow within the hour.
      */
     contentDeletedAt: Date | null
+    /**
+     * Whether answers to requests with an `Idempotency-Key` are kept and repeated (docs/contract/repeats.md).
+     */
+    idempotency: boolean
+    /**
+     * Which requests are answered from the cache: "off", "asked" or "all".
+     */
+    cache: string
+    /**
+     * How long its cache keeps an answer that does not say so itself, seconds.
+     */
+    cacheSeconds: number
     /**
      * The first call id that its own retention cannot have deleted.
      */
@@ -6738,6 +7074,9 @@ export interface WorkspaceFieldRefs {
   readonly contentShare: Prisma.FieldRef<"Workspace", 'Int'>
   readonly contentDays: Prisma.FieldRef<"Workspace", 'Int'>
   readonly contentDeletedAt: Prisma.FieldRef<"Workspace", 'DateTime'>
+  readonly idempotency: Prisma.FieldRef<"Workspace", 'Boolean'>
+  readonly cache: Prisma.FieldRef<"Workspace", 'String'>
+  readonly cacheSeconds: Prisma.FieldRef<"Workspace", 'Int'>
   readonly callsKeptFrom: Prisma.FieldRef<"Workspace", 'String'>
   readonly suspendedAt: Prisma.FieldRef<"Workspace", 'DateTime'>
   readonly suspendedReason: Prisma.FieldRef<"Workspace", 'String'>

@@ -74,8 +74,10 @@ export const columnSets = {
       outputTokens: 'Output tokens',
       cost: 'Cost',
       good: 'Good answers',
+      cacheHits: 'From the cache',
+      saved: 'Saved',
     },
-    ['errors', 'inputTokens', 'outputTokens', 'good'],
+    ['errors', 'inputTokens', 'outputTokens', 'good', 'cacheHits', 'saved'],
   ),
   members: columnSet('Member', { role: 'Role', spend: 'Spend this month', since: 'Since', id: 'User id' }, [
     'id',

@@ -16,6 +16,7 @@ export const errorTable = {
   not_found: { status: 404 },
   method_not_allowed: { status: 405 },
   results_not_charged: { status: 409 },
+  idempotency_key_in_use: { status: 409 },
   hydrate_cooldown: { status: 429 },
   api_key_rpm_exceeded: { status: 429 },
   api_key_tpm_exceeded: { status: 429 },

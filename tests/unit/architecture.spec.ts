@@ -167,7 +167,7 @@ describe('who may import whom', () => {
 
 describe('the tables of the control plane (contract: control-plane/scope, control-plane/one-transaction)', () => {
   const keepers =
-    /^lib\/(platform\/data|gateway\/(admission|content|jobs|ledger|limits|resources|settlement|snapshot)|control\/(?!management)[\w-]+|programs\/(process|telemetry))\//;
+    /^lib\/(platform\/data|gateway\/(admission|content|jobs|ledger|limits|repeats|resources|settlement|snapshot)|control\/(?!management)[\w-]+|programs\/(process|telemetry))\//;
   const access =
     /\bprisma\b|\$(transaction|queryRaw|executeRaw)|\bpool\.query\b|\b(FROM|INTO|UPDATE) "?[a-z_]+\b/;
 

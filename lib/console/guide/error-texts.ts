@@ -70,6 +70,11 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     meaning: 'The results of a batch were to be deleted before the batch was charged.',
     remedy: 'Retry a minute after the batch has ended; a batch that still runs can be cancelled first.',
   },
+  idempotency_key_in_use: {
+    meaning:
+      'The first request with this Idempotency-Key is still running, after a minute of waiting for it.',
+    remedy: 'Send the same request again after the seconds of Retry-After; it gets the answer of the first.',
+  },
   hydrate_cooldown: {
     meaning: 'Keys that are not in memory cannot be looked up at the moment.',
     remedy: 'Retry after the seconds of Retry-After.',

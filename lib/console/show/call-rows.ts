@@ -82,6 +82,12 @@ function ownKeyMarkOf({ flags }: CallDetail): 'answered' | 'fallback' | null {
   return flags.includes('own_key_fallback') ? 'fallback' : null;
 }
 
+/** Whether a call was answered again for its `Idempotency-Key`, or from the cache (contract: repeats/marks). */
+function repeatMarkOf({ flags }: CallDetail): 'repeat' | 'cache' | null {
+  if (flags.includes('cache_hit')) return 'cache';
+  return flags.includes('repeat') ? 'repeat' : null;
+}
+
 /** The list price of a call by an own key, exact dollars; null: the call was charged at list price. */
 function ownListPriceOf({ lines }: CallDetail): string | null {
   const fee = lines.at(-1);
@@ -120,6 +126,7 @@ export function callRowOf(call: CallDetail, { workspace, timeZone, nowMs }: Call
     clientRequestId: call.clientRequestId,
     feedback: verdictOf(call),
     ownKey: ownKeyMarkOf(call),
+    repeat: repeatMarkOf(call),
   };
 }
 

@@ -32,6 +32,9 @@ const columns: readonly (readonly [name: string, cell: (row: UsageRow) => CsvCel
   ['rated_calls', (row) => row.rated],
   ['good_calls', (row) => row.good],
   ['own_key_list_price_usd', (row) => row.ownKeyListPrice],
+  ['repeated_calls', (row) => row.repeated],
+  ['cache_hits', (row) => row.cacheHits],
+  ['saved_usd', (row) => row.saved],
 ];
 
 function named(by: UsageRows['by']): boolean {

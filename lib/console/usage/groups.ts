@@ -50,6 +50,9 @@ export interface ShownGroup {
     /** Calls whose feedback has a score, and the good ones among them. */
     readonly rated: number;
     readonly good: number;
+    /** Calls from the cache, which no other figure counts, and what they would have cost, exact dollars. */
+    readonly cacheHits: number;
+    readonly saved: string;
   } | null;
   /** The filters of the log that find its calls; null: no filters do. */
   readonly filters: Readonly<Record<string, string>> | null;
@@ -80,8 +83,9 @@ export function groupsOf(
   }));
 }
 
-function moreOf({ errors, inputTokens, outputTokens, rated, good }: SeriesGroup['total']) {
-  return { errors, inputTokens, outputTokens, rated, good };
+function moreOf(total: SeriesGroup['total']) {
+  const { errors, inputTokens, outputTokens, rated, good, cacheHits, saved } = total;
+  return { errors, inputTokens, outputTokens, rated, good, cacheHits, saved };
 }
 
 type SeriesGroup = UsageSeries['groups'][number];

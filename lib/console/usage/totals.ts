@@ -38,7 +38,7 @@ export function totalsOf(
       exact: metric === 'spend' ? `$${total.cost}` : null,
       delta: deltaOf(now, value(before.total)),
       moreIsWorse: metric === 'errors' || kind === 'span',
-      note: metric === 'errors' ? showRate(total) : metric === 'spend' ? showOwnList(total) : null,
+      note: metric === 'errors' ? showRate(total) : metric === 'spend' ? showBeside(total) : null,
     };
   });
 }
@@ -46,6 +46,12 @@ export function totalsOf(
 /** What calls by own keys would have cost beside the spend, of which it has only the fee; null without such calls. */
 function showOwnList({ ownKeyListPrice }: Pick<UsageTotal, 'ownKeyListPrice'>): string | null {
   return ownKeyListPrice === '0' ? null : `own keys: ${showMoney(ownKeyListPrice)} at list price`;
+}
+
+/** What is beside the spend: the list price of own keys, and what the cache saved; null: neither. */
+function showBeside(total: Pick<UsageTotal, 'ownKeyListPrice' | 'saved'>): string | null {
+  const saved = total.saved === '0' ? null : `cache saved ${showMoney(total.saved)}`;
+  return [showOwnList(total), saved].filter((note) => note !== null).join('; ') || null;
 }
 
 /** "1.2%"; null without requests. */

@@ -138,6 +138,9 @@ const hiddenFeedback = `call_id < $1::uuid OR call_id IN (
       AND (w.deleted_at IS NOT NULL OR f.at < $2::timestamptz - make_interval(days => w.retention_days))
     WHERE w.deleted_at IS NOT NULL OR w.retention_days IS NOT NULL)`;
 
+/** The same of calls that were answered with a kept answer. */
+const hiddenRepeats = hiddenFeedback.replace('call_feedback', 'call_repeat');
+
 /** Deletes old rows of other tables. A week that could not be dropped keeps its jobs and adjustments. */
 async function dropOldRows(pool: Pool, nowMs: number, keepFromMs: number, stopped: () => boolean) {
   const [oldest] = await listWeeks(pool);
@@ -160,6 +163,8 @@ async function dropOldRows(pool: Pool, nowMs: number, keepFromMs: number, stoppe
     },
     { table: 'call_content', condition: deletedContent, values: [daysAgo(deletedDays)] },
     { table: 'call_feedback', condition: hiddenFeedback, values: [keepFrom, daysAgo(0)] },
+    { table: 'kept_answer', condition: 'keep_until < $1::timestamptz', values: [daysAgo(0)] },
+    { table: 'call_repeat', condition: hiddenRepeats, values: [keepFrom, daysAgo(0)] },
     { table: 'adjustment', condition: 'call_id < $1::uuid', values: [keepFrom] },
   ];
   for (const rows of old) await deleteInBatches(pool, rows, stopped);

@@ -64,6 +64,16 @@ export interface ContentRule {
   readonly days: number;
 }
 
+/** Whether answers to a key's requests are kept and repeated (contract: repeats/settings). */
+export interface RepeatRule {
+  /** For requests with an `Idempotency-Key`. */
+  readonly idempotency: boolean;
+  /** As a cache: for requests that ask for it, or for `all`; null: for none. */
+  readonly cache: 'asked' | 'all' | null;
+  /** How long the cache keeps an answer if the request does not say so, seconds. */
+  readonly cacheSeconds: number;
+}
+
 /** All that admission and routing need to know of a key: one object in memory, replaced whole. */
 export interface KeySnapshot {
   readonly key: KeyFacts;
@@ -74,6 +84,8 @@ export interface KeySnapshot {
   readonly ownKeys?: readonly OwnKey[];
   /** null: no content is kept. */
   readonly content: ContentRule | null;
+  /** Absent: no answers are repeated. */
+  readonly repeats?: RepeatRule;
   /** The rotated-out secret stops here: ms since the epoch, null when this is the current secret. */
   readonly secretUntilMs: number | null;
 }

@@ -47,12 +47,12 @@ export class ContentCopy {
   }
 
   /** @param headers name, value, name, value … of the answer. */
-  started(headers: readonly string[]): void {
+  start(_status: number, headers: readonly string[]): void {
     this.#headers = headers;
   }
 
   /** A piece of the answer. */
-  add(piece: Uint8Array): void {
+  write(piece: Uint8Array): void {
     if (this.#lost) return;
     const part = piece.subarray(0, MOST_KEPT - this.#answerBytes);
     if (part.length < piece.length) this.#cut = true;

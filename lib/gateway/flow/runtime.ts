@@ -15,6 +15,7 @@ import type { CredentialCounts } from '#lib/gateway/limits/credential-limits';
 import type { ChargeFlags } from '#lib/gateway/metrics/charge-flags';
 import type { OfferFaults } from '#lib/gateway/metrics/offer-faults';
 import type { Tally } from '#lib/gateway/metrics/tally';
+import type { KeptAnswers } from '#lib/gateway/repeats/kept-answers';
 import type { Health } from '#lib/gateway/routing/health';
 import type { Holders } from '#lib/gateway/routing/holders';
 import type { Journal } from '#lib/gateway/settlement/pure/entry';
@@ -71,6 +72,8 @@ export interface Runtime {
   readonly bodies: BodyBudget;
   /** Keeps the content of calls whose workspaces want it; null: this gateway keeps none. */
   readonly content: ContentKeeper | null;
+  /** Answers that are kept to be repeated; null: this gateway keeps none. */
+  readonly answers: KeptAnswers | null;
   /** Slows keys that are refused in floods. */
   readonly refusals: RefusalPace;
   /** Counts how calls end, for metrics. */

@@ -34,6 +34,7 @@ import { readJob } from '#lib/gateway/flow/steps/read-job';
 import { readRequests } from '#lib/gateway/flow/steps/read-requests';
 import { breakOff, refuseCall } from '#lib/gateway/flow/steps/refuse-call';
 import { relayAnswer } from '#lib/gateway/flow/steps/relay-answer';
+import { forgetAnswer, keepAnswer, repeatAnswer } from '#lib/gateway/flow/steps/repeat-answer';
 import { letBodyGo } from '#lib/gateway/flow/upload/let-body-go';
 import { takePlace } from '#lib/gateway/flow/upload/take-place';
 
@@ -55,11 +56,14 @@ export async function serve(runtime: Runtime, arrival: Arrival, lane: Reply): Pr
   } catch (error) {
     sendLastByte = refuseCall(runtime, call, reply, error);
   }
+  const { answerClaim } = call;
+  if (answerClaim) await keepAnswer(runtime, call, answerClaim, sendLastByte);
   try {
     await account(runtime, call, reply);
     sendLastByte(reply);
   } catch (error) {
     runtime.report(error, call.id);
+    if (answerClaim) await forgetAnswer(runtime, call, answerClaim);
     breakOff(call, reply);
   }
   keepContent(runtime, call);
@@ -94,7 +98,12 @@ async function generate(
   if (asked.ask.references) await pinCall(runtime, asked);
   if (isEstimated(runtime, asked)) return estimateCount(runtime, asked);
   if (call.arrival.warmUp) return warmUp(runtime, asked);
-  const claimed = await claimCall(runtime, planCall(runtime, asked));
+  const planned = planCall(runtime, asked);
+  if (planned.snapshot.repeats) {
+    const repeated = await repeatAnswer(runtime, planned, reply);
+    if (repeated) return repeated;
+  }
+  const claimed = await claimCall(runtime, planned);
   await openEntry(runtime, claimed);
   copyContent(runtime, claimed, reply);
   const given = await attemptTargets(runtime, claimed, client);

@@ -28,6 +28,7 @@ export function unconfiguredRuntime(): Runtime {
     newId: ids.newId,
     fallbackId: ids.fallbackId,
     keys: null,
+    answers: null,
     catalogue: () => ({ models: new Map(), providers: new Map() }),
     coordinator: null,
     journal: null,

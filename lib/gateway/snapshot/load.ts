@@ -6,6 +6,7 @@ import type {
   KeyFacts,
   KeySnapshot,
   Policy,
+  RepeatRule,
   WorkspaceFacts,
 } from '#lib/core/facts/snapshot';
 import { may, roles } from '#lib/core/role';
@@ -32,6 +33,9 @@ const statement = `
     ) AS "sessionEnded",
     jsonb_build_object('mode', CASE k.content WHEN 'inherit' THEN w.content ELSE k.content END,
       'share', w.content_share, 'days', w.content_days) AS content,
+    jsonb_build_object('idempotency', CASE k.idempotency WHEN 'inherit' THEN w.idempotency ELSE k.idempotency = 'on' END,
+      'cache', CASE k.cache WHEN 'inherit' THEN w.cache ELSE k.cache END,
+      'cacheSeconds', w.cache_seconds) AS repeats,
     jsonb_build_object('id', w.id, 'slug', w.slug, 'timeZone', w.time_zone, 'strict', w.strict,
       'suspended', w.suspended_at IS NOT NULL, 'limits', ${limitsOf('w')}) AS workspace,
     (SELECT coalesce(jsonb_object_agg(p.model_id, jsonb_build_array(p.policy, p.translate)), '{}') FROM (
@@ -59,6 +63,7 @@ type Row = Omit<KeyFacts, 'status' | 'models' | 'caps' | 'expiresAtMs'> &
     readonly oldHashUntil: Date | null;
     readonly workspace: WorkspaceFacts;
     readonly content: Omit<ContentRule, 'mode'> & { readonly mode: string };
+    readonly repeats: Omit<RepeatRule, 'cache'> & { readonly cache: string };
     /** By model: the policy without `translate`, and that. */
     readonly policies: Readonly<Record<string, readonly [policy: unknown, translate: string | null]>>;
     /** null: there are none. */
@@ -107,6 +112,7 @@ function snapshotOf(row: Row, sources: OwnKeySources): KeySnapshot {
     ),
     ...(row.ownKeys && { ownKeys: row.ownKeys.map((one) => ownKeyOf(one, sources)) }),
     content: contentRuleOf(row.content),
+    ...repeatsOf(row.repeats),
     secretUntilMs: row.current ? null : (row.oldHashUntil?.getTime() ?? 0),
   };
 }
@@ -126,6 +132,12 @@ function policyOf(stored: unknown): Policy {
 /** An unknown word keeps nothing. */
 function contentRuleOf({ mode, share, days }: Row['content']): ContentRule | null {
   return mode === 'all' || mode === 'errors' ? { mode, share, days } : null;
+}
+
+/** An unknown word caches nothing. */
+function repeatsOf({ idempotency, cache, cacheSeconds }: Row['repeats']): Pick<KeySnapshot, 'repeats'> {
+  const cached = cache === 'all' || cache === 'asked' ? cache : null;
+  return idempotency || cached !== null ? { repeats: { idempotency, cache: cached, cacheSeconds } } : {};
 }
 
 function nano(text: string | null): bigint | null {

@@ -19,6 +19,7 @@ import { OfferFaults } from '#lib/gateway/metrics/offer-faults';
 import { listCredentials, listOffers } from '#lib/gateway/metrics/offers';
 import { type ProcessState, statusText } from '#lib/gateway/metrics/status';
 import { Tally } from '#lib/gateway/metrics/tally';
+import { KeptAnswers } from '#lib/gateway/repeats/kept-answers';
 import { openFileRoom } from '#lib/gateway/resources/database/file-room';
 import { createHealth } from '#lib/gateway/routing/breaker';
 import { Holders } from '#lib/gateway/routing/holders';
@@ -149,6 +150,15 @@ export async function assemble(
   const content = env.content
     ? new ContentKeeper(db.pool, sealingKeysOf(env), (error) => report(error, null))
     : null;
+  const keptAnswers = env.content
+    ? new KeptAnswers({
+        pool: db.pool,
+        sealingKey: sealingKeysOf(env),
+        secret: env.keyPepper,
+        clock,
+        report: (error) => report(error, null),
+      })
+    : null;
   const spool = takeOwnDirectory(join(env.dataDir, 'tmp'));
   const runtime: Runtime = {
     clock,
@@ -178,6 +188,7 @@ export async function assemble(
     uploads: openSpoolRoom(spool.path, MOST_UPLOADS * env.maxUploadBytes),
     bodies: createBodyBudget(env.bodyBudgetBytes),
     content,
+    answers: keptAnswers,
     drains: new Drains(),
     refusals: new RefusalPace(),
     tally: new Tally(),
@@ -221,6 +232,7 @@ export async function assemble(
       await openedJobs.stop();
       access.stop();
       await content?.stop();
+      keptAnswers?.stop();
       await memory.close();
       await books.close();
       await Promise.all([partitions.stop(), folding.stop(), funds.stop()]);

@@ -27,6 +27,8 @@ const key: ShownKey = {
   concurrency: 10,
   maxOutputTokens: 4096,
   content: 'errors',
+  idempotency: 'inherit',
+  cache: 'inherit',
   expiresAt: '2027-01-31T18:14:59.000Z',
 };
 const place = { workspace: 'acme', timeZone: 'Asia/Kathmandu', nowMs: Date.parse('2026-11-22T12:00:00Z') };

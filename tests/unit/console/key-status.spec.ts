@@ -28,6 +28,8 @@ const key: ShownKey = {
   concurrency: null,
   maxOutputTokens: null,
   content: 'inherit',
+  idempotency: 'inherit',
+  cache: 'inherit',
   expiresAt: null,
 };
 const place = { timeZone: 'UTC', nowMs: Date.parse('2026-11-25T12:00:00Z') };

@@ -50,10 +50,10 @@ describe('which calls are kept (contract: content/which)', () => {
 describe('a copy (contract: content/what)', () => {
   test('has the first MiB of each side and says that there was more', () => {
     const copy = new ContentCopy(room(10 * MOST_KEPT), 'application/json', Buffer.alloc(MOST_KEPT + 1, 'a'));
-    copy.started(['content-type', 'text/event-stream']);
-    copy.add(Buffer.alloc(MOST_KEPT, 'b'));
+    copy.start(200, ['content-type', 'text/event-stream']);
+    copy.write(Buffer.alloc(MOST_KEPT, 'b'));
     expect(copy.answer()).toMatchObject({ contentType: 'text/event-stream', cut: false });
-    copy.add(Buffer.from('c'));
+    copy.write(Buffer.from('c'));
     expect(copy.request()).toMatchObject({ cut: true });
     expect(copy.request().data).toHaveLength(MOST_KEPT);
     expect(copy.answer()).toMatchObject({ cut: true });
@@ -63,9 +63,9 @@ describe('a copy (contract: content/what)', () => {
   test('is lost as a whole when there is no room, and gives all of its memory back once', () => {
     const memory = room(10);
     const copy = new ContentCopy(memory, '', Buffer.from('12345678'));
-    copy.add(Buffer.from('123'));
+    copy.write(Buffer.from('123'));
     expect(copy.lost).toBe(true);
-    copy.add(Buffer.from('1'));
+    copy.write(Buffer.from('1'));
     copy.free();
     copy.free();
     expect(memory.state.free).toBe(10);

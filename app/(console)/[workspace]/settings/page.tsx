@@ -30,6 +30,7 @@ import { deleteWorkspaceAction, renameWorkspaceAction, setWorkspaceAction } from
 export const metadata: Metadata = { title: 'Settings' };
 
 const { name, retentionDays, strict, content, contentShare, contentDays } = workspaceSettings;
+const { idempotency, cache, cacheSeconds } = workspaceSettings;
 const ungrouped = ({ rpm, tpm, concurrency }: typeof workspaceSettings) =>
   formOf({ rpm, tpm, concurrency }).map(({ group: _, ...field }) => field);
 
@@ -139,6 +140,33 @@ export default async function SettingsPage({ params }: { params: Promise<{ works
             Keeps what calls were asked and answered, so that members can read it on the call’s page. It is
             stored encrypted, without files and pictures, and each reading is in the audit log. A key may have
             a setting of its own; the header <code>X-Gateway-Content: off</code> keeps a call out.
+          </p>
+        </SettingsForm>
+      </Section>
+      <Section
+        title="Repeats and cache"
+        note={settings.idempotency || settings.cache !== 'off' ? 'Answers are kept' : 'Off'}
+      >
+        <SettingsForm
+          key={`${settings.idempotency} ${settings.cache} ${settings.cacheSeconds}`}
+          {...common}
+          locked={
+            env.content !== false
+              ? locked
+              : 'The operator of this gateway has turned this off for all workspaces.'
+          }
+          fields={formOf({ idempotency, cache, cacheSeconds })}
+          initial={{
+            idempotency: settings.idempotency,
+            cache: settings.cache,
+            cacheSeconds: textOf(settings.cacheSeconds),
+          }}
+          saved="Saved"
+        >
+          <p className="max-w-3xl text-muted leading-6">
+            A request that is sent again with its <code>Idempotency-Key</code>, or that the cache knows, gets
+            the answer of the first one and costs nothing. Answers are stored encrypted, and no other
+            workspace gets them. A key may have settings of its own.
           </p>
         </SettingsForm>
       </Section>

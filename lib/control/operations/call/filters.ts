@@ -157,6 +157,21 @@ export const callFilters = {
     }),
     sql: triedAs,
   }),
+  repeated: filter({
+    field: choice(
+      {
+        label: 'Repeated',
+        help: 'Whether it was answered with a kept answer: for its Idempotency-Key (repeat), from the cache, either (any) or neither (none).',
+        group: more,
+        example: 'cache',
+      },
+      ['repeat', 'cache', 'any', 'none'],
+    ),
+    sql: (
+      word,
+    ) => `CASE ${word} WHEN 'any' THEN ${repeatedAs('TRUE')} WHEN 'none' THEN NOT ${repeatedAs('TRUE')}
+      ELSE ${repeatedAs(`r.kind = ${word}`)} END`,
+  }),
   ...feedbackFilters,
   ...usageFilters,
 };
@@ -172,6 +187,11 @@ export const hasContent = filter({
   field: toggle({ label: 'Content', help: 'Whether what it was asked and answered was kept.' }),
   sql: (kept) => `EXISTS (SELECT FROM call_content k WHERE k.call_id = c.id) = ${kept}::boolean`,
 });
+
+/** Whether it was answered with a kept answer. */
+function repeatedAs(condition: string): string {
+  return `EXISTS (SELECT FROM call_repeat r WHERE r.call_id = c.id AND ${condition})`;
+}
 
 /** Whether an attempt has this id at its provider. */
 function triedAs(id: string): string {

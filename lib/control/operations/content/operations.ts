@@ -83,10 +83,12 @@ export const deleteContent = change({
     if (call !== undefined) {
       const found = await getCall(context, call);
       await store.prisma.callContent.deleteMany({ where: { callId: found.id, workspaceId } });
+      await store.prisma.keptAnswer.deleteMany({ where: { callId: found.id, workspaceId } });
       return done(found.id, 0);
     }
     if (key === undefined) {
       await store.prisma.workspace.update({ where: { id: workspaceId }, data: { contentDeletedAt: now } });
+      await store.prisma.keptAnswer.deleteMany({ where: { workspaceId } });
       return done(workspaceId, 2);
     }
     const changed = isUuid(key)
@@ -95,6 +97,7 @@ export const deleteContent = change({
           data: { contentDeletedAt: now },
         })
       : { count: 0 };
+    if (changed.count > 0) await store.prisma.keptAnswer.deleteMany({ where: { keyId: key, workspaceId } });
     if (changed.count === 0) throw notFound(`there is no key ${quoted(key)} in this workspace`, 'key');
     return done(key, 2);
   },

@@ -29,6 +29,8 @@ const beside = [
   `DELETE FROM spend_minute WHERE key_id IN (${keysOf})`,
   `DELETE FROM closed_spend WHERE key_id IN (${keysOf})`,
   'DELETE FROM call_content WHERE workspace_id = $1::uuid',
+  'DELETE FROM kept_answer WHERE workspace_id = $1::uuid',
+  'DELETE FROM call_repeat WHERE workspace_id = $1::uuid',
   'DELETE FROM call_feedback WHERE workspace_id = $1::uuid',
   'DELETE FROM ledger_check WHERE workspace_id = $1::uuid',
   'DELETE FROM open_quarter WHERE workspace_id = $1::uuid',

@@ -248,9 +248,13 @@ function transition(
     line: { arguments: ['id'] },
     text: (key) => `key ${key.id} is ${key.status}${key.quotaExhausted ? ', quota exhausted' : ''}`,
     run: (context, { id }) =>
-      changeKey(context, id, (key) => {
+      changeKey(context, id, async (key) => {
         const same = (to.status ?? key.status) === key.status;
-        return same && (to.quotaExhausted ?? key.quotaExhausted) === key.quotaExhausted ? null : { data: to };
+        if (same && (to.quotaExhausted ?? key.quotaExhausted) === key.quotaExhausted) return null;
+        // Nobody may repeat the calls of a key that is gone (contract: repeats/deleted).
+        if (to.status === 'revoked')
+          await context.store.prisma.keptAnswer.deleteMany({ where: { keyId: id } });
+        return { data: to };
       }),
   });
 }

@@ -3,13 +3,14 @@ import type { ApiKey } from '#generated/client';
 import { cap, choice, expiry, id, limit, models, name } from '#lib/control/operations/field/kinds';
 import { shapeOf, shownSettings } from '#lib/control/operations/field/settings';
 import { refusing } from '#lib/control/operations/key/refusing';
-import { contentNames } from '#lib/control/operations/workspace/settings';
+import { cacheNames, contentNames } from '#lib/control/operations/workspace/settings';
 
 const caps = {
   title: 'Spend caps',
   help: 'In USD. The call that crosses a cap completes; the next one is refused.',
 };
 const content = { title: 'Content', help: 'Requests and answers that are kept for those who may read them.' };
+const repeats = { title: 'Repeats', help: 'Answers that are kept to be given again, without another call.' };
 const limits = { title: 'Rate limits', help: 'Limits of this key, in addition to those of the workspace.' };
 
 /**
@@ -57,6 +58,26 @@ export const keySettings = {
       choiceNames: { ...contentNames, inherit: 'As the workspace' },
     },
     ['inherit', 'off', 'errors', 'all'],
+  ),
+  idempotency: choice(
+    {
+      label: 'Repeat answers',
+      help: 'Whether the answer to a request with an Idempotency-Key is repeated for 24 hours; “inherit” is what the workspace has set.',
+      example: 'inherit',
+      group: repeats,
+      choiceNames: { inherit: 'As the workspace', off: 'Off', on: 'On' },
+    },
+    ['inherit', 'off', 'on'],
+  ),
+  cache: choice(
+    {
+      label: 'Cache answers',
+      help: 'Which of its requests are answered from the cache of the workspace; “inherit” is what the workspace has set.',
+      example: 'inherit',
+      group: repeats,
+      choiceNames: { ...cacheNames, inherit: 'As the workspace' },
+    },
+    ['inherit', 'off', 'asked', 'all'],
   ),
   expiresAt: expiry({
     label: 'Expires',

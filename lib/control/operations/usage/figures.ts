@@ -58,6 +58,9 @@ export const usageFigures = z.object({
   ),
   rated: count('Calls whose feedback has a score, as far back as the log goes.'),
   good: count('Those of them that were good.'),
+  repeated: count('Calls that were answered again for their Idempotency-Key; `calls` does not count them.'),
+  cacheHits: count('Calls that were answered from the cache; `calls` does not count them.'),
+  saved: dollars.describe('What the calls that were answered from the cache would have cost.'),
 });
 export type UsageFigures = z.output<typeof usageFigures>;
 
@@ -98,6 +101,9 @@ export function figuresOf(sums: Sums): UsageFigures {
     ownKeyListPrice: formatUsd(ownListNano),
     rated: sums.rated,
     good: sums.good,
+    repeated: sums.repeated,
+    cacheHits: sums.cacheHits,
+    saved: formatUsd(sums.savedNano),
   };
 }
 

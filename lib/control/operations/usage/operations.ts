@@ -65,6 +65,9 @@ export const showUsage = read({
       'cost',
       'rated',
       'good',
+      'repeated',
+      'cacheHits',
+      'saved',
     ],
   },
   run: ({ store, scope, nowMs }, { from, to, by = 'model', model, key, provider, member }) => {

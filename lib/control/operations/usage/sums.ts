@@ -37,6 +37,11 @@ export interface Sums {
   /** Calls whose feedback has a score, and those of them that were good. */
   rated: number;
   good: number;
+  /** Calls that were answered again for their `Idempotency-Key`, and from the cache; `calls` has neither. */
+  repeated: number;
+  cacheHits: number;
+  /** What those from the cache would have cost. */
+  savedNano: bigint;
   readonly used: Usage;
   costNano: bigint;
   /** List price of the calls by own keys, of which `costNano` has only the fee (contract: own-keys/counts). */
@@ -63,7 +68,7 @@ export interface UsageQuery {
   readonly filters?: UsageFilters | undefined;
   /** Also what the gateway answers itself, which no figure counts (contract: call-log/own-answers); default: false. */
   readonly own?: boolean | undefined;
-  /** Whether feedback is counted too (contract: call-log/feedback-figures); default: false. */
+  /** Whether feedback and repeats are counted too (contract: call-log/feedback-figures, repeats/figures); default: false. */
   readonly feedback?: boolean | undefined;
   /** Whether latency and time to first byte are read too, which takes most of the time; default: true. */
   readonly durations?: boolean | undefined;
@@ -162,14 +167,36 @@ async function readSplit(
        AND ${conditions.join(' AND ')} GROUP BY 1, 2`,
     values,
   );
+  const repeated = await store.query<RepeatedRow>(
+    `SELECT ${bucket('at')} AS bucket, ${split ? splitColumns[split] : "''"} AS value,
+       (count(*) FILTER (WHERE kind = 'repeat'))::int AS repeated,
+       (count(*) FILTER (WHERE kind = 'cache'))::int AS hits,
+       coalesce(sum(cost_nano) FILTER (WHERE kind = 'cache'), 0)::text AS saved
+     FROM call_repeat WHERE at >= $1::timestamptz AND at < $2::timestamptz
+       AND ${conditions.join(' AND ')} GROUP BY 1, 2`,
+    values,
+  );
   return [
     ...parts,
+    ...repeated.map((row) => ({
+      bucket: Number(row.bucket) - 1,
+      value: row.value,
+      sums: { ...noSums(), repeated: row.repeated, cacheHits: row.hits, savedNano: BigInt(row.saved) },
+    })),
     ...rated.map((row) => ({
       bucket: Number(row.bucket) - 1,
       value: row.value,
       sums: { ...noSums(), rated: row.rated, good: row.good },
     })),
   ];
+}
+
+interface RepeatedRow {
+  readonly bucket: number | string;
+  readonly value: string;
+  readonly repeated: number;
+  readonly hits: number;
+  readonly saved: string;
 }
 
 interface RatedRow {
@@ -206,6 +233,9 @@ export function noSums(latency = new Histogram(), firstByte = new Histogram()): 
     fallbacks: 0,
     rated: 0,
     good: 0,
+    repeated: 0,
+    cacheHits: 0,
+    savedNano: 0n,
     errors: { client: 0, limit: 0, provider: 0, timeout: 0, broken: 0, gateway: 0, other: 0 },
     used: { ...noUsage },
     costNano: 0n,
@@ -223,6 +253,9 @@ export function addSums(sum: Sums, part: Sums): void {
   sum.fallbacks += part.fallbacks;
   sum.rated += part.rated;
   sum.good += part.good;
+  sum.repeated += part.repeated;
+  sum.cacheHits += part.cacheHits;
+  sum.savedNano += part.savedNano;
   for (const name of errorClasses) sum.errors[name] += part.errors[name];
   for (const name of usageClasses) sum.used[name] += part.used[name];
   sum.costNano += part.costNano;

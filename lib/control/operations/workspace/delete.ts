@@ -73,6 +73,7 @@ export const deleteWorkspace = change({
       where: { workspaceId, status: { not: 'revoked' } },
       data: { status: 'revoked' },
     });
+    await prisma.keptAnswer.deleteMany({ where: { workspaceId } });
     await prisma.managementKey.updateMany({
       where: { workspaceId, revokedAt: null },
       data: { revokedAt: now },

@@ -14,11 +14,16 @@ import {
 import { timeZone } from '#lib/control/operations/field/people';
 import { shapeOf, shownSettings } from '#lib/control/operations/field/settings';
 import { workspaceRefusing } from '#lib/control/operations/workspace/refusing';
+import { longestCacheSeconds } from '#lib/gateway/repeats/pure/wish';
 
 /** Which calls have their content kept (contract: content/which). */
 const contentModes = ['off', 'errors', 'all'] as const;
 /** What forms call them; a key may also do as its workspace. */
 export const contentNames = { off: 'Off', errors: 'Failed calls', all: 'All calls' } as const;
+
+/** Which requests are answered from the cache (contract: repeats/settings). */
+const cacheModes = ['off', 'asked', 'all'] as const;
+export const cacheNames = { off: 'Off', asked: 'Requests that ask for it', all: 'All requests' } as const;
 
 const limits = { title: 'Rate limits', help: 'Limits of the workspace, in addition to those of its keys.' };
 
@@ -84,6 +89,29 @@ export const workspaceSettings = {
       example: 7,
     },
     { min: 1, max: 90 },
+  ),
+  idempotency: toggle({
+    label: 'Repeat answers',
+    help: 'Repeats the answer to a request with an Idempotency-Key for 24 hours, without another call.',
+    example: true,
+  }),
+  cache: choice(
+    {
+      label: 'Cache answers',
+      help: 'Answers the same request from the cache: no request, those with the header X-Gateway-Cache, or all.',
+      example: 'asked',
+      choiceNames: cacheNames,
+    },
+    cacheModes,
+  ),
+  cacheSeconds: count(
+    {
+      label: 'Seconds in the cache',
+      help: 'For requests that do not say it themselves.',
+      unit: 'seconds',
+      example: 3600,
+    },
+    { min: 1, max: longestCacheSeconds },
   ),
   strict: toggle({
     label: 'Strict budget',

@@ -9,6 +9,7 @@ import { noOutcome, type Outcome } from '#lib/gateway/flow/call/outcome';
 import { corsHeaders } from '#lib/gateway/flow/cors';
 import type { Arrival, HeaderList } from '#lib/gateway/flow/lane';
 import type { Runtime } from '#lib/gateway/flow/runtime';
+import type { AnswerClaim } from '#lib/gateway/repeats/kept-answers';
 import { rulesFor } from '#lib/gateway/routing/pure/rules';
 import type { Plan, Target } from '#lib/gateway/routing/pure/target';
 import type { ClientRequest } from '#lib/gateway/translation/pure/client-request';
@@ -59,6 +60,9 @@ export interface Call {
 
   /** Copies of what it is asked and answered; null: its content is not kept (contract: content/which). */
   readonly content: ContentCopy | null;
+
+  /** It makes an answer that is kept; null: its answer is not kept (contract: repeats/kept). */
+  readonly answerClaim: AnswerClaim | null;
 
   /** `ClaimedCall` */
   readonly claim: Claim | null;
@@ -131,6 +135,7 @@ export function openCall(runtime: Runtime, arrival: Arrival): Call & { readonly 
     catalogue: null,
     clientRequest: null,
     content: null,
+    answerClaim: null,
     claim: null,
     jobBefore: null,
     target: null,

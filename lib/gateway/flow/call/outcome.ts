@@ -25,6 +25,10 @@ export interface Outcome {
   gone: boolean;
   /** All of the answer that matters was relayed before that: its family's own end (contract: routing/own-end). */
   delivered: boolean;
+  /** A provider's answer came whole and without an error. */
+  whole: boolean;
+  /** It was answered with a kept answer; null: it was not (contract: repeats/marks). */
+  repeated: 'repeat' | 'cache' | null;
   /** Written only by `endCall`; null while the call runs. */
   endReason: EndReason | null;
 }
@@ -44,6 +48,8 @@ export function noOutcome(): Outcome {
     credentialUse: null,
     gone: false,
     delivered: false,
+    whole: false,
+    repeated: null,
     endReason: null,
   };
 }

@@ -46,7 +46,8 @@ export function recordOf(call: Call, nowMono: number): CallRecord {
 }
 
 function flagsOf({ outcome, target, plan }: Call): readonly string[] {
-  const { charge, refusal } = outcome;
+  const { charge, refusal, repeated } = outcome;
+  if (repeated !== null) return [repeated === 'cache' ? 'cache_hit' : 'repeat'];
   const added: string[] = refusal?.machineFault ? [refusal.machineFault] : [];
   if (target?.credential.own) added.push('own_key');
   else if (target && plan?.targets.some(({ pool }) => pool.some(({ own }) => own?.use === 'first')))

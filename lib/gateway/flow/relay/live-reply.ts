@@ -1,5 +1,4 @@
 import { endsEvent } from '#lib/core/relay/break-ending';
-import type { ContentCopy } from '#lib/gateway/content/copy';
 import type { HeaderList, Reply } from '#lib/gateway/flow/lane';
 import type { Exchange } from '#lib/gateway/upstream/exchange';
 import { headerText } from '#lib/gateway/upstream/headers';
@@ -21,6 +20,12 @@ export interface Signs extends SignOfLife {
   readonly headers: HeaderList;
 }
 
+/** What copies an answer: its headers, then its pieces. */
+interface AnswerSink {
+  start(status: number, headers: HeaderList): void;
+  write(piece: Uint8Array): void;
+}
+
 /** How long until it looks again whether it may send a sign, ms. */
 const AGAIN_MS = 500;
 const TAIL_BYTES = 4;
@@ -40,7 +45,8 @@ export class LiveReply implements Reply, Due {
   #opened = false;
   #started = false;
   #blocked = false;
-  #copy: ContentCopy | null = null;
+  #copies: readonly AnswerSink[] | null = null;
+  #left = false;
   /** The last bytes of the answer, which show whether its last event is finished. */
   #tail: Uint8Array = new Uint8Array();
 
@@ -67,8 +73,14 @@ export class LiveReply implements Reply, Due {
   }
 
   /** From now on, the answer is also copied; signs of life are not. */
-  copyTo(copy: ContentCopy): void {
-    this.#copy = copy;
+  copyTo(copy: AnswerSink): void {
+    this.#copies = this.#copies === null ? [copy] : [...this.#copies, copy];
+  }
+
+  /** The client has left: what is still written goes to the copies alone. */
+  leave(): void {
+    this.#left = true;
+    this.done();
   }
 
   /** The attempt that is under way now. */
@@ -93,7 +105,7 @@ export class LiveReply implements Reply, Due {
 
   start(status: number, headers: HeaderList, reason?: string): void {
     this.#started = true;
-    this.#copy?.started(headers);
+    if (this.#copies) for (const copy of this.#copies) copy.start(status, headers);
     if (!this.#opened) this.#inner.start(status, headers, reason);
     if (!isEventStream(headers)) this.done();
   }
@@ -104,7 +116,8 @@ export class LiveReply implements Reply, Due {
   }
 
   write(chunk: Uint8Array): boolean {
-    this.#copy?.add(chunk);
+    if (this.#copies) for (const copy of this.#copies) copy.write(chunk);
+    if (this.#left) return true;
     if (this.#signs !== null) {
       this.#dueMono = this.#deadlines.now() + this.#signs.afterMs;
       this.#tail =
@@ -124,7 +137,10 @@ export class LiveReply implements Reply, Due {
 
   end(last?: Uint8Array | string): void {
     this.done();
-    if (last !== undefined) this.#copy?.add(Buffer.from(last));
+    if (last !== undefined && this.#copies) {
+      const piece = Buffer.from(last);
+      for (const copy of this.#copies) copy.write(piece);
+    }
     this.#inner.end(last);
   }
 

@@ -62,7 +62,8 @@ export function sendPiece({ reply, exchange }: RelayParts, piece: Uint8Array): b
 export function settleCall(parts: RelayParts, error: Error | null): void {
   const { call, runtime, meter, exchange, answer } = parts;
   const failure = failureOf(parts, error);
-  if (error === null) endCall(call, { by: 'answer', failed: failure !== null || isTheirFault(answer) });
+  call.outcome.whole = error === null && failure === null && !isTheirFault(answer);
+  if (error === null) endCall(call, { by: 'answer', failed: !call.outcome.whole });
   else endCall(call, { by: 'failure', name: failure ?? '' });
   reportEnd(parts, error, failure);
   call.outcome.upstreamMs = runtime.clock.mono() - call.startMono - call.outcome.leadMs;

@@ -116,7 +116,7 @@ export class StreamRelay implements ExchangeReader {
   /** @returns false when the client is slower than the provider. */
   #send(piece: Uint8Array): boolean {
     const { call, reply, headers, meter } = this.#p;
-    if (call.outcome.gone) return true;
+    if (call.outcome.gone && call.answerClaim === null) return true;
     if (this.#gated) {
       this.#gated.push(piece);
       this.#gatedBytes += piece.length;

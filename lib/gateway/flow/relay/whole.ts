@@ -39,7 +39,7 @@ export class WholeRelay implements ExchangeReader {
       if (plain) this.#passOn(piece);
       else this.#held.push(piece);
     }
-    if (call.outcome.gone) this.#held = [];
+    if (call.outcome.gone && call.answerClaim === null) this.#held = [];
   }
 
   /** Of audio, whose player waits for it, only the last byte is held back. */
@@ -59,7 +59,7 @@ export class WholeRelay implements ExchangeReader {
     const held = this.#held;
     if (held.length === 0) return;
     this.#held = [];
-    if (call.outcome.gone) return;
+    if (call.outcome.gone && call.answerClaim === null) return;
     if (!this.#started) {
       this.#started = true;
       reply.start(call.outcome.status, headers);

@@ -42,7 +42,7 @@ export class GoneWatch {
     this.#reply = reply;
     call.arrival.onGone(() => {
       call.outcome.gone = true;
-      reply.done();
+      reply.leave();
       this.#leave();
     });
   }
@@ -93,7 +93,8 @@ export class GoneWatch {
       this.#close();
       return;
     }
-    this.#timer = setTimeout(() => this.#close(), ask?.stream ? DRAIN_STREAM_MS : DRAIN_WHOLE_MS);
+    const soon = ask?.stream && !this.#isAwaited();
+    this.#timer = setTimeout(() => this.#close(), soon ? DRAIN_STREAM_MS : DRAIN_WHOLE_MS);
     current.resume();
   }
 
@@ -102,12 +103,18 @@ export class GoneWatch {
     const { ask, operation, resource, snapshot } = this.#call;
     // The usage comes at the end of a stored response, whose text the client may have read already.
     const tells = operation?.steps === 'stored' && ask?.stream === true && resource?.kind === 'response';
-    const must = ask?.job !== undefined || operation?.resourceEffect !== undefined || tells;
+    const changes = ask?.job !== undefined || operation?.resourceEffect !== undefined;
+    const must = changes || tells || this.#isAwaited();
     // Token counts and reads cost nothing, so there is no usage to wait for.
     const worth = this.#policy === 'drain' && operation?.steps === 'generate';
     if (!snapshot || !(must || worth)) return null;
     const { id, limits } = snapshot.key;
     return this.#runtime.drains.begin(id, limits.concurrency, must, () => this.#close());
+  }
+
+  /** Its client will ask for the answer again (contract: repeats/left). */
+  #isAwaited(): boolean {
+    return this.#call.answerClaim?.wanted.kind === 'repeat';
   }
 
   #close(): void {

@@ -17,7 +17,12 @@ export function takePlace(runtime: Runtime, call: AuthenticatedCall): Promise<vo
 }
 
 function take(runtime: Runtime, call: AuthenticatedCall, large: boolean): Promise<void> | undefined {
-  if (!large) return undefined;
+  return large ? placeCall(runtime, call) : undefined;
+}
+
+/** Takes the RPM unit and the concurrency slots of a call that has none yet; its claim takes them over. */
+export function placeCall(runtime: Runtime, call: AuthenticatedCall): Promise<void> | undefined {
+  if (call.placed) return undefined;
   if (!runtime.coordinator || !runtime.journal) {
     throw new Refused(unaccountable('cannot account for calls right now'));
   }
