@@ -82,6 +82,10 @@ export const ModelName = {
   Call: 'Call',
   CallContent: 'CallContent',
   CallFeedback: 'CallFeedback',
+  Tag: 'Tag',
+  CallTag: 'CallTag',
+  TagQuarter: 'TagQuarter',
+  TagBudget: 'TagBudget',
   LedgerLine: 'LedgerLine',
   Promo: 'Promo',
   PromoMark: 'PromoMark',
@@ -95,6 +99,7 @@ export const ModelName = {
   Owner: 'Owner',
   Lease: 'Lease',
   Hold: 'Hold',
+  HoldTag: 'HoldTag',
   OpenCall: 'OpenCall',
   Change: 'Change',
   ChangeHead: 'ChangeHead',
@@ -251,6 +256,8 @@ export const WorkspaceScalarFieldEnum = {
   contentDays: 'contentDays',
   contentDeletedAt: 'contentDeletedAt',
   callsKeptFrom: 'callsKeptFrom',
+  tags: 'tags',
+  endUsers: 'endUsers',
   suspendedAt: 'suspendedAt',
   suspendedReason: 'suspendedReason',
   suspendedContact: 'suspendedContact',
@@ -634,6 +641,55 @@ export const CallFeedbackScalarFieldEnum = {
 export type CallFeedbackScalarFieldEnum = (typeof CallFeedbackScalarFieldEnum)[keyof typeof CallFeedbackScalarFieldEnum]
 
 
+export const TagScalarFieldEnum = {
+  id: 'id',
+  workspaceId: 'workspaceId',
+  name: 'name',
+  value: 'value'
+} as const
+
+export type TagScalarFieldEnum = (typeof TagScalarFieldEnum)[keyof typeof TagScalarFieldEnum]
+
+
+export const CallTagScalarFieldEnum = {
+  callId: 'callId',
+  tagId: 'tagId'
+} as const
+
+export type CallTagScalarFieldEnum = (typeof CallTagScalarFieldEnum)[keyof typeof CallTagScalarFieldEnum]
+
+
+export const TagQuarterScalarFieldEnum = {
+  tagId: 'tagId',
+  quarter: 'quarter',
+  workspaceId: 'workspaceId',
+  calls: 'calls',
+  refused: 'refused',
+  errors: 'errors',
+  inputTokens: 'inputTokens',
+  outputTokens: 'outputTokens',
+  costNano: 'costNano'
+} as const
+
+export type TagQuarterScalarFieldEnum = (typeof TagQuarterScalarFieldEnum)[keyof typeof TagQuarterScalarFieldEnum]
+
+
+export const TagBudgetScalarFieldEnum = {
+  id: 'id',
+  workspaceId: 'workspaceId',
+  name: 'name',
+  value: 'value',
+  dailyCapNano: 'dailyCapNano',
+  d7CapNano: 'd7CapNano',
+  d30CapNano: 'd30CapNano',
+  rpm: 'rpm',
+  tpm: 'tpm',
+  createdAt: 'createdAt'
+} as const
+
+export type TagBudgetScalarFieldEnum = (typeof TagBudgetScalarFieldEnum)[keyof typeof TagBudgetScalarFieldEnum]
+
+
 export const LedgerLineScalarFieldEnum = {
   id: 'id',
   workspaceId: 'workspaceId',
@@ -783,6 +839,14 @@ export const HoldScalarFieldEnum = {
 } as const
 
 export type HoldScalarFieldEnum = (typeof HoldScalarFieldEnum)[keyof typeof HoldScalarFieldEnum]
+
+
+export const HoldTagScalarFieldEnum = {
+  callId: 'callId',
+  tagId: 'tagId'
+} as const
+
+export type HoldTagScalarFieldEnum = (typeof HoldTagScalarFieldEnum)[keyof typeof HoldTagScalarFieldEnum]
 
 
 export const OpenCallScalarFieldEnum = {

@@ -74,6 +74,8 @@ export type WorkspaceMinAggregateOutputType = {
   contentDays: number | null
   contentDeletedAt: Date | null
   callsKeptFrom: string | null
+  tags: boolean | null
+  endUsers: boolean | null
   suspendedAt: Date | null
   suspendedReason: string | null
   suspendedContact: string | null
@@ -105,6 +107,8 @@ export type WorkspaceMaxAggregateOutputType = {
   contentDays: number | null
   contentDeletedAt: Date | null
   callsKeptFrom: string | null
+  tags: boolean | null
+  endUsers: boolean | null
   suspendedAt: Date | null
   suspendedReason: string | null
   suspendedContact: string | null
@@ -136,6 +140,8 @@ export type WorkspaceCountAggregateOutputType = {
   contentDays: number
   contentDeletedAt: number
   callsKeptFrom: number
+  tags: number
+  endUsers: number
   suspendedAt: number
   suspendedReason: number
   suspendedContact: number
@@ -198,6 +204,8 @@ export type WorkspaceMinAggregateInputType = {
   contentDays?: true | runtime.Types.Skip
   contentDeletedAt?: true | runtime.Types.Skip
   callsKeptFrom?: true | runtime.Types.Skip
+  tags?: true | runtime.Types.Skip
+  endUsers?: true | runtime.Types.Skip
   suspendedAt?: true | runtime.Types.Skip
   suspendedReason?: true | runtime.Types.Skip
   suspendedContact?: true | runtime.Types.Skip
@@ -229,6 +237,8 @@ export type WorkspaceMaxAggregateInputType = {
   contentDays?: true | runtime.Types.Skip
   contentDeletedAt?: true | runtime.Types.Skip
   callsKeptFrom?: true | runtime.Types.Skip
+  tags?: true | runtime.Types.Skip
+  endUsers?: true | runtime.Types.Skip
   suspendedAt?: true | runtime.Types.Skip
   suspendedReason?: true | runtime.Types.Skip
   suspendedContact?: true | runtime.Types.Skip
@@ -260,6 +270,8 @@ export type WorkspaceCountAggregateInputType = {
   contentDays?: true | runtime.Types.Skip
   contentDeletedAt?: true | runtime.Types.Skip
   callsKeptFrom?: true | runtime.Types.Skip
+  tags?: true | runtime.Types.Skip
+  endUsers?: true | runtime.Types.Skip
   suspendedAt?: true | runtime.Types.Skip
   suspendedReason?: true | runtime.Types.Skip
   suspendedContact?: true | runtime.Types.Skip
@@ -379,6 +391,8 @@ export type WorkspaceGroupByOutputType = {
   contentDays: number
   contentDeletedAt: Date | null
   callsKeptFrom: string | null
+  tags: boolean
+  endUsers: boolean
   suspendedAt: Date | null
   suspendedReason: string | null
   suspendedContact: string | null
@@ -434,6 +448,8 @@ export type WorkspaceWhereInput = {
   contentDays?: Prisma.IntFilter<"Workspace"> | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.DateTimeNullableFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.UuidNullableFilter<"Workspace"> | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFilter<"Workspace"> | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFilter<"Workspace"> | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.DateTimeNullableFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.StringNullableFilter<"Workspace"> | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.StringNullableFilter<"Workspace"> | string | null | runtime.Types.Skip
@@ -464,6 +480,7 @@ export type WorkspaceWhereInput = {
   signedUp?: Prisma.UserListRelationFilter | runtime.Types.Skip
   savedViews?: Prisma.SavedViewListRelationFilter | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyListRelationFilter | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetListRelationFilter | runtime.Types.Skip
 }
 
 export type WorkspaceOrderByWithRelationInput = {
@@ -486,6 +503,8 @@ export type WorkspaceOrderByWithRelationInput = {
   contentDays?: Prisma.SortOrder | runtime.Types.Skip
   contentDeletedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   callsKeptFrom?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  tags?: Prisma.SortOrder | runtime.Types.Skip
+  endUsers?: Prisma.SortOrder | runtime.Types.Skip
   suspendedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   suspendedReason?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   suspendedContact?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
@@ -516,6 +535,7 @@ export type WorkspaceOrderByWithRelationInput = {
   signedUp?: Prisma.UserOrderByRelationAggregateInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewOrderByRelationAggregateInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyOrderByRelationAggregateInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetOrderByRelationAggregateInput | runtime.Types.Skip
 }
 
 export type WorkspaceWhereUniqueInput = Prisma.AtLeast<{
@@ -541,6 +561,8 @@ export type WorkspaceWhereUniqueInput = Prisma.AtLeast<{
   contentDays?: Prisma.IntFilter<"Workspace"> | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.DateTimeNullableFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.UuidNullableFilter<"Workspace"> | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFilter<"Workspace"> | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFilter<"Workspace"> | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.DateTimeNullableFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.StringNullableFilter<"Workspace"> | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.StringNullableFilter<"Workspace"> | string | null | runtime.Types.Skip
@@ -571,6 +593,7 @@ export type WorkspaceWhereUniqueInput = Prisma.AtLeast<{
   signedUp?: Prisma.UserListRelationFilter | runtime.Types.Skip
   savedViews?: Prisma.SavedViewListRelationFilter | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyListRelationFilter | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetListRelationFilter | runtime.Types.Skip
 }, "id" | "slug">
 
 export type WorkspaceOrderByWithAggregationInput = {
@@ -593,6 +616,8 @@ export type WorkspaceOrderByWithAggregationInput = {
   contentDays?: Prisma.SortOrder | runtime.Types.Skip
   contentDeletedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   callsKeptFrom?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  tags?: Prisma.SortOrder | runtime.Types.Skip
+  endUsers?: Prisma.SortOrder | runtime.Types.Skip
   suspendedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   suspendedReason?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   suspendedContact?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
@@ -633,6 +658,8 @@ export type WorkspaceScalarWhereWithAggregatesInput = {
   contentDays?: Prisma.IntWithAggregatesFilter<"Workspace"> | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.UuidNullableWithAggregatesFilter<"Workspace"> | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolWithAggregatesFilter<"Workspace"> | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolWithAggregatesFilter<"Workspace"> | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.StringNullableWithAggregatesFilter<"Workspace"> | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.StringNullableWithAggregatesFilter<"Workspace"> | string | null | runtime.Types.Skip
@@ -665,6 +692,8 @@ export type WorkspaceCreateInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -695,6 +724,7 @@ export type WorkspaceCreateInput = {
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateInput = {
@@ -717,6 +747,8 @@ export type WorkspaceUncheckedCreateInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -747,6 +779,7 @@ export type WorkspaceUncheckedCreateInput = {
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUpdateInput = {
@@ -769,6 +802,8 @@ export type WorkspaceUpdateInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -799,6 +834,7 @@ export type WorkspaceUpdateInput = {
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateInput = {
@@ -821,6 +857,8 @@ export type WorkspaceUncheckedUpdateInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -851,6 +889,7 @@ export type WorkspaceUncheckedUpdateInput = {
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateManyInput = {
@@ -873,6 +912,8 @@ export type WorkspaceCreateManyInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -905,6 +946,8 @@ export type WorkspaceUpdateManyMutationInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -937,6 +980,8 @@ export type WorkspaceUncheckedUpdateManyInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -982,6 +1027,8 @@ export type WorkspaceCountOrderByAggregateInput = {
   contentDays?: Prisma.SortOrder | runtime.Types.Skip
   contentDeletedAt?: Prisma.SortOrder | runtime.Types.Skip
   callsKeptFrom?: Prisma.SortOrder | runtime.Types.Skip
+  tags?: Prisma.SortOrder | runtime.Types.Skip
+  endUsers?: Prisma.SortOrder | runtime.Types.Skip
   suspendedAt?: Prisma.SortOrder | runtime.Types.Skip
   suspendedReason?: Prisma.SortOrder | runtime.Types.Skip
   suspendedContact?: Prisma.SortOrder | runtime.Types.Skip
@@ -1028,6 +1075,8 @@ export type WorkspaceMaxOrderByAggregateInput = {
   contentDays?: Prisma.SortOrder | runtime.Types.Skip
   contentDeletedAt?: Prisma.SortOrder | runtime.Types.Skip
   callsKeptFrom?: Prisma.SortOrder | runtime.Types.Skip
+  tags?: Prisma.SortOrder | runtime.Types.Skip
+  endUsers?: Prisma.SortOrder | runtime.Types.Skip
   suspendedAt?: Prisma.SortOrder | runtime.Types.Skip
   suspendedReason?: Prisma.SortOrder | runtime.Types.Skip
   suspendedContact?: Prisma.SortOrder | runtime.Types.Skip
@@ -1059,6 +1108,8 @@ export type WorkspaceMinOrderByAggregateInput = {
   contentDays?: Prisma.SortOrder | runtime.Types.Skip
   contentDeletedAt?: Prisma.SortOrder | runtime.Types.Skip
   callsKeptFrom?: Prisma.SortOrder | runtime.Types.Skip
+  tags?: Prisma.SortOrder | runtime.Types.Skip
+  endUsers?: Prisma.SortOrder | runtime.Types.Skip
   suspendedAt?: Prisma.SortOrder | runtime.Types.Skip
   suspendedReason?: Prisma.SortOrder | runtime.Types.Skip
   suspendedContact?: Prisma.SortOrder | runtime.Types.Skip
@@ -1294,6 +1345,20 @@ export type WorkspaceUpdateOneRequiredWithoutPolicyDraftsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.WorkspaceUpdateToOneWithWhereWithoutPolicyDraftsInput, Prisma.WorkspaceUpdateWithoutPolicyDraftsInput>, Prisma.WorkspaceUncheckedUpdateWithoutPolicyDraftsInput> | runtime.Types.Skip
 }
 
+export type WorkspaceCreateNestedOneWithoutTagBudgetsInput = {
+  create?: Prisma.XOR<Prisma.WorkspaceCreateWithoutTagBudgetsInput, Prisma.WorkspaceUncheckedCreateWithoutTagBudgetsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.WorkspaceCreateOrConnectWithoutTagBudgetsInput | runtime.Types.Skip
+  connect?: Prisma.WorkspaceWhereUniqueInput | runtime.Types.Skip
+}
+
+export type WorkspaceUpdateOneRequiredWithoutTagBudgetsNestedInput = {
+  create?: Prisma.XOR<Prisma.WorkspaceCreateWithoutTagBudgetsInput, Prisma.WorkspaceUncheckedCreateWithoutTagBudgetsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.WorkspaceCreateOrConnectWithoutTagBudgetsInput | runtime.Types.Skip
+  upsert?: Prisma.WorkspaceUpsertWithoutTagBudgetsInput | runtime.Types.Skip
+  connect?: Prisma.WorkspaceWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.WorkspaceUpdateToOneWithWhereWithoutTagBudgetsInput, Prisma.WorkspaceUpdateWithoutTagBudgetsInput>, Prisma.WorkspaceUncheckedUpdateWithoutTagBudgetsInput> | runtime.Types.Skip
+}
+
 export type WorkspaceCreateNestedOneWithoutPromosInput = {
   create?: Prisma.XOR<Prisma.WorkspaceCreateWithoutPromosInput, Prisma.WorkspaceUncheckedCreateWithoutPromosInput> | runtime.Types.Skip
   connectOrCreate?: Prisma.WorkspaceCreateOrConnectWithoutPromosInput | runtime.Types.Skip
@@ -1426,6 +1491,8 @@ export type WorkspaceCreateWithoutSignedUpInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -1455,6 +1522,7 @@ export type WorkspaceCreateWithoutSignedUpInput = {
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutSignedUpInput = {
@@ -1477,6 +1545,8 @@ export type WorkspaceUncheckedCreateWithoutSignedUpInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -1506,6 +1576,7 @@ export type WorkspaceUncheckedCreateWithoutSignedUpInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutSignedUpInput = {
@@ -1544,6 +1615,8 @@ export type WorkspaceUpdateWithoutSignedUpInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1573,6 +1646,7 @@ export type WorkspaceUpdateWithoutSignedUpInput = {
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutSignedUpInput = {
@@ -1595,6 +1669,8 @@ export type WorkspaceUncheckedUpdateWithoutSignedUpInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1624,6 +1700,7 @@ export type WorkspaceUncheckedUpdateWithoutSignedUpInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutFormerSlugsInput = {
@@ -1646,6 +1723,8 @@ export type WorkspaceCreateWithoutFormerSlugsInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -1675,6 +1754,7 @@ export type WorkspaceCreateWithoutFormerSlugsInput = {
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutFormerSlugsInput = {
@@ -1697,6 +1777,8 @@ export type WorkspaceUncheckedCreateWithoutFormerSlugsInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -1726,6 +1808,7 @@ export type WorkspaceUncheckedCreateWithoutFormerSlugsInput = {
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutFormerSlugsInput = {
@@ -1764,6 +1847,8 @@ export type WorkspaceUpdateWithoutFormerSlugsInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1793,6 +1878,7 @@ export type WorkspaceUpdateWithoutFormerSlugsInput = {
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutFormerSlugsInput = {
@@ -1815,6 +1901,8 @@ export type WorkspaceUncheckedUpdateWithoutFormerSlugsInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1844,6 +1932,7 @@ export type WorkspaceUncheckedUpdateWithoutFormerSlugsInput = {
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutMembersInput = {
@@ -1866,6 +1955,8 @@ export type WorkspaceCreateWithoutMembersInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -1895,6 +1986,7 @@ export type WorkspaceCreateWithoutMembersInput = {
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutMembersInput = {
@@ -1917,6 +2009,8 @@ export type WorkspaceUncheckedCreateWithoutMembersInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -1946,6 +2040,7 @@ export type WorkspaceUncheckedCreateWithoutMembersInput = {
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutMembersInput = {
@@ -1984,6 +2079,8 @@ export type WorkspaceUpdateWithoutMembersInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2013,6 +2110,7 @@ export type WorkspaceUpdateWithoutMembersInput = {
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutMembersInput = {
@@ -2035,6 +2133,8 @@ export type WorkspaceUncheckedUpdateWithoutMembersInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2064,6 +2164,7 @@ export type WorkspaceUncheckedUpdateWithoutMembersInput = {
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutSavedViewsInput = {
@@ -2086,6 +2187,8 @@ export type WorkspaceCreateWithoutSavedViewsInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -2115,6 +2218,7 @@ export type WorkspaceCreateWithoutSavedViewsInput = {
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutSavedViewsInput = {
@@ -2137,6 +2241,8 @@ export type WorkspaceUncheckedCreateWithoutSavedViewsInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -2166,6 +2272,7 @@ export type WorkspaceUncheckedCreateWithoutSavedViewsInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutSavedViewsInput = {
@@ -2204,6 +2311,8 @@ export type WorkspaceUpdateWithoutSavedViewsInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2233,6 +2342,7 @@ export type WorkspaceUpdateWithoutSavedViewsInput = {
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutSavedViewsInput = {
@@ -2255,6 +2365,8 @@ export type WorkspaceUncheckedUpdateWithoutSavedViewsInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2284,6 +2396,7 @@ export type WorkspaceUncheckedUpdateWithoutSavedViewsInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutAlertsInput = {
@@ -2306,6 +2419,8 @@ export type WorkspaceCreateWithoutAlertsInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -2335,6 +2450,7 @@ export type WorkspaceCreateWithoutAlertsInput = {
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutAlertsInput = {
@@ -2357,6 +2473,8 @@ export type WorkspaceUncheckedCreateWithoutAlertsInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -2386,6 +2504,7 @@ export type WorkspaceUncheckedCreateWithoutAlertsInput = {
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutAlertsInput = {
@@ -2424,6 +2543,8 @@ export type WorkspaceUpdateWithoutAlertsInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2453,6 +2574,7 @@ export type WorkspaceUpdateWithoutAlertsInput = {
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutAlertsInput = {
@@ -2475,6 +2597,8 @@ export type WorkspaceUncheckedUpdateWithoutAlertsInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2504,6 +2628,7 @@ export type WorkspaceUncheckedUpdateWithoutAlertsInput = {
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutWebhooksInput = {
@@ -2526,6 +2651,8 @@ export type WorkspaceCreateWithoutWebhooksInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -2555,6 +2682,7 @@ export type WorkspaceCreateWithoutWebhooksInput = {
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutWebhooksInput = {
@@ -2577,6 +2705,8 @@ export type WorkspaceUncheckedCreateWithoutWebhooksInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -2606,6 +2736,7 @@ export type WorkspaceUncheckedCreateWithoutWebhooksInput = {
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutWebhooksInput = {
@@ -2644,6 +2775,8 @@ export type WorkspaceUpdateWithoutWebhooksInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2673,6 +2806,7 @@ export type WorkspaceUpdateWithoutWebhooksInput = {
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutWebhooksInput = {
@@ -2695,6 +2829,8 @@ export type WorkspaceUncheckedUpdateWithoutWebhooksInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2724,6 +2860,7 @@ export type WorkspaceUncheckedUpdateWithoutWebhooksInput = {
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutInvitationsInput = {
@@ -2746,6 +2883,8 @@ export type WorkspaceCreateWithoutInvitationsInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -2775,6 +2914,7 @@ export type WorkspaceCreateWithoutInvitationsInput = {
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutInvitationsInput = {
@@ -2797,6 +2937,8 @@ export type WorkspaceUncheckedCreateWithoutInvitationsInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -2826,6 +2968,7 @@ export type WorkspaceUncheckedCreateWithoutInvitationsInput = {
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutInvitationsInput = {
@@ -2864,6 +3007,8 @@ export type WorkspaceUpdateWithoutInvitationsInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2893,6 +3038,7 @@ export type WorkspaceUpdateWithoutInvitationsInput = {
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutInvitationsInput = {
@@ -2915,6 +3061,8 @@ export type WorkspaceUncheckedUpdateWithoutInvitationsInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2944,6 +3092,7 @@ export type WorkspaceUncheckedUpdateWithoutInvitationsInput = {
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutKeysInput = {
@@ -2966,6 +3115,8 @@ export type WorkspaceCreateWithoutKeysInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -2995,6 +3146,7 @@ export type WorkspaceCreateWithoutKeysInput = {
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutKeysInput = {
@@ -3017,6 +3169,8 @@ export type WorkspaceUncheckedCreateWithoutKeysInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -3046,6 +3200,7 @@ export type WorkspaceUncheckedCreateWithoutKeysInput = {
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutKeysInput = {
@@ -3084,6 +3239,8 @@ export type WorkspaceUpdateWithoutKeysInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3113,6 +3270,7 @@ export type WorkspaceUpdateWithoutKeysInput = {
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutKeysInput = {
@@ -3135,6 +3293,8 @@ export type WorkspaceUncheckedUpdateWithoutKeysInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3164,6 +3324,7 @@ export type WorkspaceUncheckedUpdateWithoutKeysInput = {
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutManagementKeysInput = {
@@ -3186,6 +3347,8 @@ export type WorkspaceCreateWithoutManagementKeysInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -3215,6 +3378,7 @@ export type WorkspaceCreateWithoutManagementKeysInput = {
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutManagementKeysInput = {
@@ -3237,6 +3401,8 @@ export type WorkspaceUncheckedCreateWithoutManagementKeysInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -3266,6 +3432,7 @@ export type WorkspaceUncheckedCreateWithoutManagementKeysInput = {
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutManagementKeysInput = {
@@ -3304,6 +3471,8 @@ export type WorkspaceUpdateWithoutManagementKeysInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3333,6 +3502,7 @@ export type WorkspaceUpdateWithoutManagementKeysInput = {
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutManagementKeysInput = {
@@ -3355,6 +3525,8 @@ export type WorkspaceUncheckedUpdateWithoutManagementKeysInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3384,6 +3556,7 @@ export type WorkspaceUncheckedUpdateWithoutManagementKeysInput = {
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutOwnKeysInput = {
@@ -3406,6 +3579,8 @@ export type WorkspaceCreateWithoutOwnKeysInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -3435,6 +3610,7 @@ export type WorkspaceCreateWithoutOwnKeysInput = {
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutOwnKeysInput = {
@@ -3457,6 +3633,8 @@ export type WorkspaceUncheckedCreateWithoutOwnKeysInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -3486,6 +3664,7 @@ export type WorkspaceUncheckedCreateWithoutOwnKeysInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutOwnKeysInput = {
@@ -3524,6 +3703,8 @@ export type WorkspaceUpdateWithoutOwnKeysInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3553,6 +3734,7 @@ export type WorkspaceUpdateWithoutOwnKeysInput = {
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutOwnKeysInput = {
@@ -3575,6 +3757,8 @@ export type WorkspaceUncheckedUpdateWithoutOwnKeysInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3604,6 +3788,7 @@ export type WorkspaceUncheckedUpdateWithoutOwnKeysInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutPoliciesInput = {
@@ -3626,6 +3811,8 @@ export type WorkspaceCreateWithoutPoliciesInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -3655,6 +3842,7 @@ export type WorkspaceCreateWithoutPoliciesInput = {
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutPoliciesInput = {
@@ -3677,6 +3865,8 @@ export type WorkspaceUncheckedCreateWithoutPoliciesInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -3706,6 +3896,7 @@ export type WorkspaceUncheckedCreateWithoutPoliciesInput = {
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutPoliciesInput = {
@@ -3744,6 +3935,8 @@ export type WorkspaceUpdateWithoutPoliciesInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3773,6 +3966,7 @@ export type WorkspaceUpdateWithoutPoliciesInput = {
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutPoliciesInput = {
@@ -3795,6 +3989,8 @@ export type WorkspaceUncheckedUpdateWithoutPoliciesInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3824,6 +4020,7 @@ export type WorkspaceUncheckedUpdateWithoutPoliciesInput = {
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutPolicyDraftsInput = {
@@ -3846,6 +4043,8 @@ export type WorkspaceCreateWithoutPolicyDraftsInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -3875,6 +4074,7 @@ export type WorkspaceCreateWithoutPolicyDraftsInput = {
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutPolicyDraftsInput = {
@@ -3897,6 +4097,8 @@ export type WorkspaceUncheckedCreateWithoutPolicyDraftsInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -3926,6 +4128,7 @@ export type WorkspaceUncheckedCreateWithoutPolicyDraftsInput = {
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutPolicyDraftsInput = {
@@ -3964,6 +4167,8 @@ export type WorkspaceUpdateWithoutPolicyDraftsInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3993,6 +4198,7 @@ export type WorkspaceUpdateWithoutPolicyDraftsInput = {
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutPolicyDraftsInput = {
@@ -4015,6 +4221,8 @@ export type WorkspaceUncheckedUpdateWithoutPolicyDraftsInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4031,6 +4239,239 @@ export type WorkspaceUncheckedUpdateWithoutPolicyDraftsInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   keys?: Prisma.ApiKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   policies?: Prisma.PolicyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  topUps?: Prisma.TopUpUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  payers?: Prisma.PayerUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  autoTopUp?: Prisma.AutoTopUpUncheckedUpdateOneWithoutWorkspaceNestedInput | runtime.Types.Skip
+  promos?: Prisma.PromoUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  lostUsage?: Prisma.LostUsageUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  resources?: Prisma.ResourceUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  jobs?: Prisma.JobUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+}
+
+export type WorkspaceCreateWithoutTagBudgetsInput = {
+  id: string
+  slug: string
+  name: string
+  timeZone?: string | runtime.Types.Skip
+  balanceNano?: bigint | number | runtime.Types.Skip
+  creditNano?: bigint | number | runtime.Types.Skip
+  simulatedNano?: bigint | number | runtime.Types.Skip
+  strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
+  rpm?: number | null | runtime.Types.Skip
+  tpm?: number | null | runtime.Types.Skip
+  concurrency?: number | null | runtime.Types.Skip
+  retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
+  suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
+  promoEndsAt?: Date | string | null | runtime.Types.Skip
+  lowBalanceNano?: bigint | number | null | runtime.Types.Skip
+  lowBalanceSince?: Date | string | null | runtime.Types.Skip
+  demo?: boolean | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  deletedAt?: Date | string | null | runtime.Types.Skip
+  mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  members?: Prisma.MemberCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  alerts?: Prisma.AlertCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  webhooks?: Prisma.WebhookCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  keys?: Prisma.ApiKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  policies?: Prisma.PolicyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  policyDrafts?: Prisma.PolicyDraftCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  topUps?: Prisma.TopUpCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  payers?: Prisma.PayerCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  autoTopUp?: Prisma.AutoTopUpCreateNestedOneWithoutWorkspaceInput | runtime.Types.Skip
+  promos?: Prisma.PromoCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  lostUsage?: Prisma.LostUsageCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  resources?: Prisma.ResourceCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  jobs?: Prisma.JobCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+}
+
+export type WorkspaceUncheckedCreateWithoutTagBudgetsInput = {
+  id: string
+  slug: string
+  name: string
+  timeZone?: string | runtime.Types.Skip
+  balanceNano?: bigint | number | runtime.Types.Skip
+  creditNano?: bigint | number | runtime.Types.Skip
+  simulatedNano?: bigint | number | runtime.Types.Skip
+  strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
+  rpm?: number | null | runtime.Types.Skip
+  tpm?: number | null | runtime.Types.Skip
+  concurrency?: number | null | runtime.Types.Skip
+  retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
+  suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
+  promoEndsAt?: Date | string | null | runtime.Types.Skip
+  lowBalanceNano?: bigint | number | null | runtime.Types.Skip
+  lowBalanceSince?: Date | string | null | runtime.Types.Skip
+  demo?: boolean | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  deletedAt?: Date | string | null | runtime.Types.Skip
+  mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  members?: Prisma.MemberUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  keys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  policies?: Prisma.PolicyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  policyDrafts?: Prisma.PolicyDraftUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  topUps?: Prisma.TopUpUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  payers?: Prisma.PayerUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  autoTopUp?: Prisma.AutoTopUpUncheckedCreateNestedOneWithoutWorkspaceInput | runtime.Types.Skip
+  promos?: Prisma.PromoUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  lostUsage?: Prisma.LostUsageUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  resources?: Prisma.ResourceUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  jobs?: Prisma.JobUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+}
+
+export type WorkspaceCreateOrConnectWithoutTagBudgetsInput = {
+  where: Prisma.WorkspaceWhereUniqueInput
+  create: Prisma.XOR<Prisma.WorkspaceCreateWithoutTagBudgetsInput, Prisma.WorkspaceUncheckedCreateWithoutTagBudgetsInput>
+}
+
+export type WorkspaceUpsertWithoutTagBudgetsInput = {
+  update: Prisma.XOR<Prisma.WorkspaceUpdateWithoutTagBudgetsInput, Prisma.WorkspaceUncheckedUpdateWithoutTagBudgetsInput>
+  create: Prisma.XOR<Prisma.WorkspaceCreateWithoutTagBudgetsInput, Prisma.WorkspaceUncheckedCreateWithoutTagBudgetsInput>
+  where?: Prisma.WorkspaceWhereInput | runtime.Types.Skip
+}
+
+export type WorkspaceUpdateToOneWithWhereWithoutTagBudgetsInput = {
+  where?: Prisma.WorkspaceWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.WorkspaceUpdateWithoutTagBudgetsInput, Prisma.WorkspaceUncheckedUpdateWithoutTagBudgetsInput>
+}
+
+export type WorkspaceUpdateWithoutTagBudgetsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  slug?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  balanceNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  demo?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  members?: Prisma.MemberUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  alerts?: Prisma.AlertUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  webhooks?: Prisma.WebhookUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  keys?: Prisma.ApiKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  policies?: Prisma.PolicyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  policyDrafts?: Prisma.PolicyDraftUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  topUps?: Prisma.TopUpUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  payers?: Prisma.PayerUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  autoTopUp?: Prisma.AutoTopUpUpdateOneWithoutWorkspaceNestedInput | runtime.Types.Skip
+  promos?: Prisma.PromoUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  lostUsage?: Prisma.LostUsageUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  resources?: Prisma.ResourceUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  jobs?: Prisma.JobUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+}
+
+export type WorkspaceUncheckedUpdateWithoutTagBudgetsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  slug?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  balanceNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  demo?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  members?: Prisma.MemberUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  alerts?: Prisma.AlertUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  keys?: Prisma.ApiKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  policies?: Prisma.PolicyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  policyDrafts?: Prisma.PolicyDraftUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   topUps?: Prisma.TopUpUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   payers?: Prisma.PayerUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   autoTopUp?: Prisma.AutoTopUpUncheckedUpdateOneWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -4066,6 +4507,8 @@ export type WorkspaceCreateWithoutPromosInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -4095,6 +4538,7 @@ export type WorkspaceCreateWithoutPromosInput = {
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutPromosInput = {
@@ -4117,6 +4561,8 @@ export type WorkspaceUncheckedCreateWithoutPromosInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -4146,6 +4592,7 @@ export type WorkspaceUncheckedCreateWithoutPromosInput = {
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutPromosInput = {
@@ -4184,6 +4631,8 @@ export type WorkspaceUpdateWithoutPromosInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4213,6 +4662,7 @@ export type WorkspaceUpdateWithoutPromosInput = {
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutPromosInput = {
@@ -4235,6 +4685,8 @@ export type WorkspaceUncheckedUpdateWithoutPromosInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4264,6 +4716,7 @@ export type WorkspaceUncheckedUpdateWithoutPromosInput = {
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutResourcesInput = {
@@ -4286,6 +4739,8 @@ export type WorkspaceCreateWithoutResourcesInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -4315,6 +4770,7 @@ export type WorkspaceCreateWithoutResourcesInput = {
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutResourcesInput = {
@@ -4337,6 +4793,8 @@ export type WorkspaceUncheckedCreateWithoutResourcesInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -4366,6 +4824,7 @@ export type WorkspaceUncheckedCreateWithoutResourcesInput = {
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutResourcesInput = {
@@ -4404,6 +4863,8 @@ export type WorkspaceUpdateWithoutResourcesInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4433,6 +4894,7 @@ export type WorkspaceUpdateWithoutResourcesInput = {
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutResourcesInput = {
@@ -4455,6 +4917,8 @@ export type WorkspaceUncheckedUpdateWithoutResourcesInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4484,6 +4948,7 @@ export type WorkspaceUncheckedUpdateWithoutResourcesInput = {
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutJobsInput = {
@@ -4506,6 +4971,8 @@ export type WorkspaceCreateWithoutJobsInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -4535,6 +5002,7 @@ export type WorkspaceCreateWithoutJobsInput = {
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutJobsInput = {
@@ -4557,6 +5025,8 @@ export type WorkspaceUncheckedCreateWithoutJobsInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -4586,6 +5056,7 @@ export type WorkspaceUncheckedCreateWithoutJobsInput = {
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutJobsInput = {
@@ -4624,6 +5095,8 @@ export type WorkspaceUpdateWithoutJobsInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4653,6 +5126,7 @@ export type WorkspaceUpdateWithoutJobsInput = {
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutJobsInput = {
@@ -4675,6 +5149,8 @@ export type WorkspaceUncheckedUpdateWithoutJobsInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4704,6 +5180,7 @@ export type WorkspaceUncheckedUpdateWithoutJobsInput = {
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutFileRoomsInput = {
@@ -4726,6 +5203,8 @@ export type WorkspaceCreateWithoutFileRoomsInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -4755,6 +5234,7 @@ export type WorkspaceCreateWithoutFileRoomsInput = {
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutFileRoomsInput = {
@@ -4777,6 +5257,8 @@ export type WorkspaceUncheckedCreateWithoutFileRoomsInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -4806,6 +5288,7 @@ export type WorkspaceUncheckedCreateWithoutFileRoomsInput = {
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutFileRoomsInput = {
@@ -4844,6 +5327,8 @@ export type WorkspaceUpdateWithoutFileRoomsInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4873,6 +5358,7 @@ export type WorkspaceUpdateWithoutFileRoomsInput = {
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutFileRoomsInput = {
@@ -4895,6 +5381,8 @@ export type WorkspaceUncheckedUpdateWithoutFileRoomsInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4924,6 +5412,7 @@ export type WorkspaceUncheckedUpdateWithoutFileRoomsInput = {
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutTopUpsInput = {
@@ -4946,6 +5435,8 @@ export type WorkspaceCreateWithoutTopUpsInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -4975,6 +5466,7 @@ export type WorkspaceCreateWithoutTopUpsInput = {
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutTopUpsInput = {
@@ -4997,6 +5489,8 @@ export type WorkspaceUncheckedCreateWithoutTopUpsInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -5026,6 +5520,7 @@ export type WorkspaceUncheckedCreateWithoutTopUpsInput = {
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutTopUpsInput = {
@@ -5064,6 +5559,8 @@ export type WorkspaceUpdateWithoutTopUpsInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -5093,6 +5590,7 @@ export type WorkspaceUpdateWithoutTopUpsInput = {
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutTopUpsInput = {
@@ -5115,6 +5613,8 @@ export type WorkspaceUncheckedUpdateWithoutTopUpsInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -5144,6 +5644,7 @@ export type WorkspaceUncheckedUpdateWithoutTopUpsInput = {
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutPayersInput = {
@@ -5166,6 +5667,8 @@ export type WorkspaceCreateWithoutPayersInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -5195,6 +5698,7 @@ export type WorkspaceCreateWithoutPayersInput = {
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutPayersInput = {
@@ -5217,6 +5721,8 @@ export type WorkspaceUncheckedCreateWithoutPayersInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -5246,6 +5752,7 @@ export type WorkspaceUncheckedCreateWithoutPayersInput = {
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutPayersInput = {
@@ -5284,6 +5791,8 @@ export type WorkspaceUpdateWithoutPayersInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -5313,6 +5822,7 @@ export type WorkspaceUpdateWithoutPayersInput = {
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutPayersInput = {
@@ -5335,6 +5845,8 @@ export type WorkspaceUncheckedUpdateWithoutPayersInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -5364,6 +5876,7 @@ export type WorkspaceUncheckedUpdateWithoutPayersInput = {
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutLostUsageInput = {
@@ -5386,6 +5899,8 @@ export type WorkspaceCreateWithoutLostUsageInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -5415,6 +5930,7 @@ export type WorkspaceCreateWithoutLostUsageInput = {
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutLostUsageInput = {
@@ -5437,6 +5953,8 @@ export type WorkspaceUncheckedCreateWithoutLostUsageInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -5466,6 +5984,7 @@ export type WorkspaceUncheckedCreateWithoutLostUsageInput = {
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutLostUsageInput = {
@@ -5504,6 +6023,8 @@ export type WorkspaceUpdateWithoutLostUsageInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -5533,6 +6054,7 @@ export type WorkspaceUpdateWithoutLostUsageInput = {
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutLostUsageInput = {
@@ -5555,6 +6077,8 @@ export type WorkspaceUncheckedUpdateWithoutLostUsageInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -5584,6 +6108,7 @@ export type WorkspaceUncheckedUpdateWithoutLostUsageInput = {
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutAutoTopUpInput = {
@@ -5606,6 +6131,8 @@ export type WorkspaceCreateWithoutAutoTopUpInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -5635,6 +6162,7 @@ export type WorkspaceCreateWithoutAutoTopUpInput = {
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutAutoTopUpInput = {
@@ -5657,6 +6185,8 @@ export type WorkspaceUncheckedCreateWithoutAutoTopUpInput = {
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -5686,6 +6216,7 @@ export type WorkspaceUncheckedCreateWithoutAutoTopUpInput = {
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutAutoTopUpInput = {
@@ -5724,6 +6255,8 @@ export type WorkspaceUpdateWithoutAutoTopUpInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -5753,6 +6286,7 @@ export type WorkspaceUpdateWithoutAutoTopUpInput = {
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutAutoTopUpInput = {
@@ -5775,6 +6309,8 @@ export type WorkspaceUncheckedUpdateWithoutAutoTopUpInput = {
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -5804,6 +6340,7 @@ export type WorkspaceUncheckedUpdateWithoutAutoTopUpInput = {
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 
@@ -5831,6 +6368,7 @@ export type WorkspaceCountOutputType = {
   signedUp: number
   savedViews: number
   ownKeys: number
+  tagBudgets: number
 }
 
 export type WorkspaceCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -5853,6 +6391,7 @@ export type WorkspaceCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensi
   signedUp?: boolean | WorkspaceCountOutputTypeCountSignedUpArgs
   savedViews?: boolean | WorkspaceCountOutputTypeCountSavedViewsArgs
   ownKeys?: boolean | WorkspaceCountOutputTypeCountOwnKeysArgs
+  tagBudgets?: boolean | WorkspaceCountOutputTypeCountTagBudgetsArgs
 }
 
 /**
@@ -5998,6 +6537,13 @@ export type WorkspaceCountOutputTypeCountOwnKeysArgs<ExtArgs extends runtime.Typ
   where?: Prisma.OwnKeyWhereInput | runtime.Types.Skip
 }
 
+/**
+ * WorkspaceCountOutputType without action
+ */
+export type WorkspaceCountOutputTypeCountTagBudgetsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.TagBudgetWhereInput | runtime.Types.Skip
+}
+
 
 export type WorkspaceSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean | runtime.Types.Skip
@@ -6019,6 +6565,8 @@ export type WorkspaceSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   contentDays?: boolean | runtime.Types.Skip
   contentDeletedAt?: boolean | runtime.Types.Skip
   callsKeptFrom?: boolean | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: boolean | runtime.Types.Skip
   suspendedReason?: boolean | runtime.Types.Skip
   suspendedContact?: boolean | runtime.Types.Skip
@@ -6049,6 +6597,7 @@ export type WorkspaceSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   signedUp?: boolean | Prisma.Workspace$signedUpArgs<ExtArgs> | runtime.Types.Skip
   savedViews?: boolean | Prisma.Workspace$savedViewsArgs<ExtArgs> | runtime.Types.Skip
   ownKeys?: boolean | Prisma.Workspace$ownKeysArgs<ExtArgs> | runtime.Types.Skip
+  tagBudgets?: boolean | Prisma.Workspace$tagBudgetsArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.WorkspaceCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["workspace"]>
 
@@ -6072,6 +6621,8 @@ export type WorkspaceSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   contentDays?: boolean | runtime.Types.Skip
   contentDeletedAt?: boolean | runtime.Types.Skip
   callsKeptFrom?: boolean | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: boolean | runtime.Types.Skip
   suspendedReason?: boolean | runtime.Types.Skip
   suspendedContact?: boolean | runtime.Types.Skip
@@ -6104,6 +6655,8 @@ export type WorkspaceSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   contentDays?: boolean | runtime.Types.Skip
   contentDeletedAt?: boolean | runtime.Types.Skip
   callsKeptFrom?: boolean | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: boolean | runtime.Types.Skip
   suspendedReason?: boolean | runtime.Types.Skip
   suspendedContact?: boolean | runtime.Types.Skip
@@ -6136,6 +6689,8 @@ export type WorkspaceSelectScalar = {
   contentDays?: boolean | runtime.Types.Skip
   contentDeletedAt?: boolean | runtime.Types.Skip
   callsKeptFrom?: boolean | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: boolean | runtime.Types.Skip
   suspendedReason?: boolean | runtime.Types.Skip
   suspendedContact?: boolean | runtime.Types.Skip
@@ -6148,7 +6703,7 @@ export type WorkspaceSelectScalar = {
   mutedAlerts?: boolean | runtime.Types.Skip
 }
 
-export type WorkspaceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "slug" | "name" | "timeZone" | "balanceNano" | "creditNano" | "simulatedNano" | "strict" | "budgetNano" | "budgetMode" | "rpm" | "tpm" | "concurrency" | "retentionDays" | "content" | "contentShare" | "contentDays" | "contentDeletedAt" | "callsKeptFrom" | "suspendedAt" | "suspendedReason" | "suspendedContact" | "promoEndsAt" | "lowBalanceNano" | "lowBalanceSince" | "demo" | "createdAt" | "deletedAt" | "mutedAlerts", ExtArgs["result"]["workspace"], runtime.Types.Skip>
+export type WorkspaceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "slug" | "name" | "timeZone" | "balanceNano" | "creditNano" | "simulatedNano" | "strict" | "budgetNano" | "budgetMode" | "rpm" | "tpm" | "concurrency" | "retentionDays" | "content" | "contentShare" | "contentDays" | "contentDeletedAt" | "callsKeptFrom" | "tags" | "endUsers" | "suspendedAt" | "suspendedReason" | "suspendedContact" | "promoEndsAt" | "lowBalanceNano" | "lowBalanceSince" | "demo" | "createdAt" | "deletedAt" | "mutedAlerts", ExtArgs["result"]["workspace"], runtime.Types.Skip>
 export type WorkspaceInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   members?: boolean | Prisma.Workspace$membersArgs<ExtArgs> | runtime.Types.Skip
   invitations?: boolean | Prisma.Workspace$invitationsArgs<ExtArgs> | runtime.Types.Skip
@@ -6170,6 +6725,7 @@ export type WorkspaceInclude<ExtArgs extends runtime.Types.Extensions.InternalAr
   signedUp?: boolean | Prisma.Workspace$signedUpArgs<ExtArgs> | runtime.Types.Skip
   savedViews?: boolean | Prisma.Workspace$savedViewsArgs<ExtArgs> | runtime.Types.Skip
   ownKeys?: boolean | Prisma.Workspace$ownKeysArgs<ExtArgs> | runtime.Types.Skip
+  tagBudgets?: boolean | Prisma.Workspace$tagBudgetsArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.WorkspaceCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
 export type WorkspaceIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -6198,6 +6754,7 @@ export type $WorkspacePayload<ExtArgs extends runtime.Types.Extensions.InternalA
     signedUp: Prisma.$UserPayload<ExtArgs>[]
     savedViews: Prisma.$SavedViewPayload<ExtArgs>[]
     ownKeys: Prisma.$OwnKeyPayload<ExtArgs>[]
+    tagBudgets: Prisma.$TagBudgetPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -6246,6 +6803,11 @@ export type $WorkspacePayload<ExtArgs extends runtime.Types.Extensions.InternalA
      * The first call id that its own retention cannot have deleted.
      */
     callsKeptFrom: string | null
+    /**
+     * Whether tags of calls are recorded, and ids of end users (contract: tags/choice).
+     */
+    tags: boolean
+    endUsers: boolean
     suspendedAt: Date | null
     /**
      * What its members read while it is suspended.
@@ -6691,6 +7253,7 @@ export interface Prisma__WorkspaceClient<T, Null = never, ExtArgs extends runtim
   signedUp<T extends Prisma.Workspace$signedUpArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Workspace$signedUpArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$UserPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   savedViews<T extends Prisma.Workspace$savedViewsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Workspace$savedViewsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SavedViewPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   ownKeys<T extends Prisma.Workspace$ownKeysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Workspace$ownKeysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$OwnKeyPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  tagBudgets<T extends Prisma.Workspace$tagBudgetsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Workspace$tagBudgetsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TagBudgetPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -6739,6 +7302,8 @@ export interface WorkspaceFieldRefs {
   readonly contentDays: Prisma.FieldRef<"Workspace", 'Int'>
   readonly contentDeletedAt: Prisma.FieldRef<"Workspace", 'DateTime'>
   readonly callsKeptFrom: Prisma.FieldRef<"Workspace", 'String'>
+  readonly tags: Prisma.FieldRef<"Workspace", 'Boolean'>
+  readonly endUsers: Prisma.FieldRef<"Workspace", 'Boolean'>
   readonly suspendedAt: Prisma.FieldRef<"Workspace", 'DateTime'>
   readonly suspendedReason: Prisma.FieldRef<"Workspace", 'String'>
   readonly suspendedContact: Prisma.FieldRef<"Workspace", 'String'>
@@ -7614,6 +8179,30 @@ export type Workspace$ownKeysArgs<ExtArgs extends runtime.Types.Extensions.Inter
   take?: number | runtime.Types.Skip
   skip?: number | runtime.Types.Skip
   distinct?: Prisma.OwnKeyScalarFieldEnum | Prisma.OwnKeyScalarFieldEnum[] | runtime.Types.Skip
+}
+
+/**
+ * Workspace.tagBudgets
+ */
+export type Workspace$tagBudgetsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the TagBudget
+   */
+  select?: Prisma.TagBudgetSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the TagBudget
+   */
+  omit?: Prisma.TagBudgetOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.TagBudgetInclude<ExtArgs> | null
+  where?: Prisma.TagBudgetWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.TagBudgetOrderByWithRelationInput | Prisma.TagBudgetOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.TagBudgetWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.TagBudgetScalarFieldEnum | Prisma.TagBudgetScalarFieldEnum[] | runtime.Types.Skip
 }
 
 /**
