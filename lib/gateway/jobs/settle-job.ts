@@ -6,8 +6,8 @@ import { simulatedProvider } from '#lib/core/simulated';
 import { readBatchEnd } from '#lib/gateway/jobs/batches/batch-end';
 import { type Ending, endOf, type JobEnd, type JobTerms } from '#lib/gateway/jobs/end';
 import {
-  boundsOf,
   addToTags,
+  boundsOf,
   chargeKey,
   type LateCharge,
   lockWorkspace,

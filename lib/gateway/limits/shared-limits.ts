@@ -16,8 +16,8 @@ import {
   shareOf,
   tighter,
 } from '#lib/gateway/limits/pure/limits';
-import type { Permits } from '#lib/gateway/limits/pure/permits';
 import type { LimitStore } from '#lib/gateway/limits/pure/permit-request';
+import type { Permits } from '#lib/gateway/limits/pure/permits';
 import type { Clock } from '#lib/platform/clock';
 
 /** A key, a workspace or a tag with its limits. */

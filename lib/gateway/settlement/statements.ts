@@ -72,7 +72,9 @@ export const addCallTags = `
   ON CONFLICT DO NOTHING`;
 
 const tagFigures = ['calls', 'refused', 'errors', 'input_tokens', 'output_tokens', 'cost_nano'];
-const addedTagFigures = tagFigures.map((name) => `${name} = tag_quarter.${name} + excluded.${name}`).join(', ');
+const addedTagFigures = tagFigures
+  .map((name) => `${name} = tag_quarter.${name} + excluded.${name}`)
+  .join(', ');
 
 /** $1: tags, $2: quarters, $3: workspaces, then the figures. */
 export const addTagQuarters = `

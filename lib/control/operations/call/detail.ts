@@ -71,7 +71,9 @@ export const shownCall = z.object({
     .describe('Until when what it was asked and answered can be read; null: that is not kept.'),
   feedback: shownFeedback.nullable().describe('Whether its answer was any good; null: nothing was said.'),
   endUser: z.string().nullable().describe('The app’s own id of its user; null: none was recorded.'),
-  tags: z.record(z.string(), z.string()).describe('What the call was for, by name; empty: nothing was recorded.'),
+  tags: z
+    .record(z.string(), z.string())
+    .describe('What the call was for, by name; empty: nothing was recorded.'),
   usage: z.record(z.enum(usageClasses), z.number()),
   lines: z.array(chargeLine),
   attempts: z.array(shownAttempt),

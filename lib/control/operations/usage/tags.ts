@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { read } from '#lib/control/operations/declare';
 import { allOptional } from '#lib/control/operations/field/field';
 import { count, pattern, time } from '#lib/control/operations/field/kinds';
-import { askedRange } from '#lib/control/operations/usage/range';
 import { within } from '#lib/control/operations/scope';
+import { askedRange } from '#lib/control/operations/usage/range';
 import { endUserName, tagNamePattern } from '#lib/core/facts/tags';
 import { formatUsd } from '#lib/core/money';
 import { quarterMs } from '#lib/gateway/settlement/pure/quarter';
@@ -41,7 +41,8 @@ export type TagUsage = z.output<typeof tagUsage>;
 /** Usage by the values of a tag, or by end user (contract: tags/usage). */
 export const usageByTag = read({
   name: 'usage.tags',
-  summary: 'Shows usage by end user or by the values of a tag: the most expensive ones, and all others together.',
+  summary:
+    'Shows usage by end user or by the values of a tag: the most expensive ones, and all others together.',
   reach: 'workspace',
   permission: 'logs:read',
   fields: allOptional({
@@ -61,7 +62,12 @@ export const usageByTag = read({
       'must have 1 to 64 letters, digits, "_", "." or "-"',
     ),
     limit: count(
-      { label: 'Rows', help: `How many are shown one by one. Default: ${usualRows}.`, unit: 'rows', example: 20 },
+      {
+        label: 'Rows',
+        help: `How many are shown one by one. Default: ${usualRows}.`,
+        unit: 'rows',
+        example: 20,
+      },
       { min: 1, max: mostRows },
     ),
   }),

@@ -80,7 +80,10 @@ export function readTags(
 function readHeader(header: string | undefined, found: Map<string, string>): Refusal | null {
   if (header === undefined || header.trim() === '') return null;
   const wrong = (why: string) =>
-    refusal('invalid_body', `Header X-Gateway-Tags ${why}; send pairs such as "feature=search, tenant=acme".`);
+    refusal(
+      'invalid_body',
+      `Header X-Gateway-Tags ${why}; send pairs such as "feature=search, tenant=acme".`,
+    );
   if (header.length > LONGEST_HEADER) return wrong('is over 8 KiB');
   const pairs = header.split(',');
   if (pairs.length > MOST_TAGS) return wrong(`has ${pairs.length} tags, a call may have ${MOST_TAGS}`);

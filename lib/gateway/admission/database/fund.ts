@@ -44,7 +44,7 @@ export async function fundOnce(
       client.release();
       return { alive: false, answers: [], grants: [], left: [], owners: read.owners };
     }
-    const parts = apportion(request, read.workspace, read.keys, read.owners, read.tags);
+    const parts = apportion(request, read.workspace, read.keys, read.owners);
     const writes: string[] = [];
     for (const state of [request.workspace, ...request.keys]) {
       const funds = state === request.workspace ? read.workspace : read.keys.get(state.subjectId);
@@ -237,7 +237,6 @@ interface Read {
   readonly owners: number;
   readonly workspace: LockedFunds;
   readonly keys: ReadonlyMap<string, LockedFunds>;
-  readonly tags: ReadonlyMap<string, TagFunds>;
 }
 
 type Row = Readonly<Record<string, unknown>>;
@@ -276,9 +275,9 @@ function readFunds(answer: unknown, request: FundRequest): Read {
       },
       caps: [],
       budget: row === undefined ? null : budgetOf(row, request),
+      tags: new Map(tags),
     },
     keys: new Map(keys.map((funds) => [funds.subjectId, funds])),
-    tags: new Map(tags),
   };
 }
 

@@ -49,6 +49,8 @@ export interface LockedFunds extends LeaseRef {
   readonly caps: readonly CapRoom[];
   /** null: a key, or a workspace without a hard budget. */
   readonly budget: BudgetRoom | null;
+  /** Of a workspace: those of its tags with budgets that holds are asked for, by id; absent: none. */
+  readonly tags?: ReadonlyMap<string, TagFunds>;
 }
 
 /**
@@ -109,14 +111,12 @@ interface Open {
  * Shares out what is free among the holds, in their order (contract: money/crossing-call, money/caps): from a lease
  * where it covers, else as a row if anything is left before it. Called under row locks.
  * @param owners live owners, at least 1.
- * @param tags those with budgets, by id.
  */
 export function apportion(
   request: FundRequest,
   workspace: LockedFunds,
   keys: ReadonlyMap<string, LockedFunds>,
   owners: number,
-  tags: ReadonlyMap<string, TagFunds> = new Map(),
 ): Apportioned {
   const funds = open(workspace, request.workspace, owners, request.holds);
   const caps = new Map<string, Open>();
@@ -125,7 +125,7 @@ export function apportion(
     const holds = request.holds.filter((hold) => hold.keyId === state.subjectId);
     if (funds) caps.set(state.subjectId, open(funds, state, owners, holds));
   }
-  const bounded = new Map([...tags].map(([id, one]) => [id, openTag(one, workspace)] as const));
+  const bounded = new Map([...(workspace.tags ?? [])].map(([id, one]) => [id, openTag(one, workspace)] as const));
   const recalls = new Map<string, LeaseRef>();
   const answers = request.holds.map((hold): HoldAnswer => {
     const cap = hold.capped ? caps.get(hold.keyId) : undefined;

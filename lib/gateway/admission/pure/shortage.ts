@@ -43,7 +43,8 @@ function reached(shortage: Shortage, hold: HoldRequest): string {
   const bound = formatUsd(shortage.boundNano);
   if (shortage.ofBudget) return `This workspace has reached its monthly budget of $${bound}`;
   if (code === 'insufficient_balance') return funds(shortage, hold);
-  if (ofTag) return `${tagTitle(ofTag)} has reached its ${caps[code].replace('spend cap', 'budget')} of $${bound}`;
+  if (ofTag)
+    return `${tagTitle(ofTag)} has reached its ${caps[code].replace('spend cap', 'budget')} of $${bound}`;
   return `This API key has reached its ${caps[code]} of $${bound}`;
 }
 
@@ -80,7 +81,9 @@ function remedy(code: Shortage['code'], freesAtMs: number | null, bound: 'cap' |
     case 'quota_exceeded':
       return 'raise the quota in the console; it does not reset by itself';
     case 'day_limit_reached':
-      return when ? `it resets at ${when}, or raise the ${bound}` : `it resets at midnight, or raise the ${bound}`;
+      return when
+        ? `it resets at ${when}, or raise the ${bound}`
+        : `it resets at midnight, or raise the ${bound}`;
     default:
       return when
         ? `it frees up from ${when} on, or raise the ${bound}`

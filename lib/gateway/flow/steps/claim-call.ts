@@ -100,10 +100,7 @@ function takeClaim<Stage extends AuthenticatedCall>(call: Stage, claimed: Claim 
   return extendCall(call, { claim: claimed });
 }
 
-function rateFor(
-  call: AuthenticatedCall,
-  need: 'rate' | 'models',
-): ClaimRequest {
+function rateFor(call: AuthenticatedCall, need: 'rate' | 'models'): ClaimRequest {
   const { id, startMs, snapshot, placed } = call;
   return { callId: id, atMs: startMs, snapshot, need, holdNano: 0n, tokens: 0, placed, ...budgetsOf(call) };
 }

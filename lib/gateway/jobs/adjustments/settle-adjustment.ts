@@ -12,8 +12,8 @@ import {
 import { simulatedProvider } from '#lib/core/simulated';
 import { endOf, type JobEnd } from '#lib/gateway/jobs/end';
 import {
-  boundsOf,
   addToTags,
+  boundsOf,
   chargeKey,
   type LateCharge,
   lockWorkspace,

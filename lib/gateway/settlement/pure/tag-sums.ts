@@ -53,7 +53,10 @@ export function addTags(effects: TagEffects, call: CountedCall, quarterMs: numbe
 }
 
 /** Adds tokens of all classes of input, and of output. @param used as the sums count it. */
-export function addTokens(sum: Pick<TagQuarter, 'inputTokens' | 'outputTokens'>, used: Readonly<Usage>): void {
+export function addTokens(
+  sum: Pick<TagQuarter, 'inputTokens' | 'outputTokens'>,
+  used: Readonly<Usage>,
+): void {
   sum.inputTokens += used.input + used.cachedInput + used.cacheWrite5m + used.cacheWrite1h;
   sum.outputTokens += used.output;
 }
