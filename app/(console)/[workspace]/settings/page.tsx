@@ -29,7 +29,7 @@ import { deleteWorkspaceAction, renameWorkspaceAction, setWorkspaceAction } from
 
 export const metadata: Metadata = { title: 'Settings' };
 
-const { name, retentionDays, strict, content, contentShare, contentDays } = workspaceSettings;
+const { name, retentionDays, strict, content, contentShare, contentDays, tags, endUsers } = workspaceSettings;
 const ungrouped = ({ rpm, tpm, concurrency }: typeof workspaceSettings) =>
   formOf({ rpm, tpm, concurrency }).map(({ group: _, ...field }) => field);
 
@@ -139,6 +139,25 @@ export default async function SettingsPage({ params }: { params: Promise<{ works
             Keeps what calls were asked and answered, so that members can read it on the call’s page. It is
             stored encrypted, without files and pictures, and each reading is in the audit log. A key may have
             a setting of its own; the header <code>X-Gateway-Content: off</code> keeps a call out.
+          </p>
+        </SettingsForm>
+      </Section>
+      <Section
+        title="Tags and end users"
+        note={settings.tags || settings.endUsers ? 'Recorded' : 'Not recorded'}
+      >
+        <SettingsForm
+          key={`${settings.tags} ${settings.endUsers}`}
+          {...common}
+          fields={formOf({ tags, endUsers })}
+          initial={{ tags: settings.tags, endUsers: settings.endUsers }}
+          saved="Saved"
+        >
+          <p className="max-w-3xl text-muted leading-6">
+            Tags are pairs such as <code>feature=search</code> in the header <code>X-Gateway-Tags</code> or in{' '}
+            <code>metadata</code>; an end user is the id in <code>safety_identifier</code>, <code>user</code>{' '}
+            or <code>metadata.user_id</code>. The log can be searched by them, and each may have a budget:{' '}
+            <code>gateway tag-budget create</code>.
           </p>
         </SettingsForm>
       </Section>
