@@ -33,6 +33,9 @@ export interface CallRow {
   readonly keyName: string;
   readonly clientRequestId: string | null;
   readonly feedback: CallVerdict | null;
+  readonly endUser: string | null;
+  /** "feature=search" */
+  readonly tags: readonly string[];
   /** Whether an own key answered, or the operator's credential in its place. */
   readonly ownKey: 'answered' | 'fallback' | null;
   /** Whether it was answered again for its `Idempotency-Key`, or from the cache. */
@@ -143,6 +146,24 @@ export const columnLooks: Readonly<Record<CallColumn, CallColumnLook>> = {
   feedback: {
     cellClass: 'max-w-48',
     show: ({ feedback }) => (feedback ? <Verdict {...feedback} /> : nothing),
+  },
+  tags: {
+    cellClass: 'max-w-56',
+    show: ({ endUser, tags }) =>
+      endUser === null && tags.length === 0 ? (
+        nothing
+      ) : (
+        <>
+          {endUser === null ? null : (
+            <span className="block truncate" title={endUser}>
+              {endUser}
+            </span>
+          )}
+          <code className="block truncate font-mono text-muted text-xs" title={tags.join(', ')}>
+            {tags.join(', ')}
+          </code>
+        </>
+      ),
   },
   clientId: {
     show: ({ clientRequestId }) =>

@@ -232,6 +232,7 @@ export type HoldWhereInput = {
   amountNano?: Prisma.BigIntFilter<"Hold"> | bigint | number | runtime.Types.Skip
   admittedAt?: Prisma.DateTimeFilter<"Hold"> | Date | string | runtime.Types.Skip
   simulated?: Prisma.BoolFilter<"Hold"> | boolean | runtime.Types.Skip
+  tags?: Prisma.HoldTagListRelationFilter | runtime.Types.Skip
 }
 
 export type HoldOrderByWithRelationInput = {
@@ -242,6 +243,7 @@ export type HoldOrderByWithRelationInput = {
   amountNano?: Prisma.SortOrder | runtime.Types.Skip
   admittedAt?: Prisma.SortOrder | runtime.Types.Skip
   simulated?: Prisma.SortOrder | runtime.Types.Skip
+  tags?: Prisma.HoldTagOrderByRelationAggregateInput | runtime.Types.Skip
 }
 
 export type HoldWhereUniqueInput = Prisma.AtLeast<{
@@ -255,6 +257,7 @@ export type HoldWhereUniqueInput = Prisma.AtLeast<{
   amountNano?: Prisma.BigIntFilter<"Hold"> | bigint | number | runtime.Types.Skip
   admittedAt?: Prisma.DateTimeFilter<"Hold"> | Date | string | runtime.Types.Skip
   simulated?: Prisma.BoolFilter<"Hold"> | boolean | runtime.Types.Skip
+  tags?: Prisma.HoldTagListRelationFilter | runtime.Types.Skip
 }, "callId">
 
 export type HoldOrderByWithAggregationInput = {
@@ -293,6 +296,7 @@ export type HoldCreateInput = {
   amountNano: bigint | number
   admittedAt: Date | string
   simulated?: boolean | runtime.Types.Skip
+  tags?: Prisma.HoldTagCreateNestedManyWithoutHoldInput | runtime.Types.Skip
 }
 
 export type HoldUncheckedCreateInput = {
@@ -303,6 +307,7 @@ export type HoldUncheckedCreateInput = {
   amountNano: bigint | number
   admittedAt: Date | string
   simulated?: boolean | runtime.Types.Skip
+  tags?: Prisma.HoldTagUncheckedCreateNestedManyWithoutHoldInput | runtime.Types.Skip
 }
 
 export type HoldUpdateInput = {
@@ -313,6 +318,7 @@ export type HoldUpdateInput = {
   amountNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   admittedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   simulated?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  tags?: Prisma.HoldTagUpdateManyWithoutHoldNestedInput | runtime.Types.Skip
 }
 
 export type HoldUncheckedUpdateInput = {
@@ -323,6 +329,7 @@ export type HoldUncheckedUpdateInput = {
   amountNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   admittedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   simulated?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  tags?: Prisma.HoldTagUncheckedUpdateManyWithoutHoldNestedInput | runtime.Types.Skip
 }
 
 export type HoldCreateManyInput = {
@@ -393,6 +400,110 @@ export type HoldSumOrderByAggregateInput = {
   amountNano?: Prisma.SortOrder | runtime.Types.Skip
 }
 
+export type HoldScalarRelationFilter = {
+  is?: Prisma.HoldWhereInput | runtime.Types.Skip
+  isNot?: Prisma.HoldWhereInput | runtime.Types.Skip
+}
+
+export type HoldCreateNestedOneWithoutTagsInput = {
+  create?: Prisma.XOR<Prisma.HoldCreateWithoutTagsInput, Prisma.HoldUncheckedCreateWithoutTagsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.HoldCreateOrConnectWithoutTagsInput | runtime.Types.Skip
+  connect?: Prisma.HoldWhereUniqueInput | runtime.Types.Skip
+}
+
+export type HoldUpdateOneRequiredWithoutTagsNestedInput = {
+  create?: Prisma.XOR<Prisma.HoldCreateWithoutTagsInput, Prisma.HoldUncheckedCreateWithoutTagsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.HoldCreateOrConnectWithoutTagsInput | runtime.Types.Skip
+  upsert?: Prisma.HoldUpsertWithoutTagsInput | runtime.Types.Skip
+  connect?: Prisma.HoldWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.HoldUpdateToOneWithWhereWithoutTagsInput, Prisma.HoldUpdateWithoutTagsInput>, Prisma.HoldUncheckedUpdateWithoutTagsInput> | runtime.Types.Skip
+}
+
+export type HoldCreateWithoutTagsInput = {
+  callId: string
+  ownerId?: string | null | runtime.Types.Skip
+  workspaceId: string
+  keyId: string
+  amountNano: bigint | number
+  admittedAt: Date | string
+  simulated?: boolean | runtime.Types.Skip
+}
+
+export type HoldUncheckedCreateWithoutTagsInput = {
+  callId: string
+  ownerId?: string | null | runtime.Types.Skip
+  workspaceId: string
+  keyId: string
+  amountNano: bigint | number
+  admittedAt: Date | string
+  simulated?: boolean | runtime.Types.Skip
+}
+
+export type HoldCreateOrConnectWithoutTagsInput = {
+  where: Prisma.HoldWhereUniqueInput
+  create: Prisma.XOR<Prisma.HoldCreateWithoutTagsInput, Prisma.HoldUncheckedCreateWithoutTagsInput>
+}
+
+export type HoldUpsertWithoutTagsInput = {
+  update: Prisma.XOR<Prisma.HoldUpdateWithoutTagsInput, Prisma.HoldUncheckedUpdateWithoutTagsInput>
+  create: Prisma.XOR<Prisma.HoldCreateWithoutTagsInput, Prisma.HoldUncheckedCreateWithoutTagsInput>
+  where?: Prisma.HoldWhereInput | runtime.Types.Skip
+}
+
+export type HoldUpdateToOneWithWhereWithoutTagsInput = {
+  where?: Prisma.HoldWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.HoldUpdateWithoutTagsInput, Prisma.HoldUncheckedUpdateWithoutTagsInput>
+}
+
+export type HoldUpdateWithoutTagsInput = {
+  callId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  ownerId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  workspaceId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  keyId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  amountNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  admittedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  simulated?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+}
+
+export type HoldUncheckedUpdateWithoutTagsInput = {
+  callId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  ownerId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  workspaceId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  keyId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  amountNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  admittedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  simulated?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+}
+
+
+/**
+ * Count Type HoldCountOutputType
+ */
+
+export type HoldCountOutputType = {
+  tags: number
+}
+
+export type HoldCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  tags?: boolean | HoldCountOutputTypeCountTagsArgs
+}
+
+/**
+ * HoldCountOutputType without action
+ */
+export type HoldCountOutputTypeDefaultArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the HoldCountOutputType
+   */
+  select?: Prisma.HoldCountOutputTypeSelect<ExtArgs> | null
+}
+
+/**
+ * HoldCountOutputType without action
+ */
+export type HoldCountOutputTypeCountTagsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.HoldTagWhereInput | runtime.Types.Skip
+}
 
 
 export type HoldSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -403,6 +514,8 @@ export type HoldSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   amountNano?: boolean | runtime.Types.Skip
   admittedAt?: boolean | runtime.Types.Skip
   simulated?: boolean | runtime.Types.Skip
+  tags?: boolean | Prisma.Hold$tagsArgs<ExtArgs> | runtime.Types.Skip
+  _count?: boolean | Prisma.HoldCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["hold"]>
 
 export type HoldSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -436,10 +549,18 @@ export type HoldSelectScalar = {
 }
 
 export type HoldOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"callId" | "ownerId" | "workspaceId" | "keyId" | "amountNano" | "admittedAt" | "simulated", ExtArgs["result"]["hold"], runtime.Types.Skip>
+export type HoldInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  tags?: boolean | Prisma.Hold$tagsArgs<ExtArgs> | runtime.Types.Skip
+  _count?: boolean | Prisma.HoldCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
+}
+export type HoldIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
+export type HoldIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
 
 export type $HoldPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Hold"
-  objects: {}
+  objects: {
+    tags: Prisma.$HoldTagPayload<ExtArgs>[]
+  }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     callId: string
     ownerId: string | null
@@ -845,6 +966,7 @@ readonly fields: HoldFieldRefs;
  */
 export interface Prisma__HoldClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
+  tags<T extends Prisma.Hold$tagsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Hold$tagsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$HoldTagPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -898,6 +1020,10 @@ export type HoldFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.Internal
    */
   omit?: Prisma.HoldOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.HoldInclude<ExtArgs> | null
+  /**
    * Filter, which Hold to fetch.
    */
   where: Prisma.HoldWhereUniqueInput
@@ -916,6 +1042,10 @@ export type HoldFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Extensions.I
    */
   omit?: Prisma.HoldOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.HoldInclude<ExtArgs> | null
+  /**
    * Filter, which Hold to fetch.
    */
   where: Prisma.HoldWhereUniqueInput
@@ -933,6 +1063,10 @@ export type HoldFindFirstArgs<ExtArgs extends runtime.Types.Extensions.InternalA
    * Omit specific fields from the Hold
    */
   omit?: Prisma.HoldOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.HoldInclude<ExtArgs> | null
   /**
    * Filter, which Hold to fetch.
    */
@@ -982,6 +1116,10 @@ export type HoldFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extensions.In
    */
   omit?: Prisma.HoldOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.HoldInclude<ExtArgs> | null
+  /**
    * Filter, which Hold to fetch.
    */
   where?: Prisma.HoldWhereInput | runtime.Types.Skip
@@ -1029,6 +1167,10 @@ export type HoldFindManyArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
    * Omit specific fields from the Hold
    */
   omit?: Prisma.HoldOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.HoldInclude<ExtArgs> | null
   /**
    * Filter, which Holds to fetch.
    */
@@ -1078,6 +1220,10 @@ export type HoldCreateArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs
    */
   omit?: Prisma.HoldOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.HoldInclude<ExtArgs> | null
+  /**
    * The data needed to create a Hold.
    */
   data: Prisma.XOR<Prisma.HoldCreateInput, Prisma.HoldUncheckedCreateInput>
@@ -1125,6 +1271,10 @@ export type HoldUpdateArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs
    * Omit specific fields from the Hold
    */
   omit?: Prisma.HoldOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.HoldInclude<ExtArgs> | null
   /**
    * The data needed to update a Hold.
    */
@@ -1192,6 +1342,10 @@ export type HoldUpsertArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs
    */
   omit?: Prisma.HoldOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.HoldInclude<ExtArgs> | null
+  /**
    * The filter to search for the Hold to update in case it exists.
    */
   where: Prisma.HoldWhereUniqueInput
@@ -1218,6 +1372,10 @@ export type HoldDeleteArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs
    */
   omit?: Prisma.HoldOmit<ExtArgs> | null
   /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.HoldInclude<ExtArgs> | null
+  /**
    * Filter which Hold to delete.
    */
   where: Prisma.HoldWhereUniqueInput
@@ -1238,6 +1396,30 @@ export type HoldDeleteManyArgs<ExtArgs extends runtime.Types.Extensions.Internal
 }
 
 /**
+ * Hold.tags
+ */
+export type Hold$tagsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the HoldTag
+   */
+  select?: Prisma.HoldTagSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the HoldTag
+   */
+  omit?: Prisma.HoldTagOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.HoldTagInclude<ExtArgs> | null
+  where?: Prisma.HoldTagWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.HoldTagOrderByWithRelationInput | Prisma.HoldTagOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.HoldTagWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.HoldTagScalarFieldEnum | Prisma.HoldTagScalarFieldEnum[] | runtime.Types.Skip
+}
+
+/**
  * Hold without action
  */
 export type HoldDefaultArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1249,4 +1431,8 @@ export type HoldDefaultArgs<ExtArgs extends runtime.Types.Extensions.InternalArg
    * Omit specific fields from the Hold
    */
   omit?: Prisma.HoldOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.HoldInclude<ExtArgs> | null
 }

@@ -37,7 +37,6 @@ export type WorkspaceAvgAggregateOutputType = {
   retentionDays: number | null
   contentShare: number | null
   contentDays: number | null
-  cacheSeconds: number | null
   lowBalanceNano: number | null
 }
 
@@ -52,7 +51,6 @@ export type WorkspaceSumAggregateOutputType = {
   retentionDays: number | null
   contentShare: number | null
   contentDays: number | null
-  cacheSeconds: number | null
   lowBalanceNano: bigint | null
 }
 
@@ -75,10 +73,9 @@ export type WorkspaceMinAggregateOutputType = {
   contentShare: number | null
   contentDays: number | null
   contentDeletedAt: Date | null
-  idempotency: boolean | null
-  cache: string | null
-  cacheSeconds: number | null
   callsKeptFrom: string | null
+  tags: boolean | null
+  endUsers: boolean | null
   suspendedAt: Date | null
   suspendedReason: string | null
   suspendedContact: string | null
@@ -109,10 +106,9 @@ export type WorkspaceMaxAggregateOutputType = {
   contentShare: number | null
   contentDays: number | null
   contentDeletedAt: Date | null
-  idempotency: boolean | null
-  cache: string | null
-  cacheSeconds: number | null
   callsKeptFrom: string | null
+  tags: boolean | null
+  endUsers: boolean | null
   suspendedAt: Date | null
   suspendedReason: string | null
   suspendedContact: string | null
@@ -143,10 +139,9 @@ export type WorkspaceCountAggregateOutputType = {
   contentShare: number
   contentDays: number
   contentDeletedAt: number
-  idempotency: number
-  cache: number
-  cacheSeconds: number
   callsKeptFrom: number
+  tags: number
+  endUsers: number
   suspendedAt: number
   suspendedReason: number
   suspendedContact: number
@@ -172,7 +167,6 @@ export type WorkspaceAvgAggregateInputType = {
   retentionDays?: true | runtime.Types.Skip
   contentShare?: true | runtime.Types.Skip
   contentDays?: true | runtime.Types.Skip
-  cacheSeconds?: true | runtime.Types.Skip
   lowBalanceNano?: true | runtime.Types.Skip
 }
 
@@ -187,7 +181,6 @@ export type WorkspaceSumAggregateInputType = {
   retentionDays?: true | runtime.Types.Skip
   contentShare?: true | runtime.Types.Skip
   contentDays?: true | runtime.Types.Skip
-  cacheSeconds?: true | runtime.Types.Skip
   lowBalanceNano?: true | runtime.Types.Skip
 }
 
@@ -210,10 +203,9 @@ export type WorkspaceMinAggregateInputType = {
   contentShare?: true | runtime.Types.Skip
   contentDays?: true | runtime.Types.Skip
   contentDeletedAt?: true | runtime.Types.Skip
-  idempotency?: true | runtime.Types.Skip
-  cache?: true | runtime.Types.Skip
-  cacheSeconds?: true | runtime.Types.Skip
   callsKeptFrom?: true | runtime.Types.Skip
+  tags?: true | runtime.Types.Skip
+  endUsers?: true | runtime.Types.Skip
   suspendedAt?: true | runtime.Types.Skip
   suspendedReason?: true | runtime.Types.Skip
   suspendedContact?: true | runtime.Types.Skip
@@ -244,10 +236,9 @@ export type WorkspaceMaxAggregateInputType = {
   contentShare?: true | runtime.Types.Skip
   contentDays?: true | runtime.Types.Skip
   contentDeletedAt?: true | runtime.Types.Skip
-  idempotency?: true | runtime.Types.Skip
-  cache?: true | runtime.Types.Skip
-  cacheSeconds?: true | runtime.Types.Skip
   callsKeptFrom?: true | runtime.Types.Skip
+  tags?: true | runtime.Types.Skip
+  endUsers?: true | runtime.Types.Skip
   suspendedAt?: true | runtime.Types.Skip
   suspendedReason?: true | runtime.Types.Skip
   suspendedContact?: true | runtime.Types.Skip
@@ -278,10 +269,9 @@ export type WorkspaceCountAggregateInputType = {
   contentShare?: true | runtime.Types.Skip
   contentDays?: true | runtime.Types.Skip
   contentDeletedAt?: true | runtime.Types.Skip
-  idempotency?: true | runtime.Types.Skip
-  cache?: true | runtime.Types.Skip
-  cacheSeconds?: true | runtime.Types.Skip
   callsKeptFrom?: true | runtime.Types.Skip
+  tags?: true | runtime.Types.Skip
+  endUsers?: true | runtime.Types.Skip
   suspendedAt?: true | runtime.Types.Skip
   suspendedReason?: true | runtime.Types.Skip
   suspendedContact?: true | runtime.Types.Skip
@@ -400,10 +390,9 @@ export type WorkspaceGroupByOutputType = {
   contentShare: number
   contentDays: number
   contentDeletedAt: Date | null
-  idempotency: boolean
-  cache: string
-  cacheSeconds: number
   callsKeptFrom: string | null
+  tags: boolean
+  endUsers: boolean
   suspendedAt: Date | null
   suspendedReason: string | null
   suspendedContact: string | null
@@ -458,10 +447,9 @@ export type WorkspaceWhereInput = {
   contentShare?: Prisma.IntFilter<"Workspace"> | number | runtime.Types.Skip
   contentDays?: Prisma.IntFilter<"Workspace"> | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.DateTimeNullableFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFilter<"Workspace"> | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFilter<"Workspace"> | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFilter<"Workspace"> | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.UuidNullableFilter<"Workspace"> | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFilter<"Workspace"> | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFilter<"Workspace"> | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.DateTimeNullableFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.StringNullableFilter<"Workspace"> | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.StringNullableFilter<"Workspace"> | string | null | runtime.Types.Skip
@@ -492,6 +480,7 @@ export type WorkspaceWhereInput = {
   signedUp?: Prisma.UserListRelationFilter | runtime.Types.Skip
   savedViews?: Prisma.SavedViewListRelationFilter | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyListRelationFilter | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetListRelationFilter | runtime.Types.Skip
 }
 
 export type WorkspaceOrderByWithRelationInput = {
@@ -513,10 +502,9 @@ export type WorkspaceOrderByWithRelationInput = {
   contentShare?: Prisma.SortOrder | runtime.Types.Skip
   contentDays?: Prisma.SortOrder | runtime.Types.Skip
   contentDeletedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
-  idempotency?: Prisma.SortOrder | runtime.Types.Skip
-  cache?: Prisma.SortOrder | runtime.Types.Skip
-  cacheSeconds?: Prisma.SortOrder | runtime.Types.Skip
   callsKeptFrom?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  tags?: Prisma.SortOrder | runtime.Types.Skip
+  endUsers?: Prisma.SortOrder | runtime.Types.Skip
   suspendedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   suspendedReason?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   suspendedContact?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
@@ -547,6 +535,7 @@ export type WorkspaceOrderByWithRelationInput = {
   signedUp?: Prisma.UserOrderByRelationAggregateInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewOrderByRelationAggregateInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyOrderByRelationAggregateInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetOrderByRelationAggregateInput | runtime.Types.Skip
 }
 
 export type WorkspaceWhereUniqueInput = Prisma.AtLeast<{
@@ -571,10 +560,9 @@ export type WorkspaceWhereUniqueInput = Prisma.AtLeast<{
   contentShare?: Prisma.IntFilter<"Workspace"> | number | runtime.Types.Skip
   contentDays?: Prisma.IntFilter<"Workspace"> | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.DateTimeNullableFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFilter<"Workspace"> | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFilter<"Workspace"> | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFilter<"Workspace"> | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.UuidNullableFilter<"Workspace"> | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFilter<"Workspace"> | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFilter<"Workspace"> | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.DateTimeNullableFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.StringNullableFilter<"Workspace"> | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.StringNullableFilter<"Workspace"> | string | null | runtime.Types.Skip
@@ -605,6 +593,7 @@ export type WorkspaceWhereUniqueInput = Prisma.AtLeast<{
   signedUp?: Prisma.UserListRelationFilter | runtime.Types.Skip
   savedViews?: Prisma.SavedViewListRelationFilter | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyListRelationFilter | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetListRelationFilter | runtime.Types.Skip
 }, "id" | "slug">
 
 export type WorkspaceOrderByWithAggregationInput = {
@@ -626,10 +615,9 @@ export type WorkspaceOrderByWithAggregationInput = {
   contentShare?: Prisma.SortOrder | runtime.Types.Skip
   contentDays?: Prisma.SortOrder | runtime.Types.Skip
   contentDeletedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
-  idempotency?: Prisma.SortOrder | runtime.Types.Skip
-  cache?: Prisma.SortOrder | runtime.Types.Skip
-  cacheSeconds?: Prisma.SortOrder | runtime.Types.Skip
   callsKeptFrom?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  tags?: Prisma.SortOrder | runtime.Types.Skip
+  endUsers?: Prisma.SortOrder | runtime.Types.Skip
   suspendedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   suspendedReason?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   suspendedContact?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
@@ -669,10 +657,9 @@ export type WorkspaceScalarWhereWithAggregatesInput = {
   contentShare?: Prisma.IntWithAggregatesFilter<"Workspace"> | number | runtime.Types.Skip
   contentDays?: Prisma.IntWithAggregatesFilter<"Workspace"> | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolWithAggregatesFilter<"Workspace"> | boolean | runtime.Types.Skip
-  cache?: Prisma.StringWithAggregatesFilter<"Workspace"> | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntWithAggregatesFilter<"Workspace"> | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.UuidNullableWithAggregatesFilter<"Workspace"> | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolWithAggregatesFilter<"Workspace"> | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolWithAggregatesFilter<"Workspace"> | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Workspace"> | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.StringNullableWithAggregatesFilter<"Workspace"> | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.StringNullableWithAggregatesFilter<"Workspace"> | string | null | runtime.Types.Skip
@@ -704,10 +691,9 @@ export type WorkspaceCreateInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -738,6 +724,7 @@ export type WorkspaceCreateInput = {
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateInput = {
@@ -759,10 +746,9 @@ export type WorkspaceUncheckedCreateInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -793,6 +779,7 @@ export type WorkspaceUncheckedCreateInput = {
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUpdateInput = {
@@ -814,10 +801,9 @@ export type WorkspaceUpdateInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -848,6 +834,7 @@ export type WorkspaceUpdateInput = {
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateInput = {
@@ -869,10 +856,9 @@ export type WorkspaceUncheckedUpdateInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -903,6 +889,7 @@ export type WorkspaceUncheckedUpdateInput = {
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateManyInput = {
@@ -924,10 +911,9 @@ export type WorkspaceCreateManyInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -959,10 +945,9 @@ export type WorkspaceUpdateManyMutationInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -994,10 +979,9 @@ export type WorkspaceUncheckedUpdateManyInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1042,10 +1026,9 @@ export type WorkspaceCountOrderByAggregateInput = {
   contentShare?: Prisma.SortOrder | runtime.Types.Skip
   contentDays?: Prisma.SortOrder | runtime.Types.Skip
   contentDeletedAt?: Prisma.SortOrder | runtime.Types.Skip
-  idempotency?: Prisma.SortOrder | runtime.Types.Skip
-  cache?: Prisma.SortOrder | runtime.Types.Skip
-  cacheSeconds?: Prisma.SortOrder | runtime.Types.Skip
   callsKeptFrom?: Prisma.SortOrder | runtime.Types.Skip
+  tags?: Prisma.SortOrder | runtime.Types.Skip
+  endUsers?: Prisma.SortOrder | runtime.Types.Skip
   suspendedAt?: Prisma.SortOrder | runtime.Types.Skip
   suspendedReason?: Prisma.SortOrder | runtime.Types.Skip
   suspendedContact?: Prisma.SortOrder | runtime.Types.Skip
@@ -1069,7 +1052,6 @@ export type WorkspaceAvgOrderByAggregateInput = {
   retentionDays?: Prisma.SortOrder | runtime.Types.Skip
   contentShare?: Prisma.SortOrder | runtime.Types.Skip
   contentDays?: Prisma.SortOrder | runtime.Types.Skip
-  cacheSeconds?: Prisma.SortOrder | runtime.Types.Skip
   lowBalanceNano?: Prisma.SortOrder | runtime.Types.Skip
 }
 
@@ -1092,10 +1074,9 @@ export type WorkspaceMaxOrderByAggregateInput = {
   contentShare?: Prisma.SortOrder | runtime.Types.Skip
   contentDays?: Prisma.SortOrder | runtime.Types.Skip
   contentDeletedAt?: Prisma.SortOrder | runtime.Types.Skip
-  idempotency?: Prisma.SortOrder | runtime.Types.Skip
-  cache?: Prisma.SortOrder | runtime.Types.Skip
-  cacheSeconds?: Prisma.SortOrder | runtime.Types.Skip
   callsKeptFrom?: Prisma.SortOrder | runtime.Types.Skip
+  tags?: Prisma.SortOrder | runtime.Types.Skip
+  endUsers?: Prisma.SortOrder | runtime.Types.Skip
   suspendedAt?: Prisma.SortOrder | runtime.Types.Skip
   suspendedReason?: Prisma.SortOrder | runtime.Types.Skip
   suspendedContact?: Prisma.SortOrder | runtime.Types.Skip
@@ -1126,10 +1107,9 @@ export type WorkspaceMinOrderByAggregateInput = {
   contentShare?: Prisma.SortOrder | runtime.Types.Skip
   contentDays?: Prisma.SortOrder | runtime.Types.Skip
   contentDeletedAt?: Prisma.SortOrder | runtime.Types.Skip
-  idempotency?: Prisma.SortOrder | runtime.Types.Skip
-  cache?: Prisma.SortOrder | runtime.Types.Skip
-  cacheSeconds?: Prisma.SortOrder | runtime.Types.Skip
   callsKeptFrom?: Prisma.SortOrder | runtime.Types.Skip
+  tags?: Prisma.SortOrder | runtime.Types.Skip
+  endUsers?: Prisma.SortOrder | runtime.Types.Skip
   suspendedAt?: Prisma.SortOrder | runtime.Types.Skip
   suspendedReason?: Prisma.SortOrder | runtime.Types.Skip
   suspendedContact?: Prisma.SortOrder | runtime.Types.Skip
@@ -1152,7 +1132,6 @@ export type WorkspaceSumOrderByAggregateInput = {
   retentionDays?: Prisma.SortOrder | runtime.Types.Skip
   contentShare?: Prisma.SortOrder | runtime.Types.Skip
   contentDays?: Prisma.SortOrder | runtime.Types.Skip
-  cacheSeconds?: Prisma.SortOrder | runtime.Types.Skip
   lowBalanceNano?: Prisma.SortOrder | runtime.Types.Skip
 }
 
@@ -1366,6 +1345,20 @@ export type WorkspaceUpdateOneRequiredWithoutPolicyDraftsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.WorkspaceUpdateToOneWithWhereWithoutPolicyDraftsInput, Prisma.WorkspaceUpdateWithoutPolicyDraftsInput>, Prisma.WorkspaceUncheckedUpdateWithoutPolicyDraftsInput> | runtime.Types.Skip
 }
 
+export type WorkspaceCreateNestedOneWithoutTagBudgetsInput = {
+  create?: Prisma.XOR<Prisma.WorkspaceCreateWithoutTagBudgetsInput, Prisma.WorkspaceUncheckedCreateWithoutTagBudgetsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.WorkspaceCreateOrConnectWithoutTagBudgetsInput | runtime.Types.Skip
+  connect?: Prisma.WorkspaceWhereUniqueInput | runtime.Types.Skip
+}
+
+export type WorkspaceUpdateOneRequiredWithoutTagBudgetsNestedInput = {
+  create?: Prisma.XOR<Prisma.WorkspaceCreateWithoutTagBudgetsInput, Prisma.WorkspaceUncheckedCreateWithoutTagBudgetsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.WorkspaceCreateOrConnectWithoutTagBudgetsInput | runtime.Types.Skip
+  upsert?: Prisma.WorkspaceUpsertWithoutTagBudgetsInput | runtime.Types.Skip
+  connect?: Prisma.WorkspaceWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.WorkspaceUpdateToOneWithWhereWithoutTagBudgetsInput, Prisma.WorkspaceUpdateWithoutTagBudgetsInput>, Prisma.WorkspaceUncheckedUpdateWithoutTagBudgetsInput> | runtime.Types.Skip
+}
+
 export type WorkspaceCreateNestedOneWithoutPromosInput = {
   create?: Prisma.XOR<Prisma.WorkspaceCreateWithoutPromosInput, Prisma.WorkspaceUncheckedCreateWithoutPromosInput> | runtime.Types.Skip
   connectOrCreate?: Prisma.WorkspaceCreateOrConnectWithoutPromosInput | runtime.Types.Skip
@@ -1497,10 +1490,9 @@ export type WorkspaceCreateWithoutSignedUpInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -1530,6 +1522,7 @@ export type WorkspaceCreateWithoutSignedUpInput = {
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutSignedUpInput = {
@@ -1551,10 +1544,9 @@ export type WorkspaceUncheckedCreateWithoutSignedUpInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -1584,6 +1576,7 @@ export type WorkspaceUncheckedCreateWithoutSignedUpInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutSignedUpInput = {
@@ -1621,10 +1614,9 @@ export type WorkspaceUpdateWithoutSignedUpInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1654,6 +1646,7 @@ export type WorkspaceUpdateWithoutSignedUpInput = {
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutSignedUpInput = {
@@ -1675,10 +1668,9 @@ export type WorkspaceUncheckedUpdateWithoutSignedUpInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1708,6 +1700,7 @@ export type WorkspaceUncheckedUpdateWithoutSignedUpInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutFormerSlugsInput = {
@@ -1729,10 +1722,9 @@ export type WorkspaceCreateWithoutFormerSlugsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -1762,6 +1754,7 @@ export type WorkspaceCreateWithoutFormerSlugsInput = {
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutFormerSlugsInput = {
@@ -1783,10 +1776,9 @@ export type WorkspaceUncheckedCreateWithoutFormerSlugsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -1816,6 +1808,7 @@ export type WorkspaceUncheckedCreateWithoutFormerSlugsInput = {
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutFormerSlugsInput = {
@@ -1853,10 +1846,9 @@ export type WorkspaceUpdateWithoutFormerSlugsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1886,6 +1878,7 @@ export type WorkspaceUpdateWithoutFormerSlugsInput = {
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutFormerSlugsInput = {
@@ -1907,10 +1900,9 @@ export type WorkspaceUncheckedUpdateWithoutFormerSlugsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1940,6 +1932,7 @@ export type WorkspaceUncheckedUpdateWithoutFormerSlugsInput = {
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutMembersInput = {
@@ -1961,10 +1954,9 @@ export type WorkspaceCreateWithoutMembersInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -1994,6 +1986,7 @@ export type WorkspaceCreateWithoutMembersInput = {
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutMembersInput = {
@@ -2015,10 +2008,9 @@ export type WorkspaceUncheckedCreateWithoutMembersInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -2048,6 +2040,7 @@ export type WorkspaceUncheckedCreateWithoutMembersInput = {
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutMembersInput = {
@@ -2085,10 +2078,9 @@ export type WorkspaceUpdateWithoutMembersInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2118,6 +2110,7 @@ export type WorkspaceUpdateWithoutMembersInput = {
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutMembersInput = {
@@ -2139,10 +2132,9 @@ export type WorkspaceUncheckedUpdateWithoutMembersInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2172,6 +2164,7 @@ export type WorkspaceUncheckedUpdateWithoutMembersInput = {
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutSavedViewsInput = {
@@ -2193,10 +2186,9 @@ export type WorkspaceCreateWithoutSavedViewsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -2226,6 +2218,7 @@ export type WorkspaceCreateWithoutSavedViewsInput = {
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutSavedViewsInput = {
@@ -2247,10 +2240,9 @@ export type WorkspaceUncheckedCreateWithoutSavedViewsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -2280,6 +2272,7 @@ export type WorkspaceUncheckedCreateWithoutSavedViewsInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutSavedViewsInput = {
@@ -2317,10 +2310,9 @@ export type WorkspaceUpdateWithoutSavedViewsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2350,6 +2342,7 @@ export type WorkspaceUpdateWithoutSavedViewsInput = {
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutSavedViewsInput = {
@@ -2371,10 +2364,9 @@ export type WorkspaceUncheckedUpdateWithoutSavedViewsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2404,6 +2396,7 @@ export type WorkspaceUncheckedUpdateWithoutSavedViewsInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutAlertsInput = {
@@ -2425,10 +2418,9 @@ export type WorkspaceCreateWithoutAlertsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -2458,6 +2450,7 @@ export type WorkspaceCreateWithoutAlertsInput = {
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutAlertsInput = {
@@ -2479,10 +2472,9 @@ export type WorkspaceUncheckedCreateWithoutAlertsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -2512,6 +2504,7 @@ export type WorkspaceUncheckedCreateWithoutAlertsInput = {
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutAlertsInput = {
@@ -2549,10 +2542,9 @@ export type WorkspaceUpdateWithoutAlertsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2582,6 +2574,7 @@ export type WorkspaceUpdateWithoutAlertsInput = {
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutAlertsInput = {
@@ -2603,10 +2596,9 @@ export type WorkspaceUncheckedUpdateWithoutAlertsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2636,6 +2628,7 @@ export type WorkspaceUncheckedUpdateWithoutAlertsInput = {
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutWebhooksInput = {
@@ -2657,10 +2650,9 @@ export type WorkspaceCreateWithoutWebhooksInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -2690,6 +2682,7 @@ export type WorkspaceCreateWithoutWebhooksInput = {
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutWebhooksInput = {
@@ -2711,10 +2704,9 @@ export type WorkspaceUncheckedCreateWithoutWebhooksInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -2744,6 +2736,7 @@ export type WorkspaceUncheckedCreateWithoutWebhooksInput = {
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutWebhooksInput = {
@@ -2781,10 +2774,9 @@ export type WorkspaceUpdateWithoutWebhooksInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2814,6 +2806,7 @@ export type WorkspaceUpdateWithoutWebhooksInput = {
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutWebhooksInput = {
@@ -2835,10 +2828,9 @@ export type WorkspaceUncheckedUpdateWithoutWebhooksInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2868,6 +2860,7 @@ export type WorkspaceUncheckedUpdateWithoutWebhooksInput = {
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutInvitationsInput = {
@@ -2889,10 +2882,9 @@ export type WorkspaceCreateWithoutInvitationsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -2922,6 +2914,7 @@ export type WorkspaceCreateWithoutInvitationsInput = {
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutInvitationsInput = {
@@ -2943,10 +2936,9 @@ export type WorkspaceUncheckedCreateWithoutInvitationsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -2976,6 +2968,7 @@ export type WorkspaceUncheckedCreateWithoutInvitationsInput = {
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutInvitationsInput = {
@@ -3013,10 +3006,9 @@ export type WorkspaceUpdateWithoutInvitationsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3046,6 +3038,7 @@ export type WorkspaceUpdateWithoutInvitationsInput = {
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutInvitationsInput = {
@@ -3067,10 +3060,9 @@ export type WorkspaceUncheckedUpdateWithoutInvitationsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3100,6 +3092,7 @@ export type WorkspaceUncheckedUpdateWithoutInvitationsInput = {
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutKeysInput = {
@@ -3121,10 +3114,9 @@ export type WorkspaceCreateWithoutKeysInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -3154,6 +3146,7 @@ export type WorkspaceCreateWithoutKeysInput = {
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutKeysInput = {
@@ -3175,10 +3168,9 @@ export type WorkspaceUncheckedCreateWithoutKeysInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -3208,6 +3200,7 @@ export type WorkspaceUncheckedCreateWithoutKeysInput = {
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutKeysInput = {
@@ -3245,10 +3238,9 @@ export type WorkspaceUpdateWithoutKeysInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3278,6 +3270,7 @@ export type WorkspaceUpdateWithoutKeysInput = {
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutKeysInput = {
@@ -3299,10 +3292,9 @@ export type WorkspaceUncheckedUpdateWithoutKeysInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3332,6 +3324,7 @@ export type WorkspaceUncheckedUpdateWithoutKeysInput = {
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutManagementKeysInput = {
@@ -3353,10 +3346,9 @@ export type WorkspaceCreateWithoutManagementKeysInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -3386,6 +3378,7 @@ export type WorkspaceCreateWithoutManagementKeysInput = {
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutManagementKeysInput = {
@@ -3407,10 +3400,9 @@ export type WorkspaceUncheckedCreateWithoutManagementKeysInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -3440,6 +3432,7 @@ export type WorkspaceUncheckedCreateWithoutManagementKeysInput = {
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutManagementKeysInput = {
@@ -3477,10 +3470,9 @@ export type WorkspaceUpdateWithoutManagementKeysInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3510,6 +3502,7 @@ export type WorkspaceUpdateWithoutManagementKeysInput = {
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutManagementKeysInput = {
@@ -3531,10 +3524,9 @@ export type WorkspaceUncheckedUpdateWithoutManagementKeysInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3564,6 +3556,7 @@ export type WorkspaceUncheckedUpdateWithoutManagementKeysInput = {
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutOwnKeysInput = {
@@ -3585,10 +3578,9 @@ export type WorkspaceCreateWithoutOwnKeysInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -3618,6 +3610,7 @@ export type WorkspaceCreateWithoutOwnKeysInput = {
   managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutOwnKeysInput = {
@@ -3639,10 +3632,9 @@ export type WorkspaceUncheckedCreateWithoutOwnKeysInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -3672,6 +3664,7 @@ export type WorkspaceUncheckedCreateWithoutOwnKeysInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutOwnKeysInput = {
@@ -3709,10 +3702,9 @@ export type WorkspaceUpdateWithoutOwnKeysInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3742,6 +3734,7 @@ export type WorkspaceUpdateWithoutOwnKeysInput = {
   managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutOwnKeysInput = {
@@ -3763,10 +3756,9 @@ export type WorkspaceUncheckedUpdateWithoutOwnKeysInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3796,6 +3788,7 @@ export type WorkspaceUncheckedUpdateWithoutOwnKeysInput = {
   managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutPoliciesInput = {
@@ -3817,10 +3810,9 @@ export type WorkspaceCreateWithoutPoliciesInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -3850,6 +3842,7 @@ export type WorkspaceCreateWithoutPoliciesInput = {
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutPoliciesInput = {
@@ -3871,10 +3864,9 @@ export type WorkspaceUncheckedCreateWithoutPoliciesInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -3904,6 +3896,7 @@ export type WorkspaceUncheckedCreateWithoutPoliciesInput = {
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutPoliciesInput = {
@@ -3941,10 +3934,9 @@ export type WorkspaceUpdateWithoutPoliciesInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3974,6 +3966,7 @@ export type WorkspaceUpdateWithoutPoliciesInput = {
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutPoliciesInput = {
@@ -3995,10 +3988,9 @@ export type WorkspaceUncheckedUpdateWithoutPoliciesInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4028,6 +4020,7 @@ export type WorkspaceUncheckedUpdateWithoutPoliciesInput = {
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutPolicyDraftsInput = {
@@ -4049,10 +4042,9 @@ export type WorkspaceCreateWithoutPolicyDraftsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -4082,6 +4074,7 @@ export type WorkspaceCreateWithoutPolicyDraftsInput = {
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutPolicyDraftsInput = {
@@ -4103,10 +4096,9 @@ export type WorkspaceUncheckedCreateWithoutPolicyDraftsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -4136,6 +4128,7 @@ export type WorkspaceUncheckedCreateWithoutPolicyDraftsInput = {
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutPolicyDraftsInput = {
@@ -4173,10 +4166,9 @@ export type WorkspaceUpdateWithoutPolicyDraftsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4206,6 +4198,7 @@ export type WorkspaceUpdateWithoutPolicyDraftsInput = {
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutPolicyDraftsInput = {
@@ -4227,10 +4220,9 @@ export type WorkspaceUncheckedUpdateWithoutPolicyDraftsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4247,6 +4239,239 @@ export type WorkspaceUncheckedUpdateWithoutPolicyDraftsInput = {
   webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   keys?: Prisma.ApiKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   policies?: Prisma.PolicyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  topUps?: Prisma.TopUpUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  payers?: Prisma.PayerUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  autoTopUp?: Prisma.AutoTopUpUncheckedUpdateOneWithoutWorkspaceNestedInput | runtime.Types.Skip
+  promos?: Prisma.PromoUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  lostUsage?: Prisma.LostUsageUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  resources?: Prisma.ResourceUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  jobs?: Prisma.JobUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  formerSlugs?: Prisma.FormerSlugUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  managementKeys?: Prisma.ManagementKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+}
+
+export type WorkspaceCreateWithoutTagBudgetsInput = {
+  id: string
+  slug: string
+  name: string
+  timeZone?: string | runtime.Types.Skip
+  balanceNano?: bigint | number | runtime.Types.Skip
+  creditNano?: bigint | number | runtime.Types.Skip
+  simulatedNano?: bigint | number | runtime.Types.Skip
+  strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
+  rpm?: number | null | runtime.Types.Skip
+  tpm?: number | null | runtime.Types.Skip
+  concurrency?: number | null | runtime.Types.Skip
+  retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
+  suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
+  promoEndsAt?: Date | string | null | runtime.Types.Skip
+  lowBalanceNano?: bigint | number | null | runtime.Types.Skip
+  lowBalanceSince?: Date | string | null | runtime.Types.Skip
+  demo?: boolean | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  deletedAt?: Date | string | null | runtime.Types.Skip
+  mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  members?: Prisma.MemberCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  alerts?: Prisma.AlertCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  webhooks?: Prisma.WebhookCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  keys?: Prisma.ApiKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  policies?: Prisma.PolicyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  policyDrafts?: Prisma.PolicyDraftCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  topUps?: Prisma.TopUpCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  payers?: Prisma.PayerCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  autoTopUp?: Prisma.AutoTopUpCreateNestedOneWithoutWorkspaceInput | runtime.Types.Skip
+  promos?: Prisma.PromoCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  lostUsage?: Prisma.LostUsageCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  resources?: Prisma.ResourceCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  jobs?: Prisma.JobCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  formerSlugs?: Prisma.FormerSlugCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  managementKeys?: Prisma.ManagementKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+}
+
+export type WorkspaceUncheckedCreateWithoutTagBudgetsInput = {
+  id: string
+  slug: string
+  name: string
+  timeZone?: string | runtime.Types.Skip
+  balanceNano?: bigint | number | runtime.Types.Skip
+  creditNano?: bigint | number | runtime.Types.Skip
+  simulatedNano?: bigint | number | runtime.Types.Skip
+  strict?: boolean | runtime.Types.Skip
+  budgetNano?: bigint | number | null | runtime.Types.Skip
+  budgetMode?: string | runtime.Types.Skip
+  rpm?: number | null | runtime.Types.Skip
+  tpm?: number | null | runtime.Types.Skip
+  concurrency?: number | null | runtime.Types.Skip
+  retentionDays?: number | null | runtime.Types.Skip
+  content?: string | runtime.Types.Skip
+  contentShare?: number | runtime.Types.Skip
+  contentDays?: number | runtime.Types.Skip
+  contentDeletedAt?: Date | string | null | runtime.Types.Skip
+  callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
+  suspendedAt?: Date | string | null | runtime.Types.Skip
+  suspendedReason?: string | null | runtime.Types.Skip
+  suspendedContact?: string | null | runtime.Types.Skip
+  promoEndsAt?: Date | string | null | runtime.Types.Skip
+  lowBalanceNano?: bigint | number | null | runtime.Types.Skip
+  lowBalanceSince?: Date | string | null | runtime.Types.Skip
+  demo?: boolean | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  deletedAt?: Date | string | null | runtime.Types.Skip
+  mutedAlerts?: Prisma.WorkspaceCreatemutedAlertsInput | string[] | runtime.Types.Skip
+  members?: Prisma.MemberUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  alerts?: Prisma.AlertUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  webhooks?: Prisma.WebhookUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  keys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  policies?: Prisma.PolicyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  policyDrafts?: Prisma.PolicyDraftUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  topUps?: Prisma.TopUpUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  payers?: Prisma.PayerUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  autoTopUp?: Prisma.AutoTopUpUncheckedCreateNestedOneWithoutWorkspaceInput | runtime.Types.Skip
+  promos?: Prisma.PromoUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  lostUsage?: Prisma.LostUsageUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  resources?: Prisma.ResourceUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  jobs?: Prisma.JobUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  formerSlugs?: Prisma.FormerSlugUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  managementKeys?: Prisma.ManagementKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+}
+
+export type WorkspaceCreateOrConnectWithoutTagBudgetsInput = {
+  where: Prisma.WorkspaceWhereUniqueInput
+  create: Prisma.XOR<Prisma.WorkspaceCreateWithoutTagBudgetsInput, Prisma.WorkspaceUncheckedCreateWithoutTagBudgetsInput>
+}
+
+export type WorkspaceUpsertWithoutTagBudgetsInput = {
+  update: Prisma.XOR<Prisma.WorkspaceUpdateWithoutTagBudgetsInput, Prisma.WorkspaceUncheckedUpdateWithoutTagBudgetsInput>
+  create: Prisma.XOR<Prisma.WorkspaceCreateWithoutTagBudgetsInput, Prisma.WorkspaceUncheckedCreateWithoutTagBudgetsInput>
+  where?: Prisma.WorkspaceWhereInput | runtime.Types.Skip
+}
+
+export type WorkspaceUpdateToOneWithWhereWithoutTagBudgetsInput = {
+  where?: Prisma.WorkspaceWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.WorkspaceUpdateWithoutTagBudgetsInput, Prisma.WorkspaceUncheckedUpdateWithoutTagBudgetsInput>
+}
+
+export type WorkspaceUpdateWithoutTagBudgetsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  slug?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  balanceNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  demo?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  members?: Prisma.MemberUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  alerts?: Prisma.AlertUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  webhooks?: Prisma.WebhookUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  keys?: Prisma.ApiKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  policies?: Prisma.PolicyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  policyDrafts?: Prisma.PolicyDraftUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  topUps?: Prisma.TopUpUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  payers?: Prisma.PayerUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  autoTopUp?: Prisma.AutoTopUpUpdateOneWithoutWorkspaceNestedInput | runtime.Types.Skip
+  promos?: Prisma.PromoUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  lostUsage?: Prisma.LostUsageUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  resources?: Prisma.ResourceUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  jobs?: Prisma.JobUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  fileRooms?: Prisma.FileRoomUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  formerSlugs?: Prisma.FormerSlugUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  managementKeys?: Prisma.ManagementKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
+  savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+}
+
+export type WorkspaceUncheckedUpdateWithoutTagBudgetsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  slug?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  timeZone?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  balanceNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  creditNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  simulatedNano?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  strict?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  budgetNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  budgetMode?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  rpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  tpm?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  concurrency?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  retentionDays?: Prisma.NullableIntFieldUpdateOperationsInput | number | null | runtime.Types.Skip
+  content?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  promoEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lowBalanceNano?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  lowBalanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  demo?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  mutedAlerts?: Prisma.WorkspaceUpdatemutedAlertsInput | string[] | runtime.Types.Skip
+  members?: Prisma.MemberUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  alerts?: Prisma.AlertUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  webhooks?: Prisma.WebhookUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  keys?: Prisma.ApiKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  policies?: Prisma.PolicyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  policyDrafts?: Prisma.PolicyDraftUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   topUps?: Prisma.TopUpUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   payers?: Prisma.PayerUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   autoTopUp?: Prisma.AutoTopUpUncheckedUpdateOneWithoutWorkspaceNestedInput | runtime.Types.Skip
@@ -4281,10 +4506,9 @@ export type WorkspaceCreateWithoutPromosInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -4314,6 +4538,7 @@ export type WorkspaceCreateWithoutPromosInput = {
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutPromosInput = {
@@ -4335,10 +4560,9 @@ export type WorkspaceUncheckedCreateWithoutPromosInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -4368,6 +4592,7 @@ export type WorkspaceUncheckedCreateWithoutPromosInput = {
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutPromosInput = {
@@ -4405,10 +4630,9 @@ export type WorkspaceUpdateWithoutPromosInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4438,6 +4662,7 @@ export type WorkspaceUpdateWithoutPromosInput = {
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutPromosInput = {
@@ -4459,10 +4684,9 @@ export type WorkspaceUncheckedUpdateWithoutPromosInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4492,6 +4716,7 @@ export type WorkspaceUncheckedUpdateWithoutPromosInput = {
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutResourcesInput = {
@@ -4513,10 +4738,9 @@ export type WorkspaceCreateWithoutResourcesInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -4546,6 +4770,7 @@ export type WorkspaceCreateWithoutResourcesInput = {
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutResourcesInput = {
@@ -4567,10 +4792,9 @@ export type WorkspaceUncheckedCreateWithoutResourcesInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -4600,6 +4824,7 @@ export type WorkspaceUncheckedCreateWithoutResourcesInput = {
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutResourcesInput = {
@@ -4637,10 +4862,9 @@ export type WorkspaceUpdateWithoutResourcesInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4670,6 +4894,7 @@ export type WorkspaceUpdateWithoutResourcesInput = {
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutResourcesInput = {
@@ -4691,10 +4916,9 @@ export type WorkspaceUncheckedUpdateWithoutResourcesInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4724,6 +4948,7 @@ export type WorkspaceUncheckedUpdateWithoutResourcesInput = {
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutJobsInput = {
@@ -4745,10 +4970,9 @@ export type WorkspaceCreateWithoutJobsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -4778,6 +5002,7 @@ export type WorkspaceCreateWithoutJobsInput = {
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutJobsInput = {
@@ -4799,10 +5024,9 @@ export type WorkspaceUncheckedCreateWithoutJobsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -4832,6 +5056,7 @@ export type WorkspaceUncheckedCreateWithoutJobsInput = {
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutJobsInput = {
@@ -4869,10 +5094,9 @@ export type WorkspaceUpdateWithoutJobsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4902,6 +5126,7 @@ export type WorkspaceUpdateWithoutJobsInput = {
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutJobsInput = {
@@ -4923,10 +5148,9 @@ export type WorkspaceUncheckedUpdateWithoutJobsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -4956,6 +5180,7 @@ export type WorkspaceUncheckedUpdateWithoutJobsInput = {
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutFileRoomsInput = {
@@ -4977,10 +5202,9 @@ export type WorkspaceCreateWithoutFileRoomsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -5010,6 +5234,7 @@ export type WorkspaceCreateWithoutFileRoomsInput = {
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutFileRoomsInput = {
@@ -5031,10 +5256,9 @@ export type WorkspaceUncheckedCreateWithoutFileRoomsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -5064,6 +5288,7 @@ export type WorkspaceUncheckedCreateWithoutFileRoomsInput = {
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutFileRoomsInput = {
@@ -5101,10 +5326,9 @@ export type WorkspaceUpdateWithoutFileRoomsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -5134,6 +5358,7 @@ export type WorkspaceUpdateWithoutFileRoomsInput = {
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutFileRoomsInput = {
@@ -5155,10 +5380,9 @@ export type WorkspaceUncheckedUpdateWithoutFileRoomsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -5188,6 +5412,7 @@ export type WorkspaceUncheckedUpdateWithoutFileRoomsInput = {
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutTopUpsInput = {
@@ -5209,10 +5434,9 @@ export type WorkspaceCreateWithoutTopUpsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -5242,6 +5466,7 @@ export type WorkspaceCreateWithoutTopUpsInput = {
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutTopUpsInput = {
@@ -5263,10 +5488,9 @@ export type WorkspaceUncheckedCreateWithoutTopUpsInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -5296,6 +5520,7 @@ export type WorkspaceUncheckedCreateWithoutTopUpsInput = {
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutTopUpsInput = {
@@ -5333,10 +5558,9 @@ export type WorkspaceUpdateWithoutTopUpsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -5366,6 +5590,7 @@ export type WorkspaceUpdateWithoutTopUpsInput = {
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutTopUpsInput = {
@@ -5387,10 +5612,9 @@ export type WorkspaceUncheckedUpdateWithoutTopUpsInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -5420,6 +5644,7 @@ export type WorkspaceUncheckedUpdateWithoutTopUpsInput = {
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutPayersInput = {
@@ -5441,10 +5666,9 @@ export type WorkspaceCreateWithoutPayersInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -5474,6 +5698,7 @@ export type WorkspaceCreateWithoutPayersInput = {
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutPayersInput = {
@@ -5495,10 +5720,9 @@ export type WorkspaceUncheckedCreateWithoutPayersInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -5528,6 +5752,7 @@ export type WorkspaceUncheckedCreateWithoutPayersInput = {
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutPayersInput = {
@@ -5565,10 +5790,9 @@ export type WorkspaceUpdateWithoutPayersInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -5598,6 +5822,7 @@ export type WorkspaceUpdateWithoutPayersInput = {
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutPayersInput = {
@@ -5619,10 +5844,9 @@ export type WorkspaceUncheckedUpdateWithoutPayersInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -5652,6 +5876,7 @@ export type WorkspaceUncheckedUpdateWithoutPayersInput = {
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutLostUsageInput = {
@@ -5673,10 +5898,9 @@ export type WorkspaceCreateWithoutLostUsageInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -5706,6 +5930,7 @@ export type WorkspaceCreateWithoutLostUsageInput = {
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutLostUsageInput = {
@@ -5727,10 +5952,9 @@ export type WorkspaceUncheckedCreateWithoutLostUsageInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -5760,6 +5984,7 @@ export type WorkspaceUncheckedCreateWithoutLostUsageInput = {
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutLostUsageInput = {
@@ -5797,10 +6022,9 @@ export type WorkspaceUpdateWithoutLostUsageInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -5830,6 +6054,7 @@ export type WorkspaceUpdateWithoutLostUsageInput = {
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutLostUsageInput = {
@@ -5851,10 +6076,9 @@ export type WorkspaceUncheckedUpdateWithoutLostUsageInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -5884,6 +6108,7 @@ export type WorkspaceUncheckedUpdateWithoutLostUsageInput = {
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateWithoutAutoTopUpInput = {
@@ -5905,10 +6130,9 @@ export type WorkspaceCreateWithoutAutoTopUpInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -5938,6 +6162,7 @@ export type WorkspaceCreateWithoutAutoTopUpInput = {
   signedUp?: Prisma.UserCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedCreateWithoutAutoTopUpInput = {
@@ -5959,10 +6184,9 @@ export type WorkspaceUncheckedCreateWithoutAutoTopUpInput = {
   contentShare?: number | runtime.Types.Skip
   contentDays?: number | runtime.Types.Skip
   contentDeletedAt?: Date | string | null | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: string | runtime.Types.Skip
-  cacheSeconds?: number | runtime.Types.Skip
   callsKeptFrom?: string | null | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: Date | string | null | runtime.Types.Skip
   suspendedReason?: string | null | runtime.Types.Skip
   suspendedContact?: string | null | runtime.Types.Skip
@@ -5992,6 +6216,7 @@ export type WorkspaceUncheckedCreateWithoutAutoTopUpInput = {
   signedUp?: Prisma.UserUncheckedCreateNestedManyWithoutSignUpWorkspaceInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedCreateNestedManyWithoutWorkspaceInput | runtime.Types.Skip
 }
 
 export type WorkspaceCreateOrConnectWithoutAutoTopUpInput = {
@@ -6029,10 +6254,9 @@ export type WorkspaceUpdateWithoutAutoTopUpInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -6062,6 +6286,7 @@ export type WorkspaceUpdateWithoutAutoTopUpInput = {
   signedUp?: Prisma.UserUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 export type WorkspaceUncheckedUpdateWithoutAutoTopUpInput = {
@@ -6083,10 +6308,9 @@ export type WorkspaceUncheckedUpdateWithoutAutoTopUpInput = {
   contentShare?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDays?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   contentDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  idempotency?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  cache?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  cacheSeconds?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   callsKeptFrom?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  endUsers?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   suspendedReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   suspendedContact?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -6116,6 +6340,7 @@ export type WorkspaceUncheckedUpdateWithoutAutoTopUpInput = {
   signedUp?: Prisma.UserUncheckedUpdateManyWithoutSignUpWorkspaceNestedInput | runtime.Types.Skip
   savedViews?: Prisma.SavedViewUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
   ownKeys?: Prisma.OwnKeyUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
+  tagBudgets?: Prisma.TagBudgetUncheckedUpdateManyWithoutWorkspaceNestedInput | runtime.Types.Skip
 }
 
 
@@ -6143,6 +6368,7 @@ export type WorkspaceCountOutputType = {
   signedUp: number
   savedViews: number
   ownKeys: number
+  tagBudgets: number
 }
 
 export type WorkspaceCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -6165,6 +6391,7 @@ export type WorkspaceCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensi
   signedUp?: boolean | WorkspaceCountOutputTypeCountSignedUpArgs
   savedViews?: boolean | WorkspaceCountOutputTypeCountSavedViewsArgs
   ownKeys?: boolean | WorkspaceCountOutputTypeCountOwnKeysArgs
+  tagBudgets?: boolean | WorkspaceCountOutputTypeCountTagBudgetsArgs
 }
 
 /**
@@ -6310,6 +6537,13 @@ export type WorkspaceCountOutputTypeCountOwnKeysArgs<ExtArgs extends runtime.Typ
   where?: Prisma.OwnKeyWhereInput | runtime.Types.Skip
 }
 
+/**
+ * WorkspaceCountOutputType without action
+ */
+export type WorkspaceCountOutputTypeCountTagBudgetsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.TagBudgetWhereInput | runtime.Types.Skip
+}
+
 
 export type WorkspaceSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean | runtime.Types.Skip
@@ -6330,10 +6564,9 @@ export type WorkspaceSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   contentShare?: boolean | runtime.Types.Skip
   contentDays?: boolean | runtime.Types.Skip
   contentDeletedAt?: boolean | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: boolean | runtime.Types.Skip
-  cacheSeconds?: boolean | runtime.Types.Skip
   callsKeptFrom?: boolean | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: boolean | runtime.Types.Skip
   suspendedReason?: boolean | runtime.Types.Skip
   suspendedContact?: boolean | runtime.Types.Skip
@@ -6364,6 +6597,7 @@ export type WorkspaceSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   signedUp?: boolean | Prisma.Workspace$signedUpArgs<ExtArgs> | runtime.Types.Skip
   savedViews?: boolean | Prisma.Workspace$savedViewsArgs<ExtArgs> | runtime.Types.Skip
   ownKeys?: boolean | Prisma.Workspace$ownKeysArgs<ExtArgs> | runtime.Types.Skip
+  tagBudgets?: boolean | Prisma.Workspace$tagBudgetsArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.WorkspaceCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["workspace"]>
 
@@ -6386,10 +6620,9 @@ export type WorkspaceSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   contentShare?: boolean | runtime.Types.Skip
   contentDays?: boolean | runtime.Types.Skip
   contentDeletedAt?: boolean | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: boolean | runtime.Types.Skip
-  cacheSeconds?: boolean | runtime.Types.Skip
   callsKeptFrom?: boolean | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: boolean | runtime.Types.Skip
   suspendedReason?: boolean | runtime.Types.Skip
   suspendedContact?: boolean | runtime.Types.Skip
@@ -6421,10 +6654,9 @@ export type WorkspaceSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   contentShare?: boolean | runtime.Types.Skip
   contentDays?: boolean | runtime.Types.Skip
   contentDeletedAt?: boolean | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: boolean | runtime.Types.Skip
-  cacheSeconds?: boolean | runtime.Types.Skip
   callsKeptFrom?: boolean | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: boolean | runtime.Types.Skip
   suspendedReason?: boolean | runtime.Types.Skip
   suspendedContact?: boolean | runtime.Types.Skip
@@ -6456,10 +6688,9 @@ export type WorkspaceSelectScalar = {
   contentShare?: boolean | runtime.Types.Skip
   contentDays?: boolean | runtime.Types.Skip
   contentDeletedAt?: boolean | runtime.Types.Skip
-  idempotency?: boolean | runtime.Types.Skip
-  cache?: boolean | runtime.Types.Skip
-  cacheSeconds?: boolean | runtime.Types.Skip
   callsKeptFrom?: boolean | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
+  endUsers?: boolean | runtime.Types.Skip
   suspendedAt?: boolean | runtime.Types.Skip
   suspendedReason?: boolean | runtime.Types.Skip
   suspendedContact?: boolean | runtime.Types.Skip
@@ -6472,7 +6703,7 @@ export type WorkspaceSelectScalar = {
   mutedAlerts?: boolean | runtime.Types.Skip
 }
 
-export type WorkspaceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "slug" | "name" | "timeZone" | "balanceNano" | "creditNano" | "simulatedNano" | "strict" | "budgetNano" | "budgetMode" | "rpm" | "tpm" | "concurrency" | "retentionDays" | "content" | "contentShare" | "contentDays" | "contentDeletedAt" | "idempotency" | "cache" | "cacheSeconds" | "callsKeptFrom" | "suspendedAt" | "suspendedReason" | "suspendedContact" | "promoEndsAt" | "lowBalanceNano" | "lowBalanceSince" | "demo" | "createdAt" | "deletedAt" | "mutedAlerts", ExtArgs["result"]["workspace"], runtime.Types.Skip>
+export type WorkspaceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "slug" | "name" | "timeZone" | "balanceNano" | "creditNano" | "simulatedNano" | "strict" | "budgetNano" | "budgetMode" | "rpm" | "tpm" | "concurrency" | "retentionDays" | "content" | "contentShare" | "contentDays" | "contentDeletedAt" | "callsKeptFrom" | "tags" | "endUsers" | "suspendedAt" | "suspendedReason" | "suspendedContact" | "promoEndsAt" | "lowBalanceNano" | "lowBalanceSince" | "demo" | "createdAt" | "deletedAt" | "mutedAlerts", ExtArgs["result"]["workspace"], runtime.Types.Skip>
 export type WorkspaceInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   members?: boolean | Prisma.Workspace$membersArgs<ExtArgs> | runtime.Types.Skip
   invitations?: boolean | Prisma.Workspace$invitationsArgs<ExtArgs> | runtime.Types.Skip
@@ -6494,6 +6725,7 @@ export type WorkspaceInclude<ExtArgs extends runtime.Types.Extensions.InternalAr
   signedUp?: boolean | Prisma.Workspace$signedUpArgs<ExtArgs> | runtime.Types.Skip
   savedViews?: boolean | Prisma.Workspace$savedViewsArgs<ExtArgs> | runtime.Types.Skip
   ownKeys?: boolean | Prisma.Workspace$ownKeysArgs<ExtArgs> | runtime.Types.Skip
+  tagBudgets?: boolean | Prisma.Workspace$tagBudgetsArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.WorkspaceCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
 export type WorkspaceIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -6522,6 +6754,7 @@ export type $WorkspacePayload<ExtArgs extends runtime.Types.Extensions.InternalA
     signedUp: Prisma.$UserPayload<ExtArgs>[]
     savedViews: Prisma.$SavedViewPayload<ExtArgs>[]
     ownKeys: Prisma.$OwnKeyPayload<ExtArgs>[]
+    tagBudgets: Prisma.$TagBudgetPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -6567,21 +6800,14 @@ export type $WorkspacePayload<ExtArgs extends runtime.Types.Extensions.InternalA
      */
     contentDeletedAt: Date | null
     /**
-     * Whether answers to requests with an `Idempotency-Key` are kept and repeated (docs/contract/repeats.md).
-     */
-    idempotency: boolean
-    /**
-     * Which requests are answered from the cache: "off", "asked" or "all".
-     */
-    cache: string
-    /**
-     * How long its cache keeps an answer that does not say so itself, seconds.
-     */
-    cacheSeconds: number
-    /**
      * The first call id that its own retention cannot have deleted.
      */
     callsKeptFrom: string | null
+    /**
+     * Whether tags of calls are recorded, and ids of end users (contract: tags/choice).
+     */
+    tags: boolean
+    endUsers: boolean
     suspendedAt: Date | null
     /**
      * What its members read while it is suspended.
@@ -7027,6 +7253,7 @@ export interface Prisma__WorkspaceClient<T, Null = never, ExtArgs extends runtim
   signedUp<T extends Prisma.Workspace$signedUpArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Workspace$signedUpArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$UserPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   savedViews<T extends Prisma.Workspace$savedViewsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Workspace$savedViewsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SavedViewPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   ownKeys<T extends Prisma.Workspace$ownKeysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Workspace$ownKeysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$OwnKeyPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  tagBudgets<T extends Prisma.Workspace$tagBudgetsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Workspace$tagBudgetsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TagBudgetPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -7074,10 +7301,9 @@ export interface WorkspaceFieldRefs {
   readonly contentShare: Prisma.FieldRef<"Workspace", 'Int'>
   readonly contentDays: Prisma.FieldRef<"Workspace", 'Int'>
   readonly contentDeletedAt: Prisma.FieldRef<"Workspace", 'DateTime'>
-  readonly idempotency: Prisma.FieldRef<"Workspace", 'Boolean'>
-  readonly cache: Prisma.FieldRef<"Workspace", 'String'>
-  readonly cacheSeconds: Prisma.FieldRef<"Workspace", 'Int'>
   readonly callsKeptFrom: Prisma.FieldRef<"Workspace", 'String'>
+  readonly tags: Prisma.FieldRef<"Workspace", 'Boolean'>
+  readonly endUsers: Prisma.FieldRef<"Workspace", 'Boolean'>
   readonly suspendedAt: Prisma.FieldRef<"Workspace", 'DateTime'>
   readonly suspendedReason: Prisma.FieldRef<"Workspace", 'String'>
   readonly suspendedContact: Prisma.FieldRef<"Workspace", 'String'>
@@ -7953,6 +8179,30 @@ export type Workspace$ownKeysArgs<ExtArgs extends runtime.Types.Extensions.Inter
   take?: number | runtime.Types.Skip
   skip?: number | runtime.Types.Skip
   distinct?: Prisma.OwnKeyScalarFieldEnum | Prisma.OwnKeyScalarFieldEnum[] | runtime.Types.Skip
+}
+
+/**
+ * Workspace.tagBudgets
+ */
+export type Workspace$tagBudgetsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the TagBudget
+   */
+  select?: Prisma.TagBudgetSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the TagBudget
+   */
+  omit?: Prisma.TagBudgetOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.TagBudgetInclude<ExtArgs> | null
+  where?: Prisma.TagBudgetWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.TagBudgetOrderByWithRelationInput | Prisma.TagBudgetOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.TagBudgetWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.TagBudgetScalarFieldEnum | Prisma.TagBudgetScalarFieldEnum[] | runtime.Types.Skip
 }
 
 /**

@@ -32,8 +32,9 @@ export const columnSets = {
       key: 'Key and request id',
       clientId: 'Client request id',
       feedback: 'Feedback',
+      tags: 'Tags and end user',
     },
-    ['operation', 'speed', 'clientId', 'feedback'],
+    ['operation', 'speed', 'clientId', 'feedback', 'tags'],
   ),
   keys: columnSet(
     'Name',

@@ -1,5 +1,6 @@
 import { type CsvCell, csvLine } from '#lib/console/csv/line';
 import type { CallDetail } from '#lib/control/operations/call/detail';
+import { tagPairsOf } from '#lib/console/show/call-rows';
 import { isoInZone } from '#lib/core/charts/zone';
 
 /** Columns of a file of calls; their names and order must not change. */
@@ -31,6 +32,8 @@ const columns: readonly (readonly [name: string, cell: (call: CallDetail) => Csv
   ['upstream_request_ids', (call) => call.attempts.flatMap((one) => one.upstreamRequestId ?? []).join(' ')],
   ['feedback_score', (call) => call.feedback?.score ?? null],
   ['feedback_label', (call) => call.feedback?.label ?? null],
+  ['end_user', (call) => call.endUser],
+  ['tags', (call) => tagPairsOf(call).join(' ')],
 ];
 
 export const logCsvHead = csvLine(['time', 'time_utc', ...columns.map(([name]) => name)]);

@@ -99,6 +99,9 @@ const sentences: Readonly<Record<string, Sentence>> = {
   'own-key.set': (row) => `changed the own key ${named(row)}${changesIn(row)}`,
   'own-key.test': (row) => `tested the own key ${named(row)}`,
   'own-key.delete': (row) => `deleted the own key ${named(row)}`,
+  'tag-budget.create': ({ is }) => `set a budget for ${budgeted(is)}`,
+  'tag-budget.set': (row) => `changed a budget of tags or end users${changesIn(row)}`,
+  'tag-budget.delete': ({ was }) => `deleted the budget of ${budgeted(was)}`,
   'feedback.set': ({ is }) =>
     typeof is.score === 'number'
       ? `rated the answer of a call as ${is.score >= goodScore ? 'good' : 'bad'}`
@@ -143,6 +146,13 @@ function named({ called, is, was }: Parameters<Sentence>[0]): string {
 
 function role(state: State, before: string): string {
   return typeof state.role === 'string' ? `${before}${state.role}` : '';
+}
+
+/** "each end user", "the tag feature=search". */
+function budgeted({ tag, value }: State): string {
+  const each = typeof value !== 'string';
+  if (typeof tag !== 'string') return each ? 'each end user' : `the end user ${text(value)}`;
+  return each ? `each value of the tag ${tag}` : `the tag ${tag}=${text(value)}`;
 }
 
 function because({ reason }: State): string {

@@ -94,6 +94,11 @@ function ownListPriceOf({ lines }: CallDetail): string | null {
   return fee?.class === ownFeeClass ? formatUsd(BigInt(fee.quantity)) : null;
 }
 
+/** The tags of a call: "feature=search". */
+export function tagPairsOf({ tags }: Pick<CallDetail, 'tags'>): string[] {
+  return Object.entries(tags).map(([name, value]) => `${name}=${value}`);
+}
+
 /** A call as the list shows it: everything ready to read. */
 export function callRowOf(call: CallDetail, { workspace, timeZone, nowMs }: CallPlace) {
   const atMs = Date.parse(call.at);
@@ -125,6 +130,8 @@ export function callRowOf(call: CallDetail, { workspace, timeZone, nowMs }: Call
     keyName: call.keyName ?? 'deleted key',
     clientRequestId: call.clientRequestId,
     feedback: verdictOf(call),
+    endUser: call.endUser,
+    tags: tagPairsOf(call),
     ownKey: ownKeyMarkOf(call),
     repeat: repeatMarkOf(call),
   };

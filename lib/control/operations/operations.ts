@@ -25,6 +25,7 @@ import { providerOperations } from '#lib/control/operations/provider/operations'
 import { routeOperations } from '#lib/control/operations/route/operations';
 import { secretOperations } from '#lib/control/operations/secret/operations';
 import { statusOperations } from '#lib/control/operations/status/operations';
+import { tagBudgetOperations } from '#lib/control/operations/tag-budget/operations';
 import { topUpOperations } from '#lib/control/operations/top-up/operations';
 import { auditOperations } from '#lib/control/operations/trail/operations';
 import { usageOperations } from '#lib/control/operations/usage/operations';
@@ -65,6 +66,7 @@ export const operations: readonly Operation[] = [
   ...contentOperations,
   ...feedbackOperations,
   ...overviewOperations,
+  ...tagBudgetOperations,
   ...usageOperations,
   ...viewOperations,
   ...ledgerOperations,

@@ -140,6 +140,18 @@ const hiddenFeedback = `call_id < $1::uuid OR call_id IN (
 
 /** The same of calls that were answered with a kept answer. */
 const hiddenRepeats = hiddenFeedback.replace('call_feedback', 'call_repeat');
+/** Tags of calls that their workspace no longer keeps (contract: tags/deletion). */
+const hiddenTags = `call_id IN (
+    SELECT c.call_id FROM workspace w JOIN tag t ON t.workspace_id = w.id
+      JOIN call_tag c ON c.tag_id = t.id AND (w.deleted_at IS NOT NULL OR c.call_id < (lpad(to_hex((
+        extract(epoch FROM $1::timestamptz - make_interval(days => w.retention_days)) * 1000)::bigint), 12, '0')
+        || repeat('0', 20))::uuid)
+    WHERE w.deleted_at IS NOT NULL OR w.retention_days IS NOT NULL)`;
+const oldTagSums = `quarter < $1::timestamptz
+  OR workspace_id IN (SELECT id FROM workspace WHERE deleted_at IS NOT NULL)`;
+
+/** Every call with a tag has a row of sums. */
+const unusedTag = 'NOT EXISTS (SELECT FROM tag_quarter q WHERE q.tag_id = id)';
 
 /** Deletes old rows of other tables. A week that could not be dropped keeps its jobs and adjustments. */
 async function dropOldRows(pool: Pool, nowMs: number, keepFromMs: number, stopped: () => boolean) {
@@ -165,6 +177,10 @@ async function dropOldRows(pool: Pool, nowMs: number, keepFromMs: number, stoppe
     { table: 'call_feedback', condition: hiddenFeedback, values: [keepFrom, daysAgo(0)] },
     { table: 'kept_answer', condition: 'keep_until < $1::timestamptz', values: [daysAgo(0)] },
     { table: 'call_repeat', condition: hiddenRepeats, values: [keepFrom, daysAgo(0)] },
+    { table: 'call_tag', condition: 'call_id < $1::uuid', values: [keepFrom] },
+    { table: 'call_tag', condition: hiddenTags, values: [daysAgo(0)] },
+    { table: 'tag_quarter', condition: oldTagSums, values: [new Date(keepFromMs).toISOString()] },
+    { table: 'tag', condition: unusedTag, values: [] },
     { table: 'adjustment', condition: 'call_id < $1::uuid', values: [keepFrom] },
   ];
   for (const rows of old) await deleteInBatches(pool, rows, stopped);

@@ -1,6 +1,7 @@
 import type { Abilities, Ability } from '#lib/core/facts/abilities';
 import type { CredentialFacts, OwnKey } from '#lib/core/facts/credential';
 import type { StoreName } from '#lib/core/facts/stores';
+import type { TagRules } from '#lib/core/facts/tags';
 import type { FamilyId } from '#lib/core/families/ids';
 import type { Price } from '#lib/core/metering/price-list';
 import type { Auth, CredentialHeaderName, Variants } from '#lib/core/schemas/catalogue';
@@ -86,6 +87,8 @@ export interface KeySnapshot {
   readonly content: ContentRule | null;
   /** Absent: no answers are repeated. */
   readonly repeats?: RepeatRule;
+  /** Whether tags and end users of calls are recorded, and their budgets; absent: neither is. */
+  readonly tagRules?: TagRules;
   /** The rotated-out secret stops here: ms since the epoch, null when this is the current secret. */
   readonly secretUntilMs: number | null;
 }

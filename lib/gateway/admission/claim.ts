@@ -1,4 +1,6 @@
 import type { KeySnapshot } from '#lib/core/facts/snapshot';
+import type { BoundTag } from '#lib/core/facts/tags';
+import type { CappedTag } from '#lib/gateway/admission/money-store';
 import type { LimitNumbers } from '#lib/gateway/limits/pure/limits';
 import type { SharedClaim } from '#lib/gateway/limits/shared-limits';
 
@@ -22,8 +24,12 @@ export interface ClaimRequest {
   readonly placed?: boolean;
   /** It runs inside a session, which has a slot already: it takes none of its own (contract: realtime/limits). */
   readonly inSession?: boolean;
-  /** What the limits shared with other processes answered; set only by the coordinator. */
+  /** Its tags with budgets (contract: tags/budgets); absent: none. */
+  readonly tags?: readonly BoundTag[];
+  /** What the limits shared with other processes answered, for key and workspace; set only by the coordinator. */
   readonly shared?: SharedClaim;
+  /** The same for its tags; absent: none of them has a limit. */
+  readonly sharedTags?: SharedClaim;
   /** What recovery needs of the call if no journal has it, to be written with its hold; absent: there is nothing to pay. */
   readonly open?: () => Uint8Array;
 }
@@ -43,6 +49,8 @@ export interface Claim {
   /** Simulated money pays for it too. */
   readonly simulated: boolean;
   readonly numbers: LimitNumbers;
+  /** Its tags with budgets in dollars, which must have room when its hold grows; absent: none. */
+  readonly tags?: readonly CappedTag[];
 }
 
 /** How a claim ended. */

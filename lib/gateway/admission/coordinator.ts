@@ -10,7 +10,7 @@ import {
   waiterOf,
 } from '#lib/gateway/admission/funding-queue';
 import { type Lease, LeaseBook, type LeaseTotals } from '#lib/gateway/admission/lease-book';
-import { byRow, free, LimitGate, type Means } from '#lib/gateway/admission/limit-gate';
+import { byRow, cappedTags, free, LimitGate, type Means } from '#lib/gateway/admission/limit-gate';
 import { maintain } from '#lib/gateway/admission/maintain';
 import type { LeaseKind, MoneyStore } from '#lib/gateway/admission/money-store';
 import { OpenCalls } from '#lib/gateway/admission/open-calls';
@@ -249,8 +249,11 @@ export class Coordinator {
   }
 
   /** The leases that cover a hold here and now; null: PostgreSQL must be asked. */
-  #leasesFor({ snapshot: { key, workspace }, holdNano, simulated }: ClaimRequest): readonly Lease[] | null {
+  #leasesFor(request: ClaimRequest): readonly Lease[] | null {
+    if (cappedTags(request)) return null;
     const { leases } = this.#funding;
+    const { snapshot, holdNano, simulated } = request;
+    const { key, workspace } = snapshot;
     const lease = leases.find('workspace', workspace.id);
     if (!lease?.covers(holdNano) || (lease.simulated && !simulated)) return null;
     if (!hasCaps(key.caps)) return [lease];
@@ -273,6 +276,7 @@ export class Coordinator {
   /** The database is away (contract: money/outage-allowance). @returns null: nothing for a hold that must be a row. */
   #admitWithout(request: ClaimRequest): Claim | Refusal | null {
     if (request.durable) return null;
+    if (cappedTags(request)) return storeAway('what is left of the budgets of its tags is not known');
     const { allowance, clock } = this.#funding;
     const { snapshot, holdNano, simulated = false } = request;
     const { key, workspace } = snapshot;
@@ -307,15 +311,17 @@ export class Coordinator {
   #waitForMoney(request: ClaimRequest): Promise<Claim | Refusal> {
     const { key, workspace } = request.snapshot;
     const { byRows } = this.#parts;
+    const tags = cappedTags(request);
     const hold = {
       callId: request.callId,
       keyId: key.id,
       capped: hasCaps(key.caps),
       amountNano: request.holdNano,
       mustFit: workspace.strict,
-      mode: request.durable || byRows ? 'claim-row' : 'claim',
+      mode: request.durable || byRows || tags ? 'claim-row' : 'claim',
       atMs: request.atMs,
       simulated: request.simulated === true,
+      ...(tags && { tags }),
       ...(byRows && request.open && { open: request.open() }),
     } as const;
     return new Promise((resolve) => {
@@ -335,6 +341,7 @@ export class Coordinator {
       mode: claim.funding === 'lease' ? 'grow-lease' : 'grow-row',
       atMs: claim.admittedAtMs,
       simulated: claim.simulated,
+      ...(claim.tags && { tags: claim.tags }),
     } as const;
     return new Promise((resolve) => {
       const answer = (grown: unknown) => resolve(grown === true);

@@ -10,6 +10,7 @@ import type {
   LeaseRef,
   MoneyStore,
   Shortage,
+  Spender,
 } from '#lib/gateway/admission/money-store';
 import type { OpenCalls } from '#lib/gateway/admission/open-calls';
 import type { Owner } from '#lib/gateway/admission/owner';
@@ -348,7 +349,7 @@ export class FundingQueue {
         hours === undefined || shortage.runningOnly
           ? shortage.freesAtMs
           : await this.#parts.money
-              .freesAt(request.keyId, hours, shortage.boundNano, request.atMs)
+              .freesAt(spenderOf(shortage, request), hours, shortage.boundNano, request.atMs)
               .catch(() => null);
       waiter.refuse(refuseShort(shortage, request, freesAtMs));
     }
@@ -446,7 +447,14 @@ export class FundingQueues {
   }
 }
 
+function spenderOf({ ofTag }: Shortage, { keyId }: HoldRequest): Spender {
+  return ofTag ? { tagId: ofTag.id } : { keyId };
+}
+
+/** Of a tag nothing is leased: to give back for it means only to ask once more. */
 function shortSubject(waiter: Waiter, workspaceId: string): string {
+  const tag = waiter.shortage?.ofTag;
+  if (tag) return tag.id;
   return waiter.shortage?.code === 'insufficient_balance' ? workspaceId : waiter.request.keyId;
 }
 

@@ -1,11 +1,13 @@
 import { isRefusal, type Refusal } from '#lib/core/errors';
 import type { KeySnapshot, StoredLimits } from '#lib/core/facts/snapshot';
+import { type BoundTag, hasTagCaps, hasTagLimits } from '#lib/core/facts/tags';
 import type { Claim, ClaimRequest } from '#lib/gateway/admission/claim';
 import type { Lease } from '#lib/gateway/admission/lease-book';
+import type { CappedTag } from '#lib/gateway/admission/money-store';
 import type { OpenCalls, ShareUse } from '#lib/gateway/admission/open-calls';
-import { checkLimits, decideLimits } from '#lib/gateway/admission/pure/decide';
+import { checkLimits, decideLimits, decideTagLimits } from '#lib/gateway/admission/pure/decide';
 import type { Counters, LimitBook } from '#lib/gateway/limits/pure/limit-book';
-import { type CallWeight, tighter } from '#lib/gateway/limits/pure/limits';
+import { type CallWeight, noWaits, tighter } from '#lib/gateway/limits/pure/limits';
 import type { SharedClaim, SharedLimits } from '#lib/gateway/limits/shared-limits';
 import type { Clock } from '#lib/platform/clock';
 
@@ -48,25 +50,32 @@ export class LimitGate {
   afterShared(request: ClaimRequest, decide: Decide): Claim | Refusal | Promise<Claim | Refusal> {
     const { snapshot } = request;
     if (!this.#shared || checkLimits(snapshot)) return decide(request);
-    const asked = this.#shared.claim(weightToCheck(request), snapshot.key, snapshot.workspace);
+    const asked = this.#shared.claim(weightToCheck(request), snapshot.workspace.id, [
+      snapshot.key,
+      snapshot.workspace,
+    ]);
     return after(asked, (shared) => {
-      const decided = decide({ ...request, shared });
-      if (!(decided instanceof Promise)) return kept(shared, decided);
-      return decided.then(
-        (late) => kept(shared, late),
-        (error: unknown) => {
-          shared.end(0, true);
-          throw error;
-        },
+      const tags = limitedTags(request);
+      if (tags === none || refusedBy(shared)) return decideWith(request, [shared], decide);
+      return after(this.#askForTags(request, tags), (sharedTags) =>
+        decideWith(request, sharedTags ? [shared, sharedTags] : [shared], decide),
       );
     });
+  }
+
+  /** Tags have no place: their requests count at the claim. */
+  #askForTags(
+    request: ClaimRequest,
+    tags: readonly BoundTag[],
+  ): SharedClaim | Promise<SharedClaim> | undefined {
+    return this.#shared?.claim(weightOf(request), request.snapshot.workspace.id, tags);
   }
 
   /** Holds an RPM unit and the slots for a call. @returns a refusal, with nothing held; or null. */
   place(callId: string, snapshot: KeySnapshot): Refusal | null | Promise<Refusal | null> {
     const wrong = checkLimits(snapshot);
     if (wrong || !this.#shared) return wrong ?? this.#place(callId, snapshot);
-    const asked = this.#shared.claim(placeWeight, snapshot.key, snapshot.workspace);
+    const asked = this.#shared.claim(placeWeight, snapshot.workspace.id, [snapshot.key, snapshot.workspace]);
     return after(asked, (shared) => kept(shared, this.#place(callId, snapshot, shared)));
   }
 
@@ -83,19 +92,25 @@ export class LimitGate {
 
   /** @returns a refusal, with nothing booked; or the claim. */
   admit(request: ClaimRequest, means: Means): Claim | Refusal {
-    const { snapshot, holdNano, shared } = request;
-    const wrong = checkLimits(snapshot) ?? refusedBy(shared);
+    const { snapshot, holdNano, shared, sharedTags } = request;
+    const tags = limitedTags(request);
+    const wrong = checkLimits(snapshot) ?? refusedBy(shared) ?? refusedBy(sharedTags, tags);
     if (wrong) return wrong;
     const nowMono = this.#clock.mono();
     const counters = this.#countersOf(snapshot, shared);
-    const refused = check(counters, weightToCheck(request), nowMono);
+    const weight = weightOf(request);
+    const ofTags = tags.map((tag) => this.#limits.of(tag.id, sharedTags?.bounds(tag.limits) ?? tag.limits));
+    const refused =
+      check(counters, weightToCheck(request), nowMono) ?? checkTags(ofTags, tags, weight, nowMono);
     if (refused) return refused;
     const placed = request.placed ? this.#calls.takeOver(request.callId) : null;
     shared?.admit();
+    sharedTags?.admit();
     placed?.takeOver();
-    const weight = weightOf(request);
     const [key, workspace] = counters;
     const counted = [key.book(weight, nowMono), workspace.book(weight, nowMono)];
+    for (const one of ofTags) counted.push(one.book(weight, nowMono));
+    const capped = cappedTags(request);
     const claim: Claim = {
       callId: request.callId,
       workspaceId: snapshot.workspace.id,
@@ -106,13 +121,14 @@ export class LimitGate {
       funding: means.funding,
       simulated: request.simulated === true,
       numbers: shared ? shared.numbers() : tighter(key.numbers(nowMono), workspace.numbers(nowMono)),
+      ...(capped && { tags: capped }),
     };
     this.#calls.open(
       {
         claim,
         weight,
         counted,
-        shared: shared ? (placed ? [shared, placed] : [shared]) : none,
+        shared: shared ? [shared, placed, sharedTags].filter((one) => one != null) : none,
         leases: means.funding === 'lease' ? means.leases : none,
         share: means.funding === 'row' ? means.share : null,
         holdNano,
@@ -162,8 +178,60 @@ function check(
   return decideLimits(key.waits(weight, nowMono), workspace.waits(weight, nowMono));
 }
 
-function refusedBy(shared: SharedClaim | undefined): Refusal | null {
-  return shared?.answer.kind === 'refused' ? decideLimits(...shared.answer.waits) : null;
+/** Key and workspace of a call before its tags, whose waits it does not know yet (contract: tags/rates). */
+function decideWith(
+  request: ClaimRequest,
+  asked: readonly [shared: SharedClaim, sharedTags?: SharedClaim],
+  decide: Decide,
+): Claim | Refusal | Promise<Claim | Refusal> {
+  const [shared, sharedTags] = asked;
+  const end = () => {
+    shared.end(0, true);
+    sharedTags?.end(0, true);
+  };
+  const keep = (decided: Claim | Refusal) => {
+    if (isRefusal(decided)) end();
+    return decided;
+  };
+  const decided = decide({ ...request, shared, ...(sharedTags && { sharedTags }) });
+  if (!(decided instanceof Promise)) return keep(decided);
+  return decided.then(keep, (error: unknown) => {
+    end();
+    throw error;
+  });
+}
+
+/** The tags of a call whose requests or tokens are limited. */
+function limitedTags({ tags }: ClaimRequest): readonly BoundTag[] {
+  return tags?.some(hasTagLimits) ? tags.filter(hasTagLimits) : none;
+}
+
+/** The tags of a call whose spend is bounded, if it costs anything; null: none. */
+export function cappedTags({ tags, need }: ClaimRequest): readonly CappedTag[] | null {
+  if (need !== 'generate' || !tags?.some(hasTagCaps)) return null;
+  return tags.filter(hasTagCaps);
+}
+
+function checkTags(
+  counters: readonly Counters[],
+  tags: readonly BoundTag[],
+  weight: CallWeight,
+  nowMono: number,
+): Refusal | null {
+  if (counters.every((one) => one.fits(weight, nowMono))) return null;
+  return decideTagLimits(
+    tags,
+    counters.map((one) => one.waits(weight, nowMono)),
+  );
+}
+
+/** @param tags those that it was asked for; none: it is that of key and workspace. */
+function refusedBy(shared: SharedClaim | undefined, tags: readonly BoundTag[] = none): Refusal | null {
+  if (shared?.answer.kind !== 'refused') return null;
+  const { waits } = shared.answer;
+  if (tags.length > 0) return decideTagLimits(tags, waits);
+  const [key = noWaits, workspace = noWaits] = waits;
+  return decideLimits(key, workspace);
 }
 
 /** `next` now if the value is there, so that no promise is made without need; else once it is. */

@@ -1,3 +1,5 @@
+import type { Tag, TagCaps } from '#lib/core/facts/tags';
+
 /** Where money is granted: PostgreSQL (`database/money-in-database.ts`). Times are ms since the epoch. */
 export interface MoneyStore {
   /**
@@ -20,7 +22,7 @@ export interface MoneyStore {
   /** Removes hold rows of calls; those that are gone already, or have become a job's, do not matter. */
   removeHolds(callIds: readonly string[]): Promise<void>;
   /** When a sliding cap frees up: ms since the epoch, null when its settled spend is below the cap. */
-  freesAt(keyId: string, hours: number, capNano: bigint, atMs: number): Promise<number | null>;
+  freesAt(spender: Spender, hours: number, capNano: bigint, atMs: number): Promise<number | null>;
   /** Closes owners whose heartbeat expired: their leases and holds. */
   closeExpired(): Promise<void>;
   /** Leaves in order: the owner goes when nothing of it is open. */
@@ -28,6 +30,9 @@ export interface MoneyStore {
   /** Whether any of these failed because the database is not there. */
   isAway(error: unknown): boolean;
 }
+
+/** Whose sliding cap: a key's or a tag's. */
+export type Spender = { readonly keyId: string } | { readonly tagId: string };
 
 /** Promo credit that expires within so many seconds is not leased, and what is leased then is recalled. */
 export const endingSeconds = 30;
@@ -67,6 +72,13 @@ export interface RunningHold
   readonly workspaceId: string;
 }
 
+/** A tag of a call whose budget in dollars must have room for it. */
+export interface CappedTag extends Tag {
+  /** UUID. */
+  readonly id: string;
+  readonly caps: TagCaps;
+}
+
 /** The hold that one call asks for, or what its hold is to grow by. */
 export interface HoldRequest {
   readonly callId: string;
@@ -81,6 +93,8 @@ export interface HoldRequest {
   readonly atMs: number;
   /** All targets of the call are simulated: simulated money pays for it too (contract: money/simulated-money). */
   readonly simulated?: boolean;
+  /** Its tags with budgets in dollars: it must be a row (contract: tags/spend); absent: none. */
+  readonly tags?: readonly CappedTag[];
   /** What recovery needs of the call, to be written with its hold; absent: the journal has it. */
   readonly open?: Uint8Array;
 }
@@ -115,6 +129,8 @@ export interface Shortage {
   readonly besideSimulated: boolean;
   /** The bound is the monthly budget of the workspace (contract: money/budget-mode). */
   readonly ofBudget: boolean;
+  /** The bound is the budget of a tag; null: it is not. */
+  readonly ofTag: CappedTag | null;
   /** End of the day or month in the workspace's zone; null unless the daily cap or the budget is short. */
   readonly freesAtMs: number | null;
 }

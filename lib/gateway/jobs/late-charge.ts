@@ -6,7 +6,9 @@ import { parsePrice } from '#lib/core/schemas/price';
 import { recallLeases } from '#lib/gateway/ledger/post-line';
 import { minuteMs } from '#lib/gateway/settlement/pure/apply';
 import { laterQuarter, quarterMs, startOf } from '#lib/gateway/settlement/pure/quarter';
+import { addTokens } from '#lib/gateway/settlement/pure/tag-sums';
 import { type addSums, auditExhausted, chargeKeys } from '#lib/gateway/settlement/settle';
+import { addLateTags } from '#lib/gateway/settlement/statements';
 import type { Change } from '#lib/platform/data/change';
 
 /** What is charged after its call was settled, by a job or an adjustment: it counts at the call's admission. */
@@ -61,6 +63,26 @@ export function sumsOf(charge: LateCharge, used: Usage): Parameters<typeof addSu
     minutes: spentNano === 0n ? [] : [{ keyId, minuteMs: startOf(atMs, minuteMs), spentNano }],
     quarters: counts ? [laterQuarter(place, used, { costNano: spentNano, ownListNano })] : [],
   };
+}
+
+/** Adds a late charge to the sums of the tags of its call (contract: tags/spend), before its hold is deleted. */
+export async function addToTags(
+  client: PoolClient,
+  callId: string,
+  { workspaceId, atMs, spentNano }: LateCharge,
+  used: Usage,
+): Promise<void> {
+  const tokens = { inputTokens: 0, outputTokens: 0 };
+  addTokens(tokens, used);
+  const quarter = new Date(startOf(atMs, quarterMs)).toISOString();
+  await client.query(addLateTags, [
+    callId,
+    quarter,
+    workspaceId,
+    `${tokens.inputTokens}`,
+    `${tokens.outputTokens}`,
+    `${spentNano}`,
+  ]);
 }
 
 /** null: the price version is gone or cannot be read. */

@@ -7,6 +7,7 @@ import { simulatedProvider } from '#lib/core/simulated';
 import { readBatchEnd } from '#lib/gateway/jobs/batches/batch-end';
 import { type Ending, endOf, type JobEnd, type JobTerms } from '#lib/gateway/jobs/end';
 import {
+  addToTags,
   boundsOf,
   chargeKey,
   type LateCharge,
@@ -81,6 +82,7 @@ export async function settleJob(
     const end = await readEnd(client, callId, ending, { job, strict });
     const late = lateChargeOf(job, end);
     const changes = end.costNano > 0n ? await charge(client, callId, job, late) : [];
+    if (changes) await addToTags(client, callId, late, countedUsage(meteredUsage(end)));
     await client.query('DELETE FROM hold WHERE call_id = $1', [callId]);
     if (changes) await addSums(client, sumsOf(late, countedUsage(meteredUsage(end))));
     await client.query(endJob, [

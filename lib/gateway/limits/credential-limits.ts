@@ -1,6 +1,6 @@
 import type { CredentialLimits } from '#lib/core/facts/credential';
 import { type Counted, LimitBook } from '#lib/gateway/limits/pure/limit-book';
-import { type CallWeight, type LimitWaits, noLimits } from '#lib/gateway/limits/pure/limits';
+import { type CallWeight, type LimitWaits, noLimits, noWaits } from '#lib/gateway/limits/pure/limits';
 import type { SharedClaim, SharedLimits } from '#lib/gateway/limits/shared-limits';
 import type { Clock } from '#lib/platform/clock';
 
@@ -49,7 +49,10 @@ export class CredentialCounts {
     const weight: CallWeight = { requests: 1, tokens, slot: false };
     if (this.#shared === null) return this.#decide(limits, weight, null);
     const { id, stored, providerId } = limits;
-    const asked = this.#shared.claim(weight, { id, limits: stored }, { id: providerId, limits: noLimits });
+    const asked = this.#shared.claim(weight, providerId, [
+      { id, limits: stored },
+      { id: providerId, limits: noLimits },
+    ]);
     if (!(asked instanceof Promise)) return this.#decide(limits, weight, asked);
     return asked.then((shared) => this.#decide(limits, weight, shared));
   }
@@ -61,7 +64,7 @@ export class CredentialCounts {
   ): CredentialUse | AtLimit {
     const nowMono = this.#clock.mono();
     this.#sweep(nowMono);
-    if (shared?.answer.kind === 'refused') return atLimit(shared.answer.waits[0]);
+    if (shared?.answer.kind === 'refused') return atLimit(shared.answer.waits[0] ?? noWaits);
     const counters = this.#book.of(id, shared?.bounds(stored) ?? stored);
     if (!counters.fits(weight, nowMono)) {
       shared?.end(0, true);

@@ -42,17 +42,17 @@ export interface LimitQueueParts extends Required<SharedLimitParts> {
 
 /** What the shared limits say to a call. */
 export type SharedAnswer =
-  /** It has what it needs, of its key and its workspace, until it is given back or its call ends. */
-  | { readonly kind: 'held'; readonly held: readonly [Held, Held] }
-  | { readonly kind: 'refused'; readonly waits: readonly [LimitWaits, LimitWaits] }
+  /** It has what it needs, of each of its subjects, until it is given back or its call ends. */
+  | { readonly kind: 'held'; readonly held: readonly Held[] }
+  | { readonly kind: 'refused'; readonly waits: readonly LimitWaits[] }
   /** The store is away: this process decides by its share of the limits. */
   | { readonly kind: 'alone' };
 
 /** What a call counts as, and against whose limits. */
 export interface LimitRequest {
   readonly weight: CallWeight;
-  readonly key: Permits;
-  readonly workspace: Permits;
+  /** At least one. */
+  readonly subjects: readonly Permits[];
 }
 
 interface Waiting {
@@ -222,7 +222,7 @@ export class LimitQueue {
   #prepare(nowMono: number): Sent {
     const calls = this.#waiting.splice(0, MOST_CALLS);
     const subjects = new Set<Permits>();
-    for (const { request } of calls) subjects.add(request.key).add(request.workspace);
+    for (const { request } of calls) for (const one of request.subjects) subjects.add(one);
     const reported = (one: Permits) => this.#reportedMono.get(one) ?? 0;
     const others = [...this.#permits.values()]
       .filter((one) => this.#reportAll || one.slots.used > 0 || one.hasChanges(nowMono))
@@ -242,9 +242,9 @@ export class LimitQueue {
       epoch: nowMono - this.#answeredMono < FORGET_MS ? this.#epoch : null,
       processes: this.#parts.fleet.now().processes,
       subjects: permits.map((one) => (this.#reportAll ? one.reportAll(nowMono) : one.report(nowMono))),
-      calls: calls.map(({ request: { weight, key, workspace } }) => ({
-        ...weight,
-        subjects: [position.get(key) ?? 0, position.get(workspace) ?? 0],
+      calls: calls.map(({ request }) => ({
+        ...request.weight,
+        subjects: request.subjects.map((one) => position.get(one) ?? 0),
       })),
     };
     this.#reportAll = false;
@@ -301,17 +301,23 @@ export class LimitQueue {
     for (const call of refused) this.#refuse(call, nowMono);
   }
 
-  #admit({ request: { weight, key, workspace }, decided }: Waiting, { entries }: Sent): void {
-    const [ofKey, ofWorkspace] = [entries.get(key), entries.get(workspace)];
-    if (!ofKey || !ofWorkspace) decided({ kind: 'alone' });
-    else
-      decided({ kind: 'held', held: [key.admitted(weight, ofKey), workspace.admitted(weight, ofWorkspace)] });
+  #admit({ request: { weight, subjects }, decided }: Waiting, { entries }: Sent): void {
+    const held: Held[] = [];
+    for (const permits of subjects) {
+      const entry = entries.get(permits);
+      if (!entry) {
+        decided({ kind: 'alone' });
+        return;
+      }
+      held.push(permits.admitted(weight, entry));
+    }
+    decided({ kind: 'held', held });
   }
 
   #refuse(call: Waiting, nowMono: number): void {
-    const { key, workspace, weight } = call.request;
-    const waits = [key.waits(weight, nowMono), workspace.waits(weight, nowMono)] as const;
-    const full = [key, workspace].filter((_, index) => waits[index]?.concurrencyFull);
+    const { subjects, weight } = call.request;
+    const waits = subjects.map((permits) => permits.waits(weight, nowMono));
+    const full = subjects.filter((_, index) => waits[index]?.concurrencyFull);
     const timed = waits.some(({ rpmMs, tpmMs }) => rpmMs > 0 || tpmMs > 0);
     const slotMayFree = !timed && full.length > 0 && full.every(({ sharesSlots }) => sharesSlots);
     if (!slotMayFree || call.tries > 0 || this.retriesFull) {

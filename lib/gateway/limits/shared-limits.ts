@@ -17,9 +17,10 @@ import {
   tighter,
 } from '#lib/gateway/limits/pure/limits';
 import type { LimitStore } from '#lib/gateway/limits/pure/permit-request';
+import type { Permits } from '#lib/gateway/limits/pure/permits';
 import type { Clock } from '#lib/platform/clock';
 
-/** A key or workspace with its limits. */
+/** A key, a workspace or a tag with its limits. */
 interface Subject {
   readonly id: string;
   readonly limits: StoredLimits;
@@ -61,25 +62,21 @@ export class SharedClaim {
 
   /** Asks permits at hand, then the store. @returns a promise only if permits at hand cannot decide. */
   ask(): this | Promise<this> {
-    const { weight, key, workspace } = this.#request;
+    const { weight, subjects } = this.#request;
     const nowMono = this.#limits.clock.mono();
     const queue = this.#queue;
-    const both = [key, workspace];
-    for (const permits of both) permits.demand.note(weight.tokens ?? 0, nowMono);
+    for (const permits of subjects) permits.demand.note(weight.tokens ?? 0, nowMono);
     if (queue.mode(nowMono) === 'alone') return this;
-    if (both.every((permits) => permits.covers(weight, nowMono))) {
+    if (subjects.every((permits) => permits.covers(weight, nowMono))) {
       this.admit();
-      if (both.some((permits) => permits.low(nowMono))) queue.advance(nowMono);
+      if (subjects.some((permits) => permits.low(nowMono))) queue.advance(nowMono);
       return this;
     }
     if (
-      both.some((permits) => permits.refuses(weight, queue.retriesFull, nowMono)) &&
-      !both.some((permits) => permits.vague(weight, nowMono))
+      subjects.some((permits) => permits.refuses(weight, queue.retriesFull, nowMono)) &&
+      !subjects.some((permits) => permits.vague(weight, nowMono))
     ) {
-      this.answer = {
-        kind: 'refused',
-        waits: [key.waits(weight, nowMono), workspace.waits(weight, nowMono)],
-      };
+      this.answer = { kind: 'refused', waits: subjects.map((permits) => permits.waits(weight, nowMono)) };
       return this;
     }
     return queue.ask(this.#request).then((answer) => {
@@ -97,15 +94,16 @@ export class SharedClaim {
   /** The call is admitted: if by the share of this process, it counts too, and is reported to the store. */
   admit(): void {
     if (this.answer.kind === 'held') return;
-    const { weight, key, workspace } = this.#request;
+    const { weight, subjects } = this.#request;
     const nowMono = this.#limits.clock.mono();
-    this.answer = { kind: 'held', held: [key.take(weight, nowMono), workspace.take(weight, nowMono)] };
+    this.answer = { kind: 'held', held: subjects.map((permits) => permits.take(weight, nowMono)) };
   }
 
   numbers(): LimitNumbers {
-    const { key, workspace } = this.#request;
     const nowMono = this.#limits.clock.mono();
-    return tighter(key.numbers(nowMono), workspace.numbers(nowMono));
+    return this.#request.subjects
+      .map((permits) => permits.numbers(nowMono))
+      .reduce((one, other) => tighter(one, other));
   }
 
   /** Its client has left, or it has ended. Idempotent. */
@@ -183,20 +181,24 @@ export class SharedLimits {
     this.#timer.unref();
   }
 
-  /** @returns what the limits say to a call; a promise only if permits at hand cannot decide. */
-  claim(weight: CallWeight, key: Subject, workspace: Subject): SharedClaim | Promise<SharedClaim> {
+  /**
+   * @param subjects the key and the workspace of a call, or its tags with limits; at least one.
+   * @returns what the limits say to a call; a promise only if permits at hand cannot decide.
+   */
+  claim(
+    weight: CallWeight,
+    workspaceId: string,
+    subjects: readonly Subject[],
+  ): SharedClaim | Promise<SharedClaim> {
     const nowMono = this.clock.mono();
-    let queue = this.#queues.get(workspace.id);
+    let queue = this.#queues.get(workspaceId);
     if (!queue) {
-      queue = new LimitQueue(workspace.id, this.#parts);
-      this.#queues.set(workspace.id, queue);
+      queue = new LimitQueue(workspaceId, this.#parts);
+      this.#queues.set(workspaceId, queue);
     }
-    const claim = new SharedClaim(this, queue, {
-      weight,
-      key: queue.permitsOf(key.id, key.limits, nowMono),
-      workspace: queue.permitsOf(workspace.id, workspace.limits, nowMono),
-    });
-    return claim.ask();
+    const permits: Permits[] = [];
+    for (const { id, limits } of subjects) permits.push(queue.permitsOf(id, limits, nowMono));
+    return new SharedClaim(this, queue, { weight, subjects: permits }).ask();
   }
 
   /** The same object for the same limits and fleet, so that counters see when their limits change. */

@@ -5,6 +5,7 @@ import { takeTokens } from '#lib/gateway/settlement/by-database/open-calls';
 import { advance, claimById, unpostedOf } from '#lib/gateway/settlement/once';
 import { apply, type Effects } from '#lib/gateway/settlement/pure/apply';
 import type { DrainedEntry, KeepEntry, SettledEntry } from '#lib/gateway/settlement/pure/entry';
+import type { TagEffects } from '#lib/gateway/settlement/pure/tag-sums';
 import { arrayOf } from '#lib/gateway/settlement/record/payload';
 import * as sql from '#lib/gateway/settlement/statements';
 import { addQuarters, quarterRow } from '#lib/gateway/settlement/usage/statement';
@@ -97,6 +98,7 @@ async function settleIn(
   const funded = entries.filter((entry) => entry.kind === 'close' && entry.funding === 'row');
   if (funded.length > 0) await client.query(sql.deleteHolds, [funded.map((entry) => entry.callId)]);
   await addSums(client, effects);
+  await addTagSums(client, effects.tags);
   await publish(client, await auditExhausted(client, exhausted));
 }
 
@@ -198,6 +200,31 @@ export async function addSums(
     ]);
   }
   if (quarters.length > 0) await client.query(addQuarters, [JSON.stringify(quarters.map(quarterRow))]);
+}
+
+async function addTagSums(client: PoolClient, { tags, calls, quarters }: TagEffects): Promise<void> {
+  if (calls.length === 0) return;
+  const named = [...tags];
+  await client.query(sql.addTags, [
+    named.map(([id]) => id),
+    named.map(([, tag]) => tag.workspaceId),
+    named.map(([, tag]) => tag.name),
+    named.map(([, tag]) => tag.value),
+  ]);
+  await client.query(sql.addCallTags, [calls.map(({ callId }) => callId), calls.map(({ tagId }) => tagId)]);
+  const sums = [...quarters.values()];
+  if (sums.length === 0) return;
+  await client.query(sql.addTagQuarters, [
+    sums.map((sum) => sum.tagId),
+    sums.map((sum) => new Date(sum.quarterMs).toISOString()),
+    sums.map((sum) => sum.workspaceId),
+    sums.map((sum) => sum.calls),
+    sums.map((sum) => sum.refused),
+    sums.map((sum) => sum.errors),
+    sums.map((sum) => `${sum.inputTokens}`),
+    sums.map((sum) => `${sum.outputTokens}`),
+    sums.map((sum) => `${sum.costNano}`),
+  ]);
 }
 
 /**

@@ -61,6 +61,37 @@ export const addMinutes = `
   ORDER BY key_id, minute
   ON CONFLICT (key_id, minute) DO UPDATE SET spent_nano = spend_minute.spent_nano + excluded.spent_nano`;
 
+/** Names of tags that are new. $1: ids, $2: workspaces, $3: names, $4: values. */
+export const addTags = `
+  INSERT INTO tag (id, workspace_id, name, value)
+  SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS r (id, workspace_id, name, value)
+  ORDER BY id ON CONFLICT (id) DO NOTHING`;
+
+export const addCallTags = `
+  INSERT INTO call_tag (call_id, tag_id) SELECT * FROM unnest($1::uuid[], $2::uuid[]) AS r (call_id, tag_id)
+  ON CONFLICT DO NOTHING`;
+
+const tagFigures = ['calls', 'refused', 'errors', 'input_tokens', 'output_tokens', 'cost_nano'];
+const addedTagFigures = tagFigures
+  .map((name) => `${name} = tag_quarter.${name} + excluded.${name}`)
+  .join(', ');
+
+/** $1: tags, $2: quarters, $3: workspaces, then the figures. */
+export const addTagQuarters = `
+  INSERT INTO tag_quarter (tag_id, quarter, workspace_id, ${tagFigures.join(', ')})
+  SELECT * FROM unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::int[], $5::int[], $6::int[], $7::bigint[],
+    $8::bigint[], $9::bigint[]) AS r (tag_id, quarter, workspace_id, ${tagFigures.join(', ')})
+  ORDER BY tag_id, quarter
+  ON CONFLICT (tag_id, quarter) DO UPDATE SET ${addedTagFigures}`;
+
+/** What a call with these tags is charged later, at its admission: $1: the call, $2: quarter, $3: workspace, $4: tokens. */
+export const addLateTags = `
+  INSERT INTO tag_quarter (tag_id, quarter, workspace_id, input_tokens, output_tokens, cost_nano)
+  SELECT tag_id, $2::timestamptz, $3::uuid, $4::bigint, $5::bigint, $6::bigint FROM (
+    SELECT tag_id FROM call_tag WHERE call_id = $1::uuid UNION SELECT tag_id FROM hold_tag WHERE call_id = $1::uuid
+  ) AS tags ORDER BY tag_id
+  ON CONFLICT (tag_id, quarter) DO UPDATE SET ${addedTagFigures}`;
+
 export const insertAudits = `
   INSERT INTO audit (id, workspace_id, actor, action, subject, detail)
   SELECT gen_random_uuid(), r.workspace, 'settlement', 'key.exhaust', r.key, '{"quotaExhausted": true}'

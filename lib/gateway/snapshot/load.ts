@@ -12,6 +12,7 @@ import type {
 import { may, roles } from '#lib/core/role';
 import { parsePolicy, withTranslate } from '#lib/core/schemas/policy';
 import { type OwnKeyRow, type OwnKeySources, ownKeyJson, ownKeyOf } from '#lib/gateway/snapshot/own-keys';
+import { type TagRulesRow, tagRulesOf } from '#lib/gateway/snapshot/tag-rules';
 import { queryWithin } from '#lib/platform/data/query-within';
 
 const limitsOf = (table: string) =>
@@ -42,6 +43,11 @@ const statement = `
       SELECT DISTINCT ON (model_id) model_id, policy, translate FROM policy
       WHERE workspace_id = k.workspace_id ORDER BY model_id, version DESC
     ) p) AS policies,
+    CASE WHEN w.tags OR w.end_users THEN jsonb_build_object('tags', w.tags, 'endUsers', w.end_users, 'budgets', (
+      SELECT coalesce(jsonb_agg(jsonb_build_object('name', b.name, 'value', b.value, 'day', b.daily_cap_nano::text,
+        'd7', b.d7_cap_nano::text, 'd30', b.d30_cap_nano::text, 'rpm', b.rpm, 'tpm', b.tpm)), '[]')
+      FROM tag_budget b WHERE b.workspace_id = w.id
+    )) END AS "tagRules",
     (SELECT jsonb_agg(${ownKeyJson} ORDER BY o.created_at, o.id) FROM own_key o
       WHERE o.workspace_id = k.workspace_id AND o.secret IS NOT NULL) AS "ownKeys"
   FROM api_key k JOIN workspace w ON w.id = k.workspace_id
@@ -68,6 +74,7 @@ type Row = Omit<KeyFacts, 'status' | 'models' | 'caps' | 'expiresAtMs'> &
     readonly policies: Readonly<Record<string, readonly [policy: unknown, translate: string | null]>>;
     /** null: there are none. */
     readonly ownKeys: readonly OwnKeyRow[] | null;
+    readonly tagRules: TagRulesRow | null;
   };
 
 /**
@@ -113,6 +120,7 @@ function snapshotOf(row: Row, sources: OwnKeySources): KeySnapshot {
     ...(row.ownKeys && { ownKeys: row.ownKeys.map((one) => ownKeyOf(one, sources)) }),
     content: contentRuleOf(row.content),
     ...repeatsOf(row.repeats),
+    ...(row.tagRules && { tagRules: tagRulesOf(row.tagRules) }),
     secretUntilMs: row.current ? null : (row.oldHashUntil?.getTime() ?? 0),
   };
 }

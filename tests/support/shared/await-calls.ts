@@ -31,7 +31,8 @@ const statement = {
       coalesce(k.session_id IS NOT NULL, false) AS playground,
       EXISTS (SELECT FROM job j WHERE j.call_id = c.id)
         OR EXISTS (SELECT FROM adjustment a WHERE a.call_id = c.id)
-        OR EXISTS (SELECT FROM call_feedback f WHERE f.call_id = c.id) AS more, NULL AS feedback
+        OR EXISTS (SELECT FROM call_feedback f WHERE f.call_id = c.id)
+        OR EXISTS (SELECT FROM call_tag t WHERE t.call_id = c.id) AS more, NULL AS feedback, ARRAY[]::text[] AS tags
     FROM call c LEFT JOIN workspace w ON w.id = c.workspace_id LEFT JOIN api_key k ON k.id = c.key_id
     WHERE c.id = ANY ($1)`,
   types: {

@@ -29,7 +29,7 @@ import { deleteWorkspaceAction, renameWorkspaceAction, setWorkspaceAction } from
 
 export const metadata: Metadata = { title: 'Settings' };
 
-const { name, retentionDays, strict, content, contentShare, contentDays } = workspaceSettings;
+const { name, retentionDays, strict, content, contentShare, contentDays, tags, endUsers } = workspaceSettings;
 const { idempotency, cache, cacheSeconds } = workspaceSettings;
 const ungrouped = ({ rpm, tpm, concurrency }: typeof workspaceSettings) =>
   formOf({ rpm, tpm, concurrency }).map(({ group: _, ...field }) => field);
@@ -167,6 +167,25 @@ export default async function SettingsPage({ params }: { params: Promise<{ works
             A request that is sent again with its <code>Idempotency-Key</code>, or that the cache knows, gets
             the answer of the first one and costs nothing. Answers are stored encrypted, and no other
             workspace gets them. A key may have settings of its own.
+          </p>
+        </SettingsForm>
+      </Section>
+      <Section
+        title="Tags and end users"
+        note={settings.tags || settings.endUsers ? 'Recorded' : 'Not recorded'}
+      >
+        <SettingsForm
+          key={`${settings.tags} ${settings.endUsers}`}
+          {...common}
+          fields={formOf({ tags, endUsers })}
+          initial={{ tags: settings.tags, endUsers: settings.endUsers }}
+          saved="Saved"
+        >
+          <p className="max-w-3xl text-muted leading-6">
+            Tags are pairs such as <code>feature=search</code> in the header <code>X-Gateway-Tags</code> or in{' '}
+            <code>metadata</code>; an end user is the id in <code>safety_identifier</code>, <code>user</code>{' '}
+            or <code>metadata.user_id</code>. The log can be searched by them, and each may have a budget:{' '}
+            <code>gateway tag-budget create</code>.
           </p>
         </SettingsForm>
       </Section>

@@ -3,6 +3,7 @@ import type { Adjustment, Call, Job } from '#generated/client';
 import { type ShownFeedback, shownFeedback } from '#lib/control/operations/call/feedback';
 import { jobDetail, shownJob } from '#lib/control/operations/call/job-detail';
 import { chargeLine, storedLines, storedUsage } from '#lib/control/operations/call/stored-charge';
+import { endUserName, type Tag } from '#lib/core/facts/tags';
 import { usageClasses } from '#lib/core/metering/usage';
 import { formatUsd } from '#lib/core/money';
 import { storedAttempts } from '#lib/gateway/settlement/pure/record/stored-attempts';
@@ -69,6 +70,10 @@ export const shownCall = z.object({
     .nullable()
     .describe('Until when what it was asked and answered can be read; null: that is not kept.'),
   feedback: shownFeedback.nullable().describe('Whether its answer was any good; null: nothing was said.'),
+  endUser: z.string().nullable().describe('The app’s own id of its user; null: none was recorded.'),
+  tags: z
+    .record(z.string(), z.string())
+    .describe('What the call was for, by name; empty: nothing was recorded.'),
   usage: z.record(z.enum(usageClasses), z.number()),
   lines: z.array(chargeLine),
   attempts: z.array(shownAttempt),
@@ -93,6 +98,8 @@ export interface CallNames {
   readonly contentUntil: Date | null;
   /** What was said about its answer. */
   readonly feedback: ShownFeedback | null;
+  /** Whom it was for, its end user among them. */
+  readonly tags: readonly Tag[];
   /** Whether it is shown to an operator. */
   readonly toOperator: boolean;
 }
@@ -140,6 +147,10 @@ export function callDetail(
     userAgent: call.userAgent,
     contentUntil: names.contentUntil?.toISOString() ?? null,
     feedback: names.feedback,
+    endUser: names.tags.find(({ name }) => name === endUserName)?.value ?? null,
+    tags: Object.fromEntries(
+      names.tags.flatMap(({ name, value }) => (name === endUserName ? [] : [[name, value]])),
+    ),
     usage: storedUsage(adjusted ? adjusted.usage : used.usage),
     lines: adjusted ? storedLines(adjusted.lines) : charged,
     job: job ? jobDetail(job) : null,

@@ -1,5 +1,6 @@
 import { feedbackFilters } from '#lib/control/operations/call/feedback';
 import { figureFilters, more } from '#lib/control/operations/call/figure-filters';
+import { tagFilters } from '#lib/control/operations/call/tags';
 import { noneCounted, usageFilters } from '#lib/control/operations/call/usage-filters';
 import { choice, id, isUuid, pattern, time, toggle, words } from '#lib/control/operations/field/kinds';
 import { filter } from '#lib/control/operations/field/paging';
@@ -173,6 +174,7 @@ export const callFilters = {
       ELSE ${repeatedAs(`r.kind = ${word}`)} END`,
   }),
   ...feedbackFilters,
+  ...tagFilters,
   ...usageFilters,
 };
 

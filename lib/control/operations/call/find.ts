@@ -4,6 +4,7 @@ import { readContentTimes } from '#lib/control/operations/call/content-kept';
 import { type CallDetail, callDetail } from '#lib/control/operations/call/detail';
 import { readFeedback } from '#lib/control/operations/call/feedback';
 import { findIds, type Ranked, rankIds, type Search } from '#lib/control/operations/call/search';
+import { readTags } from '#lib/control/operations/call/tags';
 import type { Context } from '#lib/control/operations/declare';
 import { isUuid } from '#lib/control/operations/field/kinds';
 import { type ControlRefused, notFound, quoted } from '#lib/control/operations/refusal';
@@ -78,6 +79,10 @@ async function readCalls(
     calls.map((call) => call.id),
     opens,
   );
+  const tags = await readTags(
+    store,
+    calls.map((call) => call.id),
+  );
   const byId = new Map(calls.map((call) => [call.id, call]));
   const jobOf = new Map(jobs.map((job) => [job.callId, job]));
   const adjustmentOf = new Map(adjustments.map((one) => [one.callId, one]));
@@ -93,6 +98,7 @@ async function readCalls(
       toOperator: isOperator(actor),
       contentUntil: contentTimes.get(id) ?? null,
       feedback: feedback.get(id) ?? null,
+      tags: tags.get(id) ?? [],
       playground: (keys.get(call.keyId)?.sessionId ?? null) !== null,
     };
     const [job, adjustment] = [jobOf.get(id) ?? null, adjustmentOf.get(id) ?? null];

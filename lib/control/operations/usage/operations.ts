@@ -8,6 +8,7 @@ import { ranks } from '#lib/control/operations/usage/rank';
 import { groupings, reportUsage, usageReport } from '#lib/control/operations/usage/report';
 import { readRows, usageRows } from '#lib/control/operations/usage/rows';
 import { readSeries, seriesSplits, usageSeries } from '#lib/control/operations/usage/series';
+import { usageByTag } from '#lib/control/operations/usage/tags';
 import { type Step, steps } from '#lib/core/charts/buckets';
 import { usualStep } from '#lib/core/charts/ranges';
 
@@ -185,4 +186,4 @@ function comparedWith(from: Date | undefined, to: Date | undefined): Range | nul
   return { fromMs: from.getTime(), toMs: to.getTime() };
 }
 
-export const usageOperations = [showUsage, seriesOfUsage, rowsOfUsage, ledgerOfUsage];
+export const usageOperations = [showUsage, seriesOfUsage, rowsOfUsage, ledgerOfUsage, usageByTag];

@@ -113,6 +113,16 @@ export const workspaceSettings = {
     },
     { min: 1, max: longestCacheSeconds },
   ),
+  tags: toggle({
+    label: 'Tags',
+    help: 'Records what calls are for: pairs of the header X-Gateway-Tags and of "metadata".',
+    example: true,
+  }),
+  endUsers: toggle({
+    label: 'End users',
+    help: 'Records whom calls are for: the app’s own id of its user in a request.',
+    example: true,
+  }),
   strict: toggle({
     label: 'Strict budget',
     help: 'Reserves the maximum cost of each call, so that the balance never falls below 0.',

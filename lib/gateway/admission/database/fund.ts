@@ -2,6 +2,7 @@ import type { QueryResult } from 'pg';
 import { monthOf } from '#lib/core/charts/ranges';
 import { knownZone } from '#lib/core/charts/zone';
 import {
+  type CappedTag,
   endingSeconds,
   type FundAnswer,
   type FundRequest,
@@ -15,6 +16,7 @@ import {
   type CapRoom,
   type LockedFunds,
   noneSimulated,
+  type TagFunds,
 } from '#lib/gateway/admission/pure/apportion';
 import { postedOfCalls } from '#lib/gateway/ledger/posted';
 import { publish } from '#lib/platform/data/change';
@@ -110,7 +112,7 @@ function lockAndRead(request: FundRequest, ownerId: string, epoch: number): stri
       FROM hold WHERE workspace_id = w.id
     ) AS open
     WHERE w.id = ${workspace};
-    ${keys ? readKeys(keys, request, me) : ''}`;
+    ${keys ? readKeys(keys, request, me) : ''}${readTags(cappedTags(request), request)}`;
 }
 
 function monthOfRequest({ atMs, timeZone }: FundRequest): { readonly fromMs: number; readonly toMs: number } {
@@ -146,16 +148,8 @@ function leased(kind: string, subject: string, me: string): string {
  */
 function readKeys(keys: string, request: FundRequest, me: string): string {
   const at = moment(request.atMs);
-  const zone = text(request.timeZone);
   const since = (hours: number): string => `${at} - interval '${hours} hours' - interval '1 minute'`;
-  return `WITH midnight AS (
-      SELECT local, local AT TIME ZONE ${zone} AS start, (local + interval '1 day') AT TIME ZONE ${zone} AS next
-      FROM (SELECT date_trunc('day', ${at} AT TIME ZONE ${zone}) AS local) AS here
-    ), today AS (
-      SELECT next, CASE WHEN (start - interval '1 hour') AT TIME ZONE ${zone} = local
-        THEN start - interval '1 hour' ELSE start END AS start
-      FROM midnight
-    )
+  return `WITH ${todayOf(request)}
     SELECT 'key' AS funds, k.id, k.daily_cap_nano, k.d7_cap_nano, k.d30_cap_nano, k.quota_nano, k.spent_nano,
       extract(epoch FROM today.next) * 1000 AS day_ends_ms, spend.*, open.*, leases.*
     FROM api_key k CROSS JOIN today ${leased('key', 'k.id', me)}
@@ -173,6 +167,69 @@ function readKeys(keys: string, request: FundRequest, me: string): string {
       FROM hold h WHERE h.key_id = k.id
     ) AS open
     WHERE k.id IN (${keys});`;
+}
+
+/** The day of a request in its zone, as the common table `today`. */
+function todayOf(request: FundRequest): string {
+  const at = moment(request.atMs);
+  const zone = text(request.timeZone);
+  return `midnight AS (
+      SELECT local, local AT TIME ZONE ${zone} AS start, (local + interval '1 day') AT TIME ZONE ${zone} AS next
+      FROM (SELECT date_trunc('day', ${at} AT TIME ZONE ${zone}) AS local) AS here
+    ), today AS (
+      SELECT next, CASE WHEN (start - interval '1 hour') AT TIME ZONE ${zone} = local
+        THEN start - interval '1 hour' ELSE start END AS start
+      FROM midnight
+    )`;
+}
+
+/** The tags of all holds that have budgets, by id. */
+function cappedTags({ holds }: FundRequest): ReadonlyMap<string, CappedTag> {
+  return new Map(holds.flatMap(({ tags = [] }) => tags.map((tag) => [tag.id, tag] as const)));
+}
+
+/**
+ * What was spent and is held for tags with budgets; the lock of the workspace keeps it still. Days begin at whole
+ * quarters; sliding windows keep a whole quarter until all of it is out.
+ */
+function readTags(tags: ReadonlyMap<string, CappedTag>, request: FundRequest): string {
+  if (tags.size === 0) return '';
+  const at = moment(request.atMs);
+  const since = (hours: number): string => `${at} - interval '${hours} hours' - interval '15 minutes'`;
+  const rows = [...tags.values()].map(({ id, caps }) => {
+    const hours = caps.d30Nano !== null ? 720 : caps.d7Nano !== null ? 168 : 26;
+    return `(${uuid(id)}, ${since(hours)})`;
+  });
+  return `WITH ${todayOf(request)}
+    SELECT 'tag' AS funds, t.id::text AS id, extract(epoch FROM today.next) * 1000 AS day_ends_ms, spend.*, open.*
+    FROM (VALUES ${rows.join(', ')}) AS t (id, since) CROSS JOIN today
+    CROSS JOIN LATERAL (
+      SELECT coalesce(sum(cost_nano) FILTER (WHERE quarter >= today.start), 0) AS spent_day,
+        coalesce(sum(cost_nano) FILTER (WHERE quarter > ${since(168)}), 0) AS spent_d7,
+        coalesce(sum(cost_nano) FILTER (WHERE quarter > ${since(720)}), 0) AS spent_d30
+      FROM tag_quarter q WHERE q.tag_id = t.id AND q.quarter > t.since
+    ) AS spend
+    CROSS JOIN LATERAL (
+      SELECT coalesce(sum(h.amount_nano) FILTER (WHERE h.admitted_at >= today.start), 0) AS rows_day,
+        coalesce(sum(h.amount_nano), 0) AS rows_all
+      FROM hold_tag ht JOIN hold h ON h.call_id = ht.call_id WHERE ht.tag_id = t.id
+    ) AS open;`;
+}
+
+function tagFunds(row: Row, tag: CappedTag): TagFunds {
+  const { dayNano, d7Nano, d30Nano } = tag.caps;
+  const all = { rows: row.rows_all, freesAtMs: null };
+  return {
+    tag,
+    caps: [
+      ...capOf('day_limit_reached', dayNano, row.spent_day, {
+        rows: row.rows_day,
+        freesAtMs: Number(row.day_ends_ms),
+      }),
+      ...capOf('d7_limit_reached', d7Nano, row.spent_d7, all),
+      ...capOf('d30_limit_reached', d30Nano, row.spent_d30, all),
+    ],
+  };
 }
 
 interface Read {
@@ -194,6 +251,11 @@ function readFunds(answer: unknown, request: FundRequest): Read {
   const rows = resultsOf(answer).flatMap((result) => result.rows);
   const row = rows.find((one) => one.funds === 'workspace');
   const keys = rows.filter((one) => one.funds === 'key').map(keyFunds);
+  const asked = cappedTags(request);
+  const tags = rows.flatMap((one) => {
+    const tag = one.funds === 'tag' ? asked.get(String(one.id)) : undefined;
+    return tag ? [[tag.id, tagFunds(one, tag)] as const] : [];
+  });
   return {
     alive: row === undefined || row.alive === true,
     owners: Number(row?.owners ?? 1),
@@ -213,6 +275,7 @@ function readFunds(answer: unknown, request: FundRequest): Read {
       },
       caps: [],
       budget: row === undefined ? null : budgetOf(row, request),
+      tags: new Map(tags),
     },
     keys: new Map(keys.map((funds) => [funds.subjectId, funds])),
   };
@@ -227,16 +290,18 @@ function budgetOf(row: Row, request: FundRequest): BudgetRoom | null {
   };
 }
 
+/** One cap of a key or tag; none if it has no bound. */
+function capOf(
+  code: CapRoom['code'],
+  bound: unknown,
+  spent: unknown,
+  { rows, freesAtMs }: { readonly rows: unknown; readonly freesAtMs: number | null },
+): CapRoom[] {
+  if (bound === null) return [];
+  return [{ code, capNano: amount(bound), settledNano: amount(spent), rowsNano: amount(rows), freesAtMs }];
+}
+
 function keyFunds(row: Row): LockedFunds {
-  const cap = (
-    code: CapRoom['code'],
-    bound: unknown,
-    spent: unknown,
-    { rows, freesAtMs }: { readonly rows: unknown; readonly freesAtMs: number | null },
-  ): CapRoom[] =>
-    bound === null
-      ? []
-      : [{ code, capNano: amount(bound), settledNano: amount(spent), rowsNano: amount(rows), freesAtMs }];
   const today = { rows: row.rows_day, freesAtMs: Number(row.day_ends_ms) };
   const all = { rows: row.rows_all, freesAtMs: null };
   return {
@@ -249,10 +314,10 @@ function keyFunds(row: Row): LockedFunds {
     rowsNano: 0n,
     simulated: noneSimulated,
     caps: [
-      ...cap('day_limit_reached', row.daily_cap_nano, row.spent_day, today),
-      ...cap('d7_limit_reached', row.d7_cap_nano, row.spent_d7, all),
-      ...cap('d30_limit_reached', row.d30_cap_nano, row.spent_d30, all),
-      ...cap('quota_exceeded', row.quota_nano, row.spent_nano, all),
+      ...capOf('day_limit_reached', row.daily_cap_nano, row.spent_day, today),
+      ...capOf('d7_limit_reached', row.d7_cap_nano, row.spent_d7, all),
+      ...capOf('d30_limit_reached', row.d30_cap_nano, row.spent_d30, all),
+      ...capOf('quota_exceeded', row.quota_nano, row.spent_nano, all),
     ],
     budget: null,
   };
@@ -297,8 +362,15 @@ export function writeHolds(holds: readonly HoldRequest[], workspaceId: string, o
       ? ''
       : `INSERT INTO hold (call_id, owner_id, workspace_id, key_id, amount_nano, admitted_at, simulated)
          VALUES ${rows.join(', ')} ON CONFLICT (call_id) DO NOTHING;`;
+  const tagged = holds.flatMap(({ mode, callId, tags = [] }) =>
+    mode === 'claim' || mode === 'claim-row' ? tags.map((tag) => `(${uuid(callId)}, ${uuid(tag.id)})`) : [],
+  );
+  const tags =
+    tagged.length === 0
+      ? ''
+      : `INSERT INTO hold_tag (call_id, tag_id) VALUES ${tagged.join(', ')} ON CONFLICT DO NOTHING;`;
   const opens = holds.flatMap(({ callId, open }) => (open ? [insertOpenCall(callId, open)] : []));
-  return claims + growths.join('') + opens.join('');
+  return claims + growths.join('') + tags + opens.join('');
 }
 
 /** Asks other owners for what they have not spent; `awaiting` sees the answer. */

@@ -125,15 +125,19 @@ export function createMoneyStore(
       await query('DELETE FROM hold WHERE call_id = ANY ($1::uuid[]) AND owner_id IS NOT NULL', [callIds]);
     },
 
-    async freesAt(keyId, hours, capNano, atMs) {
+    async freesAt(spender, hours, capNano, atMs) {
+      const [table, owner, column, spent, width, id] =
+        'keyId' in spender
+          ? (['spend_minute', 'key_id', 'minute', 'spent_nano', '1 minute', spender.keyId] as const)
+          : (['tag_quarter', 'tag_id', 'quarter', 'cost_nano', '15 minutes', spender.tagId] as const);
       const result = await query<{ ms: string | null }>(
-        `SELECT extract(epoch FROM max(minute) + interval '1 minute' + $2::int * interval '1 hour') * 1000 AS ms
+        `SELECT extract(epoch FROM max(${column}) + interval '${width}' + $2::int * interval '1 hour') * 1000 AS ms
          FROM (
-           SELECT minute, sum(spent_nano) OVER (ORDER BY minute DESC) AS newer FROM spend_minute
-           WHERE key_id = $1
-             AND minute > $4::timestamptz - $2::int * interval '1 hour' - interval '1 minute'
+           SELECT ${column}, sum(${spent}) OVER (ORDER BY ${column} DESC) AS newer FROM ${table}
+           WHERE ${owner} = $1
+             AND ${column} > $4::timestamptz - $2::int * interval '1 hour' - interval '${width}'
          ) AS spend WHERE newer >= $3::bigint`,
-        [keyId, hours, capNano.toString(), new Date(atMs).toISOString()],
+        [id, hours, capNano.toString(), new Date(atMs).toISOString()],
       );
       const ms = result.rows[0]?.ms ?? null;
       return ms === null ? null : Number(ms);

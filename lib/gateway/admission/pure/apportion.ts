@@ -1,4 +1,5 @@
 import type {
+  CappedTag,
   Free,
   FundRequest,
   Grant,
@@ -48,6 +49,8 @@ export interface LockedFunds extends LeaseRef {
   readonly caps: readonly CapRoom[];
   /** null: a key, or a workspace without a hard budget. */
   readonly budget: BudgetRoom | null;
+  /** Of a workspace: those of its tags with budgets that holds are asked for, by id; absent: none. */
+  readonly tags?: ReadonlyMap<string, TagFunds>;
 }
 
 /**
@@ -62,6 +65,12 @@ export interface Simulated {
 }
 
 export const noneSimulated: Simulated = { settledNano: 0n, rowsNano: 0n, ownNano: 0n, othersNano: 0n };
+
+/** A tag with a budget, as the database has it under the lock of its workspace. Nothing of it is ever leased. */
+export interface TagFunds {
+  readonly tag: CappedTag;
+  readonly caps: readonly CapRoom[];
+}
 
 export interface Apportioned {
   readonly answers: readonly HoldAnswer[];
@@ -84,6 +93,8 @@ interface Bound {
   readonly real: boolean;
   /** It is the budget of the workspace. */
   readonly ofBudget: boolean;
+  /** It is the budget of this tag; null: it is not one. */
+  readonly ofTag: CappedTag | null;
 }
 
 /** Funds while they are being shared out. */
@@ -114,10 +125,15 @@ export function apportion(
     const holds = request.holds.filter((hold) => hold.keyId === state.subjectId);
     if (funds) caps.set(state.subjectId, open(funds, state, owners, holds));
   }
+  const bounded = new Map([...(workspace.tags ?? [])].map(([id, one]) => [id, openTag(one, workspace)] as const));
   const recalls = new Map<string, LeaseRef>();
   const answers = request.holds.map((hold): HoldAnswer => {
     const cap = hold.capped ? caps.get(hold.keyId) : undefined;
     const payers = cap ? [funds, cap] : [funds];
+    for (const { id } of hold.tags ?? []) {
+      const tag = bounded.get(id);
+      if (tag) payers.push(tag);
+    }
     const answer = hold.mode === 'grow-lease' ? enlarge(hold, payers) : admit(hold, payers);
     if (answer.kind === 'short') {
       for (const ref of answer.shortage.leases) recalls.set(`${ref.kind}:${ref.subjectId}`, ref);
@@ -140,6 +156,13 @@ function leftOf(part: Open): Free {
     );
   const without = (nano: bigint | null) => (nano ?? 0n) - part.funds.endingNano;
   return { freeNano: without(least(binding(part, true))), realNano: without(least(part.bounds)) };
+}
+
+/** Payers without a lease: only a row is booked in them. */
+function openTag({ tag, caps }: TagFunds, workspace: LockedFunds): Open {
+  const funds = { ...workspace, caps, ownNano: 0n, othersNano: 0n, simulated: noneSimulated, budget: null };
+  const bounds = capsOf(funds, 0n).map((bound) => ({ ...bound, ofTag: tag }));
+  return { funds, bounds, usableNano: 0n, grantNano: 0n, simulated: false };
 }
 
 function open(funds: LockedFunds, state: LeaseState, owners: number, holds: readonly HoldRequest[]): Open {
@@ -179,6 +202,7 @@ function boundsOf(funds: LockedFunds, kept: bigint): Bound[] {
     othersNano,
     real: false,
     ofBudget: false,
+    ofTag: null,
   };
   if (simulated.settledNano <= 0n) return [all];
   const restNano = settledNano - simulated.settledNano;
@@ -210,6 +234,7 @@ function budgetOf({ budget, rowsNano, othersNano }: LockedFunds, kept: bigint): 
       othersNano,
       real: false,
       ofBudget: true,
+      ofTag: null,
     },
   ];
 }
@@ -224,6 +249,7 @@ function capsOf({ caps, othersNano }: LockedFunds, kept: bigint): Bound[] {
     othersNano,
     real: false,
     ofBudget: false,
+    ofTag: null,
   }));
 }
 
@@ -306,6 +332,7 @@ function firstShort(
         boundNano: bound.boundNano,
         besideSimulated: bound.real,
         ofBudget: bound.ofBudget,
+        ofTag: bound.ofTag,
         freesAtMs: bound.freesAtMs,
       };
     }

@@ -1,5 +1,6 @@
 import { type Refusal, refusal, retryIn } from '#lib/core/errors';
 import type { Catalogue, KeyFacts, KeySnapshot, StoredLimits } from '#lib/core/facts/snapshot';
+import { type BoundTag, tagTitle } from '#lib/core/facts/tags';
 import type { Ask } from '#lib/core/families/family';
 import { isTimeZone } from '#lib/core/time-zone';
 import type { LimitWaits } from '#lib/gateway/limits/pure/limits';
@@ -153,6 +154,25 @@ export function decideLimits(key: LimitWaits, workspace: LimitWaits): Refusal | 
         `${who} allows ${concurrency} calls at a time; retry when one of them has ended.`,
       );
     }
+  }
+  return null;
+}
+
+/** The same for the tags of a call, in their order: the message names whose limit it is (contract: tags/rates). */
+export function decideTagLimits(tags: readonly BoundTag[], waits: readonly LimitWaits[]): Refusal | null {
+  const longestMs = Math.max(0, ...waits.flatMap(({ rpmMs, tpmMs }) => [rpmMs, tpmMs]));
+  const seconds = Math.min(60, Math.max(1, Math.ceil(longestMs / 1000)));
+  for (const [position, tag] of tags.entries()) {
+    const { rpmMs = 0, tpmMs = 0 } = waits[position] ?? {};
+    if (rpmMs <= 0 && tpmMs <= 0) continue;
+    const { rpm, tpm } = tag.limits;
+    const [code, what] =
+      rpmMs > 0
+        ? (['api_key_rpm_exceeded', `${rpm} requests a minute`] as const)
+        : (['api_key_tpm_exceeded', `${tpm} tokens a minute, which this request would exceed`] as const);
+    return refusal(code, `${tagTitle(tag)} is limited to ${what}. ${retryIn(seconds)}`, {
+      retryAfterSeconds: seconds,
+    });
   }
   return null;
 }

@@ -1,4 +1,5 @@
 import { type Refusal, refusal } from '#lib/core/errors';
+import { tagTitle } from '#lib/core/facts/tags';
 import { formatUsd } from '#lib/core/money';
 import type { HoldRequest, Shortage } from '#lib/gateway/admission/money-store';
 
@@ -22,12 +23,7 @@ export const slidingHours: Partial<Record<Shortage['code'], number>> = {
  */
 export function refuseShort(shortage: Shortage, hold: HoldRequest, freesAtMs: number | null): Refusal {
   const { code, runningOnly } = shortage;
-  const bound = formatUsd(shortage.boundNano);
-  const what = shortage.ofBudget
-    ? `This workspace has reached its monthly budget of $${bound}`
-    : code === 'insufficient_balance'
-      ? funds(shortage, hold)
-      : `This API key has reached its ${caps[code]} of $${bound}`;
+  const what = reached(shortage, hold);
   if (runningOnly) {
     const fit = hold.mustFit ? ` This request needs $${formatUsd(hold.amountNano)}.` : '';
     return refusal(code, `${what}, but only with calls that still run; retry when they have ended.${fit}`, {
@@ -35,7 +31,21 @@ export function refuseShort(shortage: Shortage, hold: HoldRequest, freesAtMs: nu
     });
   }
   if (shortage.besideSimulated) return refusal(code, `${what}; ${ofSimulated}.`);
-  return refusal(code, `${what}; ${shortage.ofBudget ? ofBudget(freesAtMs) : remedy(code, freesAtMs)}.`);
+  const then = shortage.ofBudget
+    ? ofBudget(freesAtMs)
+    : remedy(code, freesAtMs, shortage.ofTag ? 'budget' : 'cap');
+  return refusal(code, `${what}; ${then}.`);
+}
+
+/** Which bound was reached, and whose. */
+function reached(shortage: Shortage, hold: HoldRequest): string {
+  const { code, ofTag } = shortage;
+  const bound = formatUsd(shortage.boundNano);
+  if (shortage.ofBudget) return `This workspace has reached its monthly budget of $${bound}`;
+  if (code === 'insufficient_balance') return funds(shortage, hold);
+  if (ofTag)
+    return `${tagTitle(ofTag)} has reached its ${caps[code].replace('spend cap', 'budget')} of $${bound}`;
+  return `This API key has reached its ${caps[code]} of $${bound}`;
 }
 
 function ofBudget(endsAtMs: number | null): string {
@@ -63,7 +73,7 @@ function funds({ boundNano, besideSimulated }: Shortage, hold: HoldRequest): str
     : `All of this workspace's funds${rest} are in use`;
 }
 
-function remedy(code: Shortage['code'], freesAtMs: number | null): string {
+function remedy(code: Shortage['code'], freesAtMs: number | null, bound: 'cap' | 'budget'): string {
   const when = momentOf(freesAtMs);
   switch (code) {
     case 'insufficient_balance':
@@ -71,11 +81,13 @@ function remedy(code: Shortage['code'], freesAtMs: number | null): string {
     case 'quota_exceeded':
       return 'raise the quota in the console; it does not reset by itself';
     case 'day_limit_reached':
-      return when ? `it resets at ${when}, or raise the cap` : 'it resets at midnight, or raise the cap';
+      return when
+        ? `it resets at ${when}, or raise the ${bound}`
+        : `it resets at midnight, or raise the ${bound}`;
     default:
       return when
-        ? `it frees up from ${when} on, or raise the cap`
-        : 'wait for older spend to leave it, or raise the cap';
+        ? `it frees up from ${when} on, or raise the ${bound}`
+        : `wait for older spend to leave it, or raise the ${bound}`;
   }
 }
 

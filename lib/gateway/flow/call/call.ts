@@ -2,6 +2,7 @@ import type { Keeper } from '#lib/core/facts/credential';
 import type { JobState } from '#lib/core/facts/job';
 import type { Resource } from '#lib/core/facts/resource';
 import type { Catalogue, KeySnapshot } from '#lib/core/facts/snapshot';
+import type { Tag } from '#lib/core/facts/tags';
 import type { Ask, Family, Operation } from '#lib/core/families/family';
 import type { Claim } from '#lib/gateway/admission/claim';
 import type { ContentCopy } from '#lib/gateway/content/copy';
@@ -47,6 +48,9 @@ export interface Call {
   /** Metered total of the call that this one continues, tokens. */
   readonly previousTokens: number;
 
+  /** Whom it is for, once its body is read; none unless its workspace has that recorded (contract: tags/choice). */
+  readonly tags: readonly Tag[];
+
   /** `AskedCall` */
   readonly ask: Ask | null;
 
@@ -74,6 +78,8 @@ export interface Call {
 
   readonly outcome: Outcome;
 }
+
+const noTags: readonly Tag[] = [];
 
 /** A call of which these are known. */
 type Known<Field extends keyof Call> = Call & { readonly [Name in Field]: NonNullable<Call[Name]> };
@@ -130,6 +136,7 @@ export function openCall(runtime: Runtime, arrival: Arrival): Call & { readonly 
     resource: null,
     pinned: null,
     previousTokens: 0,
+    tags: noTags,
     ask: null,
     plan: null,
     catalogue: null,

@@ -42,6 +42,7 @@ export function recordOf(call: Call, nowMono: number): CallRecord {
     priceVersionId: call.target?.price.id ?? null,
     userAgent: readUserAgent(call.arrival.headers['user-agent']),
     attempts: call.outcome.attempts,
+    tags: call.tags,
   };
 }
 

@@ -1,4 +1,5 @@
 import { isRefusal, type Refusal, Refused, unaccountable } from '#lib/core/errors';
+import { boundTags } from '#lib/core/facts/tags';
 import { simulatedProvider } from '#lib/core/simulated';
 import type { Claim, ClaimRequest } from '#lib/gateway/admission/claim';
 import type { Coordinator } from '#lib/gateway/admission/coordinator';
@@ -99,11 +100,17 @@ function takeClaim<Stage extends AuthenticatedCall>(call: Stage, claimed: Claim 
   return extendCall(call, { claim: claimed });
 }
 
-function rateFor(
-  { id, startMs, snapshot, placed }: AuthenticatedCall,
-  need: 'rate' | 'models',
-): ClaimRequest {
-  return { callId: id, atMs: startMs, snapshot, need, holdNano: 0n, tokens: 0, placed };
+function rateFor(call: AuthenticatedCall, need: 'rate' | 'models'): ClaimRequest {
+  const { id, startMs, snapshot, placed } = call;
+  return { callId: id, atMs: startMs, snapshot, need, holdNano: 0n, tokens: 0, placed, ...budgetsOf(call) };
+}
+
+/** What binds a call besides its key and its workspace (contract: tags/budgets). */
+function budgetsOf({ snapshot, tags }: AuthenticatedCall): Pick<ClaimRequest, 'tags'> {
+  const { tagRules, workspace } = snapshot;
+  if (!tagRules || tags.length === 0) return {};
+  const bound = boundTags(workspace.id, tags, tagRules);
+  return bound.length === 0 ? {} : { tags: bound };
 }
 
 function fundsFor(call: PlannedCall): ClaimRequest {
@@ -133,6 +140,7 @@ function fundsFor(call: PlannedCall): ClaimRequest {
     placed,
     inSession: arrival.inSession === true,
     open,
+    ...budgetsOf(call),
   };
 }
 

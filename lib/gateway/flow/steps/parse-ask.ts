@@ -2,6 +2,7 @@ import { isRefusal, Refused } from '#lib/core/errors';
 import { dropFindings, type Scan } from '#lib/core/families/scan';
 import { checkBudget, checkModel } from '#lib/gateway/admission/pure/decide';
 import { type AskedCall, allowsTranslation, extendCall, type FamilyCall } from '#lib/gateway/flow/call/call';
+import { tagCall } from '#lib/gateway/flow/call/tag-call';
 import type { Runtime } from '#lib/gateway/flow/runtime';
 import { authenticate } from '#lib/gateway/flow/steps/authenticate';
 import { fromSource } from '#lib/gateway/flow/steps/own-resource';
@@ -14,7 +15,8 @@ import { isEstimable, isTranslatable } from '#lib/gateway/routing/pure/translate
 /** Steps 8 to 10 of admission (contract: admission/order): the body, the model, the output budget. */
 export function parseAsk(runtime: Runtime, call: FamilyCall): Promise<AskedCall> {
   const { arrival, operation, snapshot } = call;
-  const read = readBody(runtime, arrival, operation, snapshot.key.id);
+  const bare = readBody(runtime, arrival, operation, snapshot.key.id);
+  const read = snapshot.tagRules ? bare.then((scanned) => tagCall(call, scanned)) : bare;
   if (call.placed || operation.source) return read.then((scanned) => validateLate(runtime, call, scanned));
   return read.then((scanned) => validateAsk(runtime, call, scanned));
 }

@@ -8,6 +8,7 @@ import { dropFindings } from '#lib/core/families/scan';
 import { batchTier } from '#lib/core/metering/service-tier';
 import { checkModel } from '#lib/gateway/admission/pure/decide';
 import { type AskedCall, extendCall, type FamilyCall, type PlannedCall } from '#lib/gateway/flow/call/call';
+import { tagCall } from '#lib/gateway/flow/call/tag-call';
 import type { Runtime } from '#lib/gateway/flow/runtime';
 import { findOwned, unknown } from '#lib/gateway/flow/steps/own-resource';
 import { readBody } from '#lib/gateway/flow/upload/read-body';
@@ -26,7 +27,7 @@ interface BatchCall {
  */
 export async function parseBatch(runtime: Runtime, call: FamilyCall): Promise<BatchCall> {
   const { arrival, operation, params, snapshot } = call;
-  const scan = await readBody(runtime, arrival, operation, snapshot.key.id);
+  const scan = await tagCall(call, await readBody(runtime, arrival, operation, snapshot.key.id));
   const named = readBatch(scan);
   dropFindings(scan);
   if (isRefusal(named)) throw new Refused(named);

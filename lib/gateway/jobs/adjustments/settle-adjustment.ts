@@ -12,6 +12,7 @@ import {
 import { simulatedProvider } from '#lib/core/simulated';
 import { endOf, type JobEnd } from '#lib/gateway/jobs/end';
 import {
+  addToTags,
   boundsOf,
   chargeKey,
   type LateCharge,
@@ -135,7 +136,10 @@ export async function settleAdjustment(
     ? [{ kind: 'workspace', subject: late.workspaceId } as const, ...(await chargeKey(client, late, 0n))]
     : [];
   const more = moreUsage(charged, end);
-  if (moved || amountNano === 0n) await addSums(client, sumsOf(late, more));
+  if (moved || amountNano === 0n) {
+    await addSums(client, sumsOf(late, more));
+    await addToTags(client, callId, late, more);
+  }
   await client.query(endAdjustment, [
     callId,
     new Date(atMs),

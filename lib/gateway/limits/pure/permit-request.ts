@@ -29,8 +29,8 @@ export interface RequestedSubject {
 
 /** A call that waits for its admission. */
 export interface RequestedCall extends CallWeight {
-  /** Positions in `PermitRequest.subjects`: its key, its workspace. */
-  readonly subjects: readonly [number, number];
+  /** Positions in `PermitRequest.subjects`: its key and its workspace, or its tags. */
+  readonly subjects: readonly number[];
 }
 
 /** One round trip: of one process about one workspace. */

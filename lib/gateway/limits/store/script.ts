@@ -122,8 +122,9 @@ local function fits(subject, call)
 end
 local admitted = {}
 for n, call in ipairs(request.calls) do
-  local pair, whole = { standing[call.subjects[1] + 1], standing[call.subjects[2] + 1] }, true
-  for _, subject in ipairs(pair) do
+  local all, whole = {}, true
+  for k, position in ipairs(call.subjects) do all[k] = standing[position + 1] end
+  for _, subject in ipairs(all) do
     if not fits(subject, call) then
       subject.refused = true
       whole = false
@@ -131,7 +132,7 @@ for n, call in ipairs(request.calls) do
   end
   admitted[n] = tostring(whole)
   if whole then
-    for _, subject in ipairs(pair) do
+    for _, subject in ipairs(all) do
       for _, sum in ipairs({ subject, subject.call }) do
         sum.requests, sum.tokens = sum.requests + call.requests, sum.tokens + (given(call.tokens) or 0)
         sum.slots = sum.slots + (call.slot and 1 or 0)

@@ -8,6 +8,7 @@ import {
   startOf,
   type UsageQuarter,
 } from '#lib/gateway/settlement/pure/quarter';
+import { addTags, noTagEffects, type TagEffects } from '#lib/gateway/settlement/pure/tag-sums';
 
 /** What newly logged calls change, summed by row and in the order in which rows are locked. */
 export interface Effects {
@@ -32,6 +33,7 @@ export interface Effects {
     readonly spentNano: bigint;
   }[];
   readonly quarters: readonly UsageQuarter[];
+  readonly tags: TagEffects;
 }
 
 export const minuteMs = 60_000;
@@ -76,6 +78,7 @@ export function apply(entries: readonly SettledEntry[]): Effects {
   const minutes = new Map<string, Sum & { readonly keyId: string; readonly minuteMs: number }>();
   const quarters = new Map<string, UsageQuarter>();
   const places = new Map<string, Place>();
+  const tags = noTagEffects();
   const leaseOf = (kind: 'workspace' | 'key', subjectId: string) =>
     row(leases, `${kind} ${subjectId}`, () => ({ kind, subjectId, spentNano: 0n }));
   for (const entry of entries) {
@@ -104,6 +107,7 @@ export function apply(entries: readonly SettledEntry[]): Effects {
       }
     }
     addCall(place.quarter, call);
+    if (call.tags) addTags(tags, call, place.quarter.quarterMs);
   }
   return {
     workspaces: inOrder(workspaces),
@@ -111,6 +115,7 @@ export function apply(entries: readonly SettledEntry[]): Effects {
     leases: inOrder(leases),
     minutes: inOrder(minutes),
     quarters: inOrder(quarters),
+    tags,
   };
 }
 

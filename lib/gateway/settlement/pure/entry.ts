@@ -1,4 +1,5 @@
 import type { Resource } from '#lib/core/facts/resource';
+import type { Tag } from '#lib/core/facts/tags';
 import { meteredUsage } from '#lib/core/metering/anomaly';
 import type { CostLine } from '#lib/core/metering/cost-line';
 import { ownListNano } from '#lib/core/metering/own-fee';
@@ -65,6 +66,8 @@ export interface CallRecord {
   readonly priceVersionId: string | null;
   readonly userAgent: string | null;
   readonly attempts: readonly AttemptRecord[];
+  /** Whom it was for; absent: nothing was recorded. In the head of its journal record, not in its row. */
+  readonly tags?: readonly Tag[];
 }
 
 /** What an admitted call may cost at each of its targets, for recovery after a kill. */
@@ -131,6 +134,7 @@ export type CountedCall = Pick<
   | 'costNano'
   | 'latencyMs'
   | 'firstByteMs'
+  | 'tags'
 > & {
   /** As metered: a reported figure that was reduced counts as reduced. */
   readonly usage: Readonly<Usage>;
@@ -170,7 +174,7 @@ export function writtenOf(
 /** What settlement counts of a call. */
 export function countedOf(call: CallRecord): CountedCall {
   const { id, workspaceId, keyId, atMs, family, requestedModel, answeringModel, provider } = call;
-  const { status, errorCode, endReason, costNano, latencyMs, firstByteMs } = call;
+  const { status, errorCode, endReason, costNano, latencyMs, firstByteMs, tags } = call;
   return {
     id,
     workspaceId,
@@ -189,6 +193,7 @@ export function countedOf(call: CallRecord): CountedCall {
     usage: meteredUsage(call),
     ownListNano: ownListNano(call.lines),
     tried: call.attempts.length,
+    ...(tags && tags.length > 0 && { tags }),
   };
 }
 

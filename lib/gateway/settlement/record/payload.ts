@@ -1,3 +1,4 @@
+import type { Tag } from '#lib/core/facts/tags';
 import { noUsage, type Usage, usageClasses } from '#lib/core/metering/usage';
 import { readResources, resourceRows, wordOf } from '#lib/gateway/resources/row';
 import { callRow, openRow } from '#lib/gateway/settlement/pure/call-row';
@@ -36,23 +37,45 @@ export interface Payload {
 /** The payload of one journal record. What the drain will send is written once for both. */
 export function encodeEntry(entry: Entry | WrittenEntry): Payload {
   const head = `[${layoutVersion},"${entry.kind}","${entry.callId}"`;
+  const end = entry.kind === 'keep' ? ']' : `${tagsWord(entry.call.tags)}]`;
   switch (entry.kind) {
     case 'open':
       return {
-        head: `${head},"${entry.funding}",${entry.atMs},"${entry.holdNano}",${entry.tokens}]`,
+        head: `${head},"${entry.funding}",${entry.atMs},"${entry.holdNano}",${entry.tokens}${end}`,
         row: openRow(entry.call),
       };
     case 'close':
-      return { head: `${head},"${entry.funding}"]`, row: rowOf(entry) };
+      return { head: `${head},"${entry.funding}"${end}`, row: rowOf(entry) };
     case 'refused':
-      return { head: `${head}]`, row: rowOf(entry) };
+      return { head: `${head}${end}`, row: rowOf(entry) };
     case 'checkpoint':
-      return { head: `${head}]`, row: callRow(entry.call) };
+      return { head: `${head}${end}`, row: callRow(entry.call) };
     case 'keep': {
       const bytes = Buffer.from(asciiJson(resourceRows(entry.resources)));
       return { head: `${head}]`, row: { bytes, start: 0, end: bytes.length } };
     }
   }
+}
+
+/** What the word of a head begins with that has the tags of its call. */
+const tagsMark = 'tags:';
+
+/** The tags of a call as the last word of its head; nothing if there are none. Base64: a head has no brackets inside. */
+function tagsWord(tags: readonly Tag[] | undefined): string {
+  if (!tags || tags.length === 0) return '';
+  const pairs = tags.map(({ name, value }) => [name, value]);
+  return `,"${tagsMark}${Buffer.from(JSON.stringify(pairs)).toString('base64')}"`;
+}
+
+/** @throws Error when the word is damaged. */
+function tagsIn(words: readonly unknown[]): readonly Tag[] | null {
+  const last = words.at(-1);
+  if (typeof last !== 'string' || !last.startsWith(tagsMark)) return null;
+  const pairs = listOf(JSON.parse(Buffer.from(last.slice(tagsMark.length), 'base64').toString()));
+  return pairs.map((pair) => {
+    const [name, value] = listOf(pair);
+    return { name: textOf(name), value: textOf(value) };
+  });
 }
 
 /** The row of an ended call, as it was written before where it was; good until the next row is written. */
@@ -72,13 +95,15 @@ export function headOf(payload: Buffer): { readonly head: string; readonly rowAt
 export function decodeEntry(payload: Buffer): Entry {
   if (payload[0] !== marker) throw new Error('a journal record lacks its marker');
   const { head, rowAt } = headOf(payload);
-  const [made, kind, callId, funding, atMs, holdNano, tokens] = listOf(JSON.parse(head));
+  const words = listOf(JSON.parse(head));
+  const [made, kind, callId, funding, atMs, holdNano, tokens] = words;
   if (made !== layoutVersion)
     throw new Error(`journal record of version ${String(made)}, expected ${layoutVersion}`);
   const row = payload.subarray(rowAt);
   const id = textOf(callId);
   if (kind === 'keep') return { kind, callId: id, resources: readResources(JSON.parse(row.toString())) };
-  const entry = { callId: id, call: readCallRow(row) };
+  const tags = tagsIn(words);
+  const entry = { callId: id, call: { ...readCallRow(row), ...(tags && { tags }) } };
   switch (kind) {
     case 'open':
       return {

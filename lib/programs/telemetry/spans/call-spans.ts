@@ -1,3 +1,4 @@
+import { endUserName } from '#lib/core/facts/tags';
 import type { AttemptRecord, CallRecord } from '#lib/gateway/settlement/pure/entry';
 import {
   operationAttributes,
@@ -82,6 +83,7 @@ function callAttributes(call: CallRecord): Attribute[] {
     ['model_gateway.price_version.id', call.priceVersionId],
     ['model_gateway.error_code', call.errorCode],
     ['user_agent.original', call.userAgent],
+    ...tagAttributes(call),
     ['error.type', errorOf(call)],
     ['http.response.status_code', call.status > 0 ? whole(call.status) : null],
     ['model_gateway.flags', call.flags.length > 0 ? call.flags : null],
@@ -93,6 +95,12 @@ function callAttributes(call: CallRecord): Attribute[] {
       call.streamed && firstByteMs !== null ? firstByteMs / 1000 : null,
     ],
   ]);
+}
+
+function tagAttributes({ tags = [] }: CallRecord): Attribute[] {
+  return tags.map(({ name, value }) =>
+    name === endUserName ? ['enduser.id', value] : [`model_gateway.tag.${name}`, value],
+  );
 }
 
 function attemptAttributes(

@@ -5,6 +5,7 @@ import { AttemptTimeline } from '#components/logs/attempt-timeline';
 import { CallContent } from '#components/logs/call-content';
 import { CallFacts } from '#components/logs/call-facts';
 import { CallFeedback } from '#components/logs/call-feedback';
+import { ForWhom } from '#components/logs/for-whom';
 import { CallHead } from '#components/logs/call-head';
 import { CostLines } from '#components/logs/cost-lines';
 import { Figures } from '#components/logs/figures';
@@ -21,6 +22,7 @@ import {
   callRowOf,
   costRowsOf,
   feedbackRowOf,
+  tagPairsOf,
   figuresOf,
   jobRowOf,
   usageSourceOf,
@@ -101,6 +103,7 @@ export default async function CallPage({ params }: CallPageProps) {
         call={{ ...call, userAgent: call.userAgent === null ? null : showForeign(call.userAgent) }}
         keyHref={call.playground ? null : `/${workspace.slug}/keys/${call.key}`}
       />
+      <ForWhom endUser={call.endUser} tags={tagPairsOf(call)} log={`/${workspace.slug}/logs`} />
       <Section title="Feedback">
         <CallFeedback
           workspace={workspace.slug}
