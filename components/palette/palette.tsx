@@ -98,7 +98,7 @@ function PaletteBody(props: SearchProps) {
               {(entry: Entry) => (
                 <Autocomplete.Item key={entry.value} value={entry} onClick={entry.run} className={itemStyle}>
                   {entry.icon}
-                  <span className="min-w-0 truncate" title={entry.label}>
+                  <span dir="auto" className="min-w-0 truncate" title={entry.label}>
                     {entry.label}
                   </span>
                   {entry.hint ? (

@@ -105,7 +105,10 @@ test('buttons pressed before the scripts have loaded work', async ({ page, home 
   for (const press of presses) await pressEarly(page, press);
 });
 
-test('palette shortcuts pressed before the scripts have loaded work, with what is typed after them', async ({ page, home }) => {
+test('palette shortcuts pressed before the scripts have loaded work, with what is typed after them', async ({
+  page,
+  home,
+}) => {
   const presses = [
     { key: 'Control+k', opened: page.getByRole('combobox', { name: 'Search or paste a request id' }) },
     { key: '?', opened: page.getByRole('dialog', { name: 'Keyboard shortcuts' }) },
