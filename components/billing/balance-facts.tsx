@@ -29,7 +29,7 @@ export function BalanceFacts({ funds, promos, ledger, children }: BalanceFactsPr
         <dl className="grid grid-cols-2 gap-3 border-t pt-3 sm:grid-cols-3">
           <Fact name="Balance" usd={funds.balance} />
           {funds.simulated === '0' ? null : <Fact name="Of which simulated" usd={funds.simulated} />}
-          {funds.credit === '0' ? null : <Fact name="Credit beyond the balance" usd={funds.credit} />}
+          {funds.credit === '0' ? null : <Fact name="Credit limit" usd={funds.credit} />}
           <Fact name="Held by running calls" usd={funds.held} show={showMoney} />
         </dl>
         {funds.simulated === '0' ? null : (

@@ -42,7 +42,7 @@ export function Legend({ groups, only, onOnly }: LegendProps) {
             )}
           >
             <Swatch colour={colourOf(index, group.rest)} />
-            <span className="truncate" title={group.label}>
+            <span dir="auto" className="truncate" title={group.label}>
               {group.label}
             </span>
           </button>

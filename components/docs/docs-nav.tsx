@@ -47,7 +47,7 @@ function Groups({ pages, current }: DocsNavProps) {
                 prefetch={false}
                 aria-current={slug === current ? 'page' : undefined}
                 className={classNames(
-                  'flex min-h-8 items-center rounded-md px-2 text-muted hover:bg-hover hover:text-ink',
+                  'flex min-h-8 items-center rounded-md px-2 py-1.5 text-muted leading-5 hover:bg-hover hover:text-ink',
                   slug === current &&
                     'bg-accent-soft font-medium text-accent-ink hover:bg-accent-soft hover:text-accent-ink',
                 )}

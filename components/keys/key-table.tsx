@@ -103,6 +103,7 @@ export function KeyTable({ keys, columns }: KeyTableProps) {
                   <Link
                     href={key.href}
                     prefetch={false}
+                    dir="auto"
                     className="line-clamp-2 max-w-64 font-medium [overflow-wrap:anywhere] hover:underline"
                   >
                     {key.name}

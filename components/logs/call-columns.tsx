@@ -129,7 +129,7 @@ export const columnLooks: Readonly<Record<CallColumn, CallColumnLook>> = {
     cellClass: 'whitespace-nowrap',
     show: ({ keyName, id }) => (
       <>
-        <span className="block max-w-40 truncate" title={keyName}>
+        <span dir="auto" className="block max-w-40 truncate" title={keyName}>
           {keyName}
         </span>
         <span className="flex items-center gap-1">

@@ -8,13 +8,15 @@ interface CallFactsProps {
   call: {
     readonly key: string;
     readonly keyName: string | null;
-    readonly family: string;
+    /** "Chat completions". */
+    readonly protocol: string;
     readonly operation: string;
     readonly streamed: boolean;
     readonly endReason: string;
     readonly clientRequestId: string | null;
     readonly userAgent: string | null;
-    readonly priceVersion: string | null;
+    /** "in effect since 28 Nov 2026, 00:59", and its id. */
+    readonly price: { readonly text: string; readonly version: string } | null;
     readonly flags: readonly string[];
   };
   /** URL of the key's page; null: it has none. */
@@ -44,15 +46,20 @@ export function CallFacts({ call, keyHref }: CallFactsProps) {
           </Link>
         ),
     },
-    { name: 'Protocol', value: `${call.family}, ${call.operation}` },
+    { name: 'Protocol', value: <span title={call.operation}>{call.protocol}</span> },
     { name: 'Response', value: call.streamed ? 'streamed' : 'not streamed' },
     { name: 'Ended', value: call.endReason.replaceAll('_', ' ') },
     ...(call.clientRequestId
       ? [{ name: 'Client request id', value: <Id value={call.clientRequestId} what="client request id" /> }]
       : []),
     ...(call.userAgent ? [{ name: 'User agent', value: call.userAgent }] : []),
-    ...(call.priceVersion
-      ? [{ name: 'Price version', value: <Id value={call.priceVersion} what="price version" /> }]
+    ...(call.price
+      ? [
+          {
+            name: 'Price',
+            value: <span title={`Price version ${call.price.version}`}>{call.price.text}</span>,
+          },
+        ]
       : []),
     ...(call.flags.length > 0
       ? [

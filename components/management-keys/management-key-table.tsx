@@ -39,7 +39,9 @@ export function ManagementKeyTable({ workspace, keys, revoke }: ManagementKeyTab
           {keys.map((key) => (
             <Row key={key.id}>
               <Cell place="title" className="min-w-40">
-                <span className="line-clamp-2 max-w-64 font-medium [overflow-wrap:anywhere]">{key.name}</span>
+                <span dir="auto" className="line-clamp-2 max-w-64 font-medium [overflow-wrap:anywhere]">
+                  {key.name}
+                </span>
                 <code className="block font-mono text-muted text-xs">{key.display}</code>
               </Cell>
               <Cell label="Role" className="capitalize">

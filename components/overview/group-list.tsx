@@ -22,12 +22,13 @@ export function GroupList({ chart, more }: { chart: ChartData; more: string }) {
                   href={logHref(chart.logPath, group.filters, span)}
                   prefetch={false}
                   title={group.label}
+                  dir="auto"
                   className="min-w-0 flex-1 truncate hover:underline"
                 >
                   {group.label}
                 </Link>
               ) : (
-                <span className="min-w-0 flex-1 truncate" title={group.label}>
+                <span dir="auto" className="min-w-0 flex-1 truncate" title={group.label}>
                   {group.label}
                 </span>
               )}

@@ -9,6 +9,7 @@ import { tellTest } from '#components/own-keys/tell-test';
 import { Badge } from '#components/ui/badge';
 import { Button } from '#components/ui/button';
 import { later } from '#components/ui/on-demand';
+import { SortHead } from '#components/ui/sort-head';
 import { ActionsHeadCell, Cell, HeadCell, Row, Table } from '#components/ui/table';
 import { toast } from '#components/ui/toaster';
 import type { FormField } from '#lib/console/form';
@@ -54,10 +55,10 @@ export function OwnKeyTable({ workspace, keys, fields, mayChange, allowed, actio
       <Table label="Own provider keys">
         <thead>
           <tr>
-            <HeadCell>Name</HeadCell>
-            <HeadCell>Used</HeadCell>
+            <SortHead by="name">Name</SortHead>
+            <SortHead by="used">Used</SortHead>
             <HeadCell>Models</HeadCell>
-            <HeadCell>State</HeadCell>
+            <SortHead by="state">State</SortHead>
             {mayChange ? <ActionsHeadCell /> : null}
           </tr>
         </thead>

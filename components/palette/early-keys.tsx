@@ -7,11 +7,15 @@ declare global {
 
 const keepEarlyKeys = `(() => {
   const keys = [];
+  let opened = false;
   const keep = (event) => {
-    const opens = (event.metaKey || event.ctrlKey) && !event.altKey && /^k$/i.test(event.key);
-    if (!opens && event.key !== '?' && event.key !== '/') return;
+    const modified = event.metaKey || event.ctrlKey;
+    const opens = modified && !event.altKey && /^k$/i.test(event.key);
+    const typed = opened && !modified && !event.altKey && !/^(Tab|F\\d+)$/.test(event.key);
+    if (!opens && !typed && event.key !== '?' && event.key !== '/') return;
     if (!document.querySelector('[aria-keyshortcuts~="Control+K"]')) return;
-    if (opens) event.preventDefault();
+    if (opens) opened = !opened;
+    if (opens || typed) event.preventDefault();
     keys.push(event);
   };
   addEventListener('keydown', keep);
@@ -22,8 +26,8 @@ const keepEarlyKeys = `(() => {
 })()`;
 
 /**
- * Inline script that records shortcuts pressed before hydration. On a page without a palette, it leaves them
- * to the browser.
+ * Inline script that records shortcuts pressed before hydration, and what is typed after the one that opens the
+ * palette. On a page without a palette, it leaves them to the browser.
  */
 export function EarlyKeys({ nonce }: { nonce: string | undefined }) {
   return (
@@ -33,7 +37,7 @@ export function EarlyKeys({ nonce }: { nonce: string | undefined }) {
   );
 }
 
-/** Returns the shortcuts that were pressed before the palette listened, in order, and stops recording. */
+/** Returns the keys that were pressed before the palette listened, in order, and stops recording. */
 export function takeEarlyKeys(): readonly KeyboardEvent[] {
   return window.takeEarlyKeys?.() ?? [];
 }

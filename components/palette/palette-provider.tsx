@@ -1,9 +1,10 @@
 'use client';
 
 import dynamic from 'next/dynamic';
-import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
+import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef, useState } from 'react';
 import { takeEarlyKeys } from '#components/palette/early-keys';
 import { untilLoaded } from '#components/ui/until-loaded';
+import { nothingTyped, type TypedAhead, typeAhead } from '#lib/console/typed-ahead';
 
 const Palette = dynamic(
   () => untilLoaded(() => import('#components/palette/palette')).then((loaded) => loaded.Palette),
@@ -36,14 +37,33 @@ export function usePalette(): { open(): void } {
 export function PaletteProvider({ workspace, workspaces, children }: PaletteProviderProps) {
   const [shown, setShown] = useState<Shown>(null);
   const [met, setMet] = useState<ReadonlySet<Shown>>(new Set());
-  const palette = useMemo(() => ({ open: () => setShown('palette') }), []);
+  /** null: the palette's input takes the keys itself, or is not asked for. */
+  const ahead = useRef<TypedAhead | null>(null);
+  const palette = useMemo(() => {
+    const open = () => {
+      ahead.current = nothingTyped;
+      setShown('palette');
+    };
+    const close = () => {
+      ahead.current = null;
+      setShown(null);
+    };
+    return { open, close };
+  }, []);
   if (shown !== null && !met.has(shown)) setMet(new Set([...met, shown]));
   useEffect(() => {
+    const { open, close } = palette;
     const press = (event: KeyboardEvent) => {
+      const typed = ahead.current && typeAhead(ahead.current, event);
+      if (typed) {
+        event.preventDefault();
+        ahead.current = typed;
+        return;
+      }
+      if (ahead.current && event.key === 'Escape') return close();
       if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === 'k' && !event.altKey) {
         event.preventDefault();
-        setShown((before) => (before === 'palette' ? null : 'palette'));
-        return;
+        return ahead.current || shown === 'palette' ? close() : open();
       }
       if (event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented || isBusy(event)) return;
       if (event.key === '?') setShown('shortcuts');
@@ -51,15 +71,28 @@ export function PaletteProvider({ workspace, workspaces, children }: PaletteProv
         event.preventDefault();
         const box = document.querySelector<HTMLInputElement>('main input[type="search"]');
         if (box) box.focus();
-        else setShown('palette');
+        else open();
       }
+    };
+    const paste = (event: ClipboardEvent) => {
+      const { current } = ahead;
+      if (current) ahead.current = { ...current, text: current.text + event.clipboardData?.getData('text') };
     };
     for (const early of takeEarlyKeys()) press(early);
     window.addEventListener('keydown', press);
-    return () => window.removeEventListener('keydown', press);
-  }, []);
-  const close = (open: boolean) => {
-    if (!open) setShown(null);
+    window.addEventListener('paste', paste);
+    return () => {
+      window.removeEventListener('keydown', press);
+      window.removeEventListener('paste', paste);
+    };
+  }, [palette, shown]);
+  const onOpenChange = (open: boolean) => {
+    if (!open) palette.close();
+  };
+  const takeTyped = () => {
+    const typed = ahead.current ?? nothingTyped;
+    ahead.current = null;
+    return typed;
   };
   return (
     <PaletteContext value={palette}>
@@ -67,13 +100,14 @@ export function PaletteProvider({ workspace, workspaces, children }: PaletteProv
       {met.has('palette') ? (
         <Palette
           open={shown === 'palette'}
-          onOpenChange={close}
+          onOpenChange={onOpenChange}
           onShortcuts={() => setShown('shortcuts')}
+          takeTyped={takeTyped}
           workspace={workspace}
           workspaces={workspaces}
         />
       ) : null}
-      {met.has('shortcuts') ? <Shortcuts open={shown === 'shortcuts'} onOpenChange={close} /> : null}
+      {met.has('shortcuts') ? <Shortcuts open={shown === 'shortcuts'} onOpenChange={onOpenChange} /> : null}
     </PaletteContext>
   );
 }

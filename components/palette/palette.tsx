@@ -4,15 +4,22 @@ import { Autocomplete } from '@base-ui/react/autocomplete';
 import { Dialog } from '@base-ui/react/dialog';
 import type { BaseUIEvent } from '@base-ui/react/types';
 import { Search } from 'lucide-react';
-import { type KeyboardEvent, useState } from 'react';
+import { type FocusEvent, type KeyboardEvent, useState } from 'react';
 import { type Entry, type EntryGroup, isLikelyId } from '#components/palette/entries';
 import { type PaletteProps, useEntries } from '#components/palette/use-entries';
 import { itemStyle } from '#components/ui/popup-style';
+import type { TypedAhead } from '#lib/console/typed-ahead';
 
 const mostShown = 60;
+const enterKey = { key: 'Enter', bubbles: true, cancelable: true };
+
+interface SearchProps extends PaletteProps {
+  /** What was typed since the palette was asked for; from now on, the input has the focus. */
+  takeTyped(): TypedAhead;
+}
 
 /** Search over pages, keys, models, workspaces and themes, and calls by any of their ids. */
-export function Palette(props: PaletteProps) {
+export function Palette(props: SearchProps) {
   const { open, onOpenChange } = props;
   return (
     <Dialog.Root open={open} onOpenChange={onOpenChange}>
@@ -29,7 +36,7 @@ export function Palette(props: PaletteProps) {
   );
 }
 
-function PaletteBody(props: PaletteProps) {
+function PaletteBody(props: SearchProps) {
   const [text, setText] = useState('');
   const { groups, notice, find } = useEntries(props, text.trim());
 
@@ -40,6 +47,15 @@ function PaletteBody(props: PaletteProps) {
     event.preventBaseUIHandler();
     event.preventDefault();
     find(value);
+  }
+
+  function takeOver({ currentTarget: input }: FocusEvent<HTMLInputElement>) {
+    const typed = props.takeTyped();
+    if (typed.text === '') return;
+    setText((before) => before + typed.text);
+    // The list has to show its entries before one of them can be chosen.
+    if (typed.entered)
+      setTimeout(() => input.dispatchEvent(new window.KeyboardEvent('keydown', enterKey)), 50);
   }
 
   return (
@@ -62,6 +78,7 @@ function PaletteBody(props: PaletteProps) {
           maxLength={200}
           spellCheck={false}
           onKeyDown={enter}
+          onFocus={takeOver}
           className="h-12 min-w-0 flex-1 bg-transparent text-base outline-none placeholder:text-muted"
         />
       </div>
@@ -81,7 +98,7 @@ function PaletteBody(props: PaletteProps) {
               {(entry: Entry) => (
                 <Autocomplete.Item key={entry.value} value={entry} onClick={entry.run} className={itemStyle}>
                   {entry.icon}
-                  <span className="min-w-0 truncate" title={entry.label}>
+                  <span dir="auto" className="min-w-0 truncate" title={entry.label}>
                     {entry.label}
                   </span>
                   {entry.hint ? (

@@ -113,7 +113,7 @@ export function Composer(props: ComposerProps) {
               data-item
               className="flex min-w-0 items-center gap-1 rounded-md border bg-sunken py-0.5 pl-2 text-xs"
             >
-              <span className="min-w-0 truncate" title={file.name}>
+              <span dir="auto" className="min-w-0 truncate" title={file.name}>
                 {file.name}
               </span>
               <Button

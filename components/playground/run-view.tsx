@@ -91,7 +91,7 @@ function Files({ files }: { files: readonly Attachment[] }) {
           ) : (
             <>
               <FileText aria-hidden className="size-4 shrink-0" />
-              <span className="min-w-0 truncate" title={file.name}>
+              <span dir="auto" className="min-w-0 truncate" title={file.name}>
                 {file.name}
               </span>
             </>

@@ -9,6 +9,7 @@ import { Badge } from '#components/ui/badge';
 import { Button } from '#components/ui/button';
 import { labelStyle } from '#components/ui/field';
 import { ToggleGroup } from '#components/ui/toggle-group';
+import { showFamily } from '#lib/console/models/family-names';
 import { readPasted } from '#lib/gateway/routing/pure/policy/pasted';
 import type { DraftPolicy } from '#lib/gateway/routing/pure/policy/read';
 
@@ -135,7 +136,7 @@ function Explanation({ found }: { found: Explained }) {
   return (
     <div className="grid gap-3 border-t px-4 py-3 text-[0.8125rem] leading-5">
       <p className="text-muted text-xs leading-4">
-        <span className="font-mono text-ink">{found.model}</span> in the {found.family} family
+        <span className="font-mono text-ink">{found.model}</span> as {showFamily(found.family)}
         {found.health === 'live' ? null : '; all offers are treated as healthy, because no process answered'}
       </p>
       {found.failure ? (

@@ -34,7 +34,7 @@ export function NativeSelect({
 }: NativeSelectProps) {
   const groups = [...new Set(options.flatMap(({ group }) => group ?? []))];
   return (
-    <span className={classNames('relative inline-grid min-w-0', className)}>
+    <span className={classNames('relative inline-grid min-w-0 self-start', className)}>
       <select
         aria-label={label}
         title={note}

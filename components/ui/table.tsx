@@ -23,7 +23,7 @@ export function Table({ className, label, framed = true, matrix = false, height,
       label={label}
       className={classNames(
         'group/table relative isolate [--head-top:0px] print:max-h-none',
-        framed && 'rounded-lg border',
+        framed ? 'rounded-lg border' : 'last:rounded-b-[0.4375rem]',
         height ?? 'data-[fits=false]:max-h-[85dvh] data-[fits=true]:max-lg:[--head-top:3.5rem]',
         height && 'overflow-y-auto',
       )}
@@ -42,7 +42,7 @@ export function HeadCell({ className, ...props }: ComponentProps<'th'>) {
     <th
       scope="col"
       className={classNames(
-        'sticky top-(--head-top) z-20 h-9 whitespace-nowrap border-b bg-sunken px-3 text-left font-medium text-muted text-xs first:rounded-tl-[0.4375rem] first:pl-4 last:rounded-tr-[0.4375rem] last:pr-4 print:static',
+        'sticky top-(--head-top) z-20 h-9 whitespace-nowrap border-b bg-sunken px-3 text-left font-medium text-muted text-xs first:pl-4 last:pr-4 group-data-framed/table:last:rounded-tr-[0.4375rem] group-data-framed/table:first:rounded-tl-[0.4375rem] print:static',
         className,
       )}
       {...props}

@@ -128,12 +128,14 @@ export function GroupTable({ chart, heading, columns }: GroupTableProps) {
                     href={logHref(chart.logPath, group.filters, span)}
                     prefetch={false}
                     title={`Show these calls in the log: ${group.label}`}
+                    dir="auto"
                     className="truncate max-sm:whitespace-normal max-sm:[overflow-wrap:anywhere] font-medium hover:underline"
                   >
                     {group.label}
                   </Link>
                 ) : (
                   <span
+                    dir="auto"
                     className="truncate max-sm:whitespace-normal max-sm:[overflow-wrap:anywhere] font-medium"
                     title={group.label}
                   >

@@ -17,7 +17,7 @@ export function TimeTable({ chart }: { chart: ChartData }) {
           {alone ? null : <HeadCell className="text-right">Total</HeadCell>}
           {groups.map(({ id, label }) => (
             <HeadCell key={id} className="text-right">
-              <span className="inline-block max-w-40 truncate align-bottom" title={label}>
+              <span dir="auto" className="inline-block max-w-40 truncate align-bottom" title={label}>
                 {label}
               </span>
             </HeadCell>

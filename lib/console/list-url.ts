@@ -38,7 +38,7 @@ function inputOf(field: Field, text: string, zone: string): unknown {
 }
 
 /** The URL of a list: `listUrl('/acme/logs', { status: '4xx' })`. */
-export function listUrl(path: string, texts: Readonly<Record<string, string | null>>): string {
+export function listUrl(path: string, texts: Readonly<Record<string, string | null | undefined>>): string {
   const given = Object.entries(texts).flatMap(([name, text]) => (text ? [[name, text]] : []));
   const query = new URLSearchParams(given).toString();
   return query === '' ? path : `${path}?${query}`;

@@ -3,7 +3,8 @@ import { SureButton } from '#components/fleet/sure-button';
 import type { FormAnswer } from '#components/form/answer';
 import { Badge } from '#components/ui/badge';
 import { ActionsHeadCell, Cell, HeadCell, Row, Table } from '#components/ui/table';
-import { modelHref, showFamily } from '#lib/console/models/rows';
+import { showFamily } from '#lib/console/models/family-names';
+import { modelHref } from '#lib/console/models/rows';
 import type { ShownProviderPage } from '#lib/control/operations/provider/show';
 
 type Act = (workspace: string, input: Readonly<Record<string, unknown>>) => Promise<FormAnswer<unknown>>;
@@ -32,7 +33,7 @@ export function ModelList({ provider, models, withdraw, offer }: ModelListProps)
       <tbody>
         {models.map(({ model, upstreamModel, price, families, withdrawn, why }) => (
           <Row key={model}>
-            <Cell place="title">
+            <Cell place="title" className="min-w-56">
               <Link
                 href={modelHref('/operator/models', model)}
                 prefetch={false}
@@ -41,11 +42,15 @@ export function ModelList({ provider, models, withdraw, offer }: ModelListProps)
                 {model}
               </Link>
             </Cell>
-            <Cell label="At the provider" className="font-mono text-xs [overflow-wrap:anywhere]">
+            <Cell label="At the provider" className="min-w-40 font-mono text-xs [overflow-wrap:anywhere]">
               {upstreamModel}
             </Cell>
-            <Cell label="Price">{price === '0 in, 0 out' ? 'Free' : (price ?? 'None')}</Cell>
-            <Cell label="Protocols">{families.map(showFamily).join(', ')}</Cell>
+            <Cell label="Price" className="min-w-36">
+              {price === '0 in, 0 out' ? 'Free' : (price ?? 'None')}
+            </Cell>
+            <Cell label="Protocols" className="min-w-56">
+              {families.map(showFamily).join(', ')}
+            </Cell>
             <Cell place="state">
               {withdrawn ? (
                 <Badge tone="outline">Withdrawn</Badge>

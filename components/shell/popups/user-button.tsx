@@ -32,7 +32,7 @@ export function UserButton({
       </span>
       <span className="sr-only">Account and theme</span>
       <span className="grid min-w-0 flex-1">
-        <span className="truncate font-medium text-[0.8125rem] leading-4" title={name ?? email}>
+        <span dir="auto" className="truncate font-medium text-[0.8125rem] leading-4" title={name ?? email}>
           {name ?? email}
         </span>
         <span className="truncate text-muted text-xs capitalize leading-4">{role}</span>

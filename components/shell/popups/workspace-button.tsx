@@ -33,7 +33,7 @@ export function WorkspaceButton({ name, ...button }: { name: string } & Componen
     >
       <Initial name={name} />
       <span className="sr-only">Workspace</span>
-      <span className="min-w-0 flex-1 truncate font-medium" title={name}>
+      <span dir="auto" className="min-w-0 flex-1 truncate font-medium" title={name}>
         {name}
       </span>
       <ChevronsUpDown aria-hidden className="size-3.5 text-muted" />

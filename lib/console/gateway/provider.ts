@@ -1,4 +1,4 @@
-import { showFamily } from '#lib/console/models/rows';
+import { showFamily } from '#lib/console/models/family-names';
 import { showAgo, showSpan } from '#lib/console/show/time';
 import type { ShownCredential, ShownProvider } from '#lib/control/operations/provider/list';
 import type { Probed } from '#lib/control/operations/provider/probe';

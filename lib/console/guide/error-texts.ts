@@ -88,7 +88,7 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     remedy: 'Retry after the seconds of Retry-After, or raise the key’s limit.',
   },
   api_key_concurrency_exceeded: {
-    meaning: 'The key has reached its limit of calls at once.',
+    meaning: 'The key has reached its limit of concurrent calls.',
     remedy: 'Retry when one of them has ended, or raise the key’s limit.',
   },
   workspace_rpm_exceeded: {
@@ -100,7 +100,7 @@ export const errorTexts: Record<ErrorCode, ErrorText> = {
     remedy: 'Retry after the seconds of Retry-After, or have the workspace’s limit raised.',
   },
   workspace_concurrency_exceeded: {
-    meaning: 'The workspace has reached its limit of calls at once, across all keys.',
+    meaning: 'The workspace has reached its limit of concurrent calls, across all keys.',
     remedy: 'Retry when one of them has ended, or have the workspace’s limit raised.',
   },
   provider_limit_exceeded: {

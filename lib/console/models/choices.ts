@@ -1,4 +1,5 @@
-import { allModels, familiesOf, showCapability, showFamily } from '#lib/console/models/rows';
+import { showFamily } from '#lib/console/models/family-names';
+import { allModels, familiesOf, showCapability } from '#lib/console/models/rows';
 import { showTokens } from '#lib/console/show/tokens';
 import type { ListedModel } from '#lib/control/catalogue/list';
 import { capabilities } from '#lib/control/catalogue/search';

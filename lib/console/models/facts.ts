@@ -1,8 +1,8 @@
+import { showFamily } from '#lib/console/models/family-names';
 import {
   familiesOf,
   modelRowOf,
   showAvailability,
-  showFamily,
   showPrice,
   translatedFamiliesOf,
 } from '#lib/console/models/rows';

@@ -1,3 +1,4 @@
+import { showFamily } from '#lib/console/models/family-names';
 import { showTokens } from '#lib/console/show/tokens';
 import type { ListedModel, ListedOffer } from '#lib/control/catalogue/list';
 import { type Capability, capabilitiesOf, isCallable, lowestPrice } from '#lib/control/catalogue/search';
@@ -17,28 +18,8 @@ const capabilityNames: Record<Capability, string> = {
   free: 'Free',
 };
 
-const familyNames: Record<string, string> = {
-  chat: 'Chat completions',
-  responses: 'Responses',
-  messages: 'Messages',
-  images: 'Images',
-  videos: 'Videos',
-  'generate-content': 'Generate content',
-  completions: 'Completions (legacy)',
-  embeddings: 'Embeddings',
-  'embed-content': 'Embed content',
-  rerank: 'Rerank',
-  moderations: 'Moderations',
-  speech: 'Speech',
-  transcriptions: 'Transcriptions',
-};
-
 export function showCapability(name: Capability): string {
   return capabilityNames[name];
-}
-
-export function showFamily(family: string): string {
-  return familyNames[family] ?? family;
 }
 
 /**

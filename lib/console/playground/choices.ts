@@ -1,7 +1,7 @@
 import { familiesOf, modelRowOf, translatedFamiliesOf } from '#lib/console/models/rows';
 import { isPlaygroundFamily, type PlaygroundFamily } from '#lib/console/playground/draft';
 import type { ListedModel } from '#lib/control/catalogue/list';
-import { isCallable, sortModels } from '#lib/control/catalogue/search';
+import { isCallable, isFault, sortModels } from '#lib/control/catalogue/search';
 
 /** A model that can be called here. */
 export interface PlaygroundModel {
@@ -35,12 +35,7 @@ export function playgroundModels(models: readonly ListedModel[]): PlaygroundMode
         fault: isFault(id),
       };
     })
-    .filter(({ families }) => families.length > 0)
-    .toSorted((one, other) => Number(one.fault) - Number(other.fault));
-}
-
-function isFault(id: string): boolean {
-  return id.startsWith('sandbox/fault-');
+    .filter(({ families }) => families.length > 0);
 }
 
 /** The price of the cheapest offer; with "from" if routing may choose another one. */

@@ -23,7 +23,7 @@ const help: Record<string, RefusalHelp> = {
   },
   api_key_rpm_exceeded: { text: 'The key was at its limit of requests a minute.', mend: 'key' },
   api_key_tpm_exceeded: { text: 'The key was at its limit of tokens a minute.', mend: 'key' },
-  api_key_concurrency_exceeded: { text: 'The key was at its limit of calls at once.', mend: 'key' },
+  api_key_concurrency_exceeded: { text: 'The key was at its limit of concurrent calls.', mend: 'key' },
   insufficient_balance: {
     text: 'The workspace had no funds left, or had used up its monthly budget.',
     mend: 'billing',
@@ -31,7 +31,7 @@ const help: Record<string, RefusalHelp> = {
   workspace_rpm_exceeded: { text: 'The workspace was at its limit of requests a minute.', mend: 'settings' },
   workspace_tpm_exceeded: { text: 'The workspace was at its limit of tokens a minute.', mend: 'settings' },
   workspace_concurrency_exceeded: {
-    text: 'The workspace was at its limit of calls at once.',
+    text: 'The workspace was at its limit of concurrent calls.',
     mend: 'settings',
   },
   provider_limit_exceeded: {

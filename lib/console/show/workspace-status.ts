@@ -60,7 +60,7 @@ export function workspaceStatusOf(workspace: Shown, { nowMs }: Pick<Place, 'nowM
 function limitOf(code: string, workspace: Shown): string {
   const [, limit] = /^workspace_(rpm|tpm|concurrency)_exceeded$/.exec(code) ?? [];
   if (limit !== 'rpm' && limit !== 'tpm' && limit !== 'concurrency') return 'its rate';
-  const unit = { rpm: 'requests a minute', tpm: 'tokens a minute', concurrency: 'calls at once' }[limit];
+  const unit = { rpm: 'requests a minute', tpm: 'tokens a minute', concurrency: 'concurrent calls' }[limit];
   const most = workspace[limit];
   return most === null ? unit : `${showCount(most)} ${unit}`;
 }

@@ -20,14 +20,14 @@ export function workspaceLimitRows(use: { requests: Rate; tokens: Rate; atOnce: 
   return [
     rate('Requests a minute', use.requests, 'in the last 60 s'),
     rate('Tokens a minute', use.tokens, 'in the last 60 s'),
-    rate('Calls at once', use.atOnce, 'running'),
+    rate('Concurrent calls', use.atOnce, 'running'),
   ];
 }
 
 const refusers: Readonly<Record<string, string>> = {
   workspace_rpm_exceeded: 'Requests a minute',
   workspace_tpm_exceeded: 'Tokens a minute',
-  workspace_concurrency_exceeded: 'Calls at once',
+  workspace_concurrency_exceeded: 'Concurrent calls',
   insufficient_balance: 'The balance',
 };
 

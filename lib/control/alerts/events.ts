@@ -30,7 +30,7 @@ export const alertEvents = {
       name: z.string().meta({ description: 'The name of the key, or "the workspace".' }),
       limit: z.string().meta({
         description:
-          'The limit, in words: "the daily cap", "the 7-day cap", "the 30-day cap", "the quota", "the limit of requests a minute", "the limit of tokens a minute" or "the limit of calls at once".',
+          'The limit, in words: "the daily cap", "the 7-day cap", "the 30-day cap", "the quota", "the limit of requests a minute", "the limit of tokens a minute" or "the limit of concurrent calls".',
       }),
       level: z
         .union([z.literal(80), z.literal(100)])

@@ -86,7 +86,7 @@ const paused = `
 const limits: Readonly<Record<string, string>> = {
   workspace_rpm_exceeded: 'the limit of requests a minute',
   workspace_tpm_exceeded: 'the limit of tokens a minute',
-  workspace_concurrency_exceeded: 'the limit of calls at once',
+  workspace_concurrency_exceeded: 'the limit of concurrent calls',
 };
 
 /**

@@ -152,7 +152,7 @@ export function nearLimits(
     return [
       { limit: 'the limit of requests a minute', use: minute?.calls ?? 0, most: rpm },
       { limit: 'the limit of tokens a minute', use: minute?.tokens ?? 0, most: tpm },
-      { limit: 'the limit of calls at once', use: running.get(id) ?? 0, most: concurrency },
+      { limit: 'the limit of concurrent calls', use: running.get(id) ?? 0, most: concurrency },
     ].flatMap(({ limit, use, most }): LimitFound[] => {
       if (most === null || use * 100 < most * nearPercent) return [];
       const facts = { ...(key === null ? {} : { key }), name, limit, level: nearPercent, most };

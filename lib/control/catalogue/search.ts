@@ -116,9 +116,14 @@ function isSimulated({ offers }: ListedModel): boolean {
   return offers.length > 0 && offers.every(({ provider }) => provider === simulatedProvider);
 }
 
+/** Whether a model simulates a fault: nobody who looks for a model wants one. */
+export function isFault(id: string): boolean {
+  return id.startsWith(`${simulatedProvider}/fault-`);
+}
+
 /**
  * Sorted for the page; without a key, those that can be called first, the newest of them on top, and simulated ones at
- * the end. Models without a figure are last in both directions. Pure.
+ * the end, behind which are simulated faults. Models without a figure are last in both directions. Pure.
  */
 export function sortModels(
   models: readonly ListedModel[],
@@ -127,7 +132,8 @@ export function sortModels(
 ): ListedModel[] {
   if (by === null) {
     const newest = sortModels(models, 'released', true);
-    const rank = (model: ListedModel) => (isSimulated(model) ? 2 : isCallable(model) ? 0 : 1);
+    const rank = (model: ListedModel) =>
+      isFault(model.id) ? 3 : isSimulated(model) ? 2 : isCallable(model) ? 0 : 1;
     return newest.sort((one, other) => rank(one) - rank(other));
   }
   const figures = new Map(models.map((model) => [model, figureOf(model, by)]));

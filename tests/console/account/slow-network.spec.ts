@@ -105,7 +105,10 @@ test('buttons pressed before the scripts have loaded work', async ({ page, home 
   for (const press of presses) await pressEarly(page, press);
 });
 
-test('palette shortcuts pressed before the scripts have loaded work', async ({ page, home }) => {
+test('palette shortcuts pressed before the scripts have loaded work, with what is typed after them', async ({
+  page,
+  home,
+}) => {
   const presses = [
     { key: 'Control+k', opened: page.getByRole('combobox', { name: 'Search or paste a request id' }) },
     { key: '?', opened: page.getByRole('dialog', { name: 'Keyboard shortcuts' }) },
@@ -115,8 +118,11 @@ test('palette shortcuts pressed before the scripts have loaded work', async ({ p
     const letThrough = await openWithoutScripts(page, `/${home.slug}/keys`);
     await page.getByRole('heading', { name: 'API keys' }).waitFor();
     await page.keyboard.press(key);
+    if (key === 'Control+k') await page.keyboard.type('usagg');
+    if (key === 'Control+k') await page.keyboard.press('Backspace');
     letThrough();
     await expect(opened).toBeVisible();
+    if (key === 'Control+k') await expect(opened).toHaveValue('usag');
     await page.unrouteAll({ behavior: 'ignoreErrors' });
   }
 });

@@ -47,7 +47,7 @@ test('the first key with a daily cap, the search for its call and an invitation 
     expect((await page.request.get(`/${home.slug}/logs/${id}`)).status()).toBe(200);
   }).toPass({ timeout: 120_000 });
   await page.keyboard.press('Control+k');
-  await expect(page.getByRole('combobox', { name: 'Search or paste a request id' })).toBeFocused();
+  // The palette loads now, and what is typed meanwhile is not lost.
   await page.keyboard.type(id);
   await page.getByRole('option', { name: new RegExp(id.slice(0, 8)) }).waitFor();
   await page.keyboard.press('Enter');

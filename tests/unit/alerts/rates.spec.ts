@@ -50,8 +50,8 @@ describe('a limit is reported from 80% on (contract: control-plane/alerts)', () 
     ['requests', { rpm: 10 }, 8, 0, 0, [['rate w the limit of requests a minute', 80]]],
     ['tokens', { tpm: 1_000 }, 1, 799, 0, []],
     ['tokens', { tpm: 1_000 }, 1, 800, 0, [['rate w the limit of tokens a minute', 80]]],
-    ['calls at once', { concurrency: 5 }, 1, 1, 3, []],
-    ['calls at once', { concurrency: 5 }, 1, 1, 4, [['rate w the limit of calls at once', 80]]],
+    ['concurrent calls', { concurrency: 5 }, 1, 1, 3, []],
+    ['concurrent calls', { concurrency: 5 }, 1, 1, 4, [['rate w the limit of concurrent calls', 80]]],
     ['no limit', {}, 1e9, 1e9, 1e9, []],
     ['those of a key', { key: 'k', rpm: 10 }, 9, 0, 0, [['rate k the limit of requests a minute', 80]]],
   ] as const)('%s: %j', (_name, part, calls, tokens, running, found) => {

@@ -85,12 +85,14 @@ describe('the order of the catalogue', () => {
     expect(order(null)).toEqual(['acme/large', 'acme/picture', 'gift', 'later']);
   });
 
-  it('has what is simulated at its end, whether it can be called or not', () => {
+  it('has what is simulated at its end, and faults last of all, whether it can be called or not', () => {
     const [large, ...others] = models;
     if (!large) throw new Error('the catalogue has models');
     const offers = large.offers.map((offer) => ({ ...offer, provider: 'sandbox' }));
-    const simulated = { ...large, id: 'sandbox/echo', offers };
-    expect(sortModels([simulated, ...others], null).at(-1)?.id).toBe('sandbox/echo');
+    const simulated = { ...large, id: 'sandbox/mini', offers };
+    const fault = { ...simulated, id: 'sandbox/fault-cut' };
+    const ids = sortModels([fault, simulated, ...others], null).map(({ id }) => id);
+    expect(ids.slice(-2)).toEqual(['sandbox/mini', 'sandbox/fault-cut']);
   });
 
   it('puts what has no figure last, either way round', () => {

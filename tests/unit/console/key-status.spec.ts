@@ -60,7 +60,7 @@ describe('the status of a key', () => {
     expect(note).toBe('3 of the last 20');
     expect(why).toContain('the latest 4 min ago, by the limit of 60 requests a minute of this key.');
     const ofWorkspace = statusFor({ cause: 'rate', code: 'workspace_concurrency_exceeded', latest });
-    expect(ofWorkspace.why).toContain('by the limit of calls at once of the workspace.');
+    expect(ofWorkspace.why).toContain('by the limit of concurrent calls of the workspace.');
   });
 
   it('names the model of a refused call, the day of an expiry, and where funds come from', () => {

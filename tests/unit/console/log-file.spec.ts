@@ -33,6 +33,7 @@ function call(id: string, changed: Partial<CallDetail> = {}): CallDetail {
     overHold: '0',
     flags: [],
     priceVersion: null,
+    priceSince: null,
     userAgent: null,
     contentUntil: null,
     feedback: null,

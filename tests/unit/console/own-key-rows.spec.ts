@@ -84,6 +84,7 @@ const call: CallDetail = {
   overHold: '0',
   flags: ['own_key'],
   priceVersion: null,
+  priceSince: null,
   userAgent: null,
   contentUntil: null,
   feedback: null,

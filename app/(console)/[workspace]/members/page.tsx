@@ -8,6 +8,8 @@ import { MemberTable } from '#components/members/member-table';
 import { RoleMatrix } from '#components/members/role-matrix';
 import { PageHead } from '#components/page-head';
 import { PagesNav } from '#components/pages-nav';
+import { Button } from '#components/ui/button';
+import { Input } from '#components/ui/input';
 import { readChosenColumns } from '#lib/console/chosen-columns';
 import { shownColumns } from '#lib/console/columns';
 import { getConsoleHost } from '#lib/console/db';
@@ -16,7 +18,6 @@ import { lockOf } from '#lib/console/lock';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { showZone } from '#lib/console/show/time';
-import { readSort, sortRows } from '#lib/console/sort';
 import { invitationRowOf, memberRowOf } from '#lib/console/team/member-rows';
 import { roleMatrix } from '#lib/console/team/role-matrix';
 import { usageAddress } from '#lib/console/usage/parameters';
@@ -65,13 +66,15 @@ export default async function MembersPage({ params, searchParams }: MembersPageP
   const { user, role, workspace } = member;
   const { slug, timeZone } = workspace;
   const query = await searchParams;
-  const [after, sort, columns] = [query.after, query.sort, query.columns].map((text) => [text].flat()[0]);
-  const texts = { sort: sort ?? null, columns: columns ?? null };
+  const textOf = (name: string) => [query[name]].flat()[0] || undefined;
+  const [after, sort, columns, search] = ['after', 'sort', 'columns', 'search'].map(textOf);
+  const [invited, invitedAfter] = ['invited', 'invitedAfter'].map(textOf);
+  const texts = { search, sort, columns, invited };
   const { fromMs, toMs } = rangeNamed('month', Date.now(), knownZone(timeZone));
   const month = { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() };
   const [members, invitations, spend, chosen] = await Promise.all([
-    readForPage(listMembers, slug, { sort: sort ?? 'name', after, limit: 100 }),
-    readForPage(listInvitations, slug, { limit: 200 }),
+    readForPage(listMembers, slug, { search, sort: sort ?? 'name', after, limit: 100 }),
+    readForPage(listInvitations, slug, { search, sort: invited, after: invitedAfter, limit: 100 }),
     readForPage(showUsage, slug, { by: 'member', ...month }),
     readChosenColumns('members', query),
   ]);
@@ -104,7 +107,24 @@ export default async function MembersPage({ params, searchParams }: MembersPageP
       >
         Who has access to this workspace, and what they can do. Changes apply immediately.
       </PageHead>
+      {search || after || invitedAfter || members.next || invitations.next ? (
+        <search>
+          <form action={here} className="flex max-w-md gap-2">
+            <Input
+              name="search"
+              type="search"
+              aria-label="Search members and invitations"
+              placeholder="Name or email"
+              defaultValue={search}
+            />
+            <Button type="submit">Search</Button>
+          </form>
+        </search>
+      ) : null}
       <section aria-label="Members" className="grid min-w-0 gap-3">
+        {members.data.length === 0 ? (
+          <p className="rounded-lg border bg-surface px-4 py-3 text-muted">No matching members.</p>
+        ) : null}
         <MemberTable
           members={members.data.map((one) =>
             memberRowOf(one, user.id, { ...place, spent: spent.get(one.id), href: usage }),
@@ -113,8 +133,8 @@ export default async function MembersPage({ params, searchParams }: MembersPageP
         />
         <PagesNav
           label="Members pages"
-          first={after ? listUrl(here, texts) : null}
-          next={members.next ? listUrl(here, { ...texts, after: members.next }) : null}
+          first={after ? listUrl(here, { ...texts, invitedAfter }) : null}
+          next={members.next ? listUrl(here, { ...texts, invitedAfter, after: members.next }) : null}
           words={{ first: 'First', next: 'More' }}
         >
           Dates in {showZone(timeZone, nowMs)}. A workspace always has at least one owner.
@@ -131,14 +151,17 @@ export default async function MembersPage({ params, searchParams }: MembersPageP
               yourself.
             </p>
           )}
-          <InvitationTable
-            invitations={sortRows(invitations.data, readSort([query.invited].flat()[0]), {
-              email: ({ email }) => email,
-              role: (one) => one.role,
-              sent: ({ sentAt }) => sentAt,
-              ends: ({ expiresAt }) => expiresAt,
-            }).map((one) => invitationRowOf(one, place))}
-          />
+          <InvitationTable invitations={invitations.data.map((one) => invitationRowOf(one, place))} />
+          <PagesNav
+            label="Invitations pages"
+            first={invitedAfter ? listUrl(here, { ...texts, after }) : null}
+            next={
+              invitations.next ? listUrl(here, { ...texts, after, invitedAfter: invitations.next }) : null
+            }
+            words={{ first: 'First', next: 'More' }}
+          >
+            A link works once, for 7 days.
+          </PagesNav>
         </section>
       ) : null}
       <section aria-labelledby="roles" className="grid min-w-0 gap-3">

@@ -11,6 +11,7 @@ import { lockOf } from '#lib/console/lock';
 import { requireMember } from '#lib/console/member';
 import { readForPage } from '#lib/console/operation';
 import { showZone } from '#lib/console/show/time';
+import { readSort, sortRows } from '#lib/console/sort';
 import { ownKeyRowOf, ownKeyTerms } from '#lib/console/team/own-key-rows';
 import { listModelNames } from '#lib/control/operations/catalogue/operations';
 import { createOwnKey, listOwnKeys, setOwnKey } from '#lib/control/operations/own-key/operations';
@@ -24,9 +25,11 @@ const { value, use, models } = setOwnKey.fields;
 
 interface OwnKeysPageProps {
   params: Promise<{ workspace: string }>;
+  searchParams: Promise<Record<string, string | string[] | undefined>>;
 }
 
-export default async function OwnKeysPage({ params }: OwnKeysPageProps) {
+export default async function OwnKeysPage({ params, searchParams }: OwnKeysPageProps) {
+  const { sort } = await searchParams;
   const member = await requireMember((await params).workspace, 'own-keys:read');
   const { slug, timeZone } = member.workspace;
   const [{ data, allowed, addresses, feePercent }, { offered }] = await Promise.all([
@@ -35,6 +38,7 @@ export default async function OwnKeysPage({ params }: OwnKeysPageProps) {
     readForPage(listModelNames, undefined, {}),
   ]);
   const nowMs = Date.now();
+  const rows = data.map((key) => ownKeyRowOf(key, { providers: offered, timeZone, nowMs }));
   const locked = lockOf(member, 'own-keys:write', 'change own keys');
   const off = 'The operator of this gateway does not allow own keys.';
   const providers = offered.filter(({ id }) => id !== simulatedProvider);
@@ -71,7 +75,11 @@ export default async function OwnKeysPage({ params }: OwnKeysPageProps) {
         <div className="grid min-w-0 gap-3">
           <OwnKeyTable
             workspace={slug}
-            keys={data.map((key) => ownKeyRowOf(key, { providers: offered, timeZone, nowMs }))}
+            keys={sortRows(rows, readSort([sort].flat()[0]), {
+              name: (row) => row.name,
+              used: (row) => row.use,
+              state: (row) => row.state.text,
+            })}
             fields={{
               edit: formOf({ use, models }),
               replace: formOf({ value: { ...value, required: true } }),
@@ -92,7 +100,7 @@ export default async function OwnKeysPage({ params }: OwnKeysPageProps) {
         </EmptyState>
       ) : null}
       {allowed ? (
-        <Section title="What calls by own keys cost">
+        <Section title="Cost of calls with your own keys">
           <dl className="divide-y">
             {ownKeyTerms(feePercent).map(({ name, text }) => (
               <div key={name} className="grid gap-x-4 gap-y-0.5 px-4 py-2.5 sm:grid-cols-[7rem_1fr]">

@@ -21,12 +21,12 @@ const views = [
   { flag: 'unpriced_tier', label: 'Unpriced tier' },
 ] as const;
 const columns = [
-  { title: 'Call' },
+  { title: 'Call', sort: { by: 'at', descendingFirst: true, usual: 'descending' } },
   { title: 'Workspace' },
   { title: 'Model' },
   { title: 'Flag', place: 'state' },
   { title: 'Reported' },
-  { title: 'Charged', right: true, place: 'figure' },
+  { title: 'Charged', right: true, place: 'figure', sort: { by: 'cost', descendingFirst: true } },
 ] as const;
 
 interface ChargesPageProps {
@@ -35,10 +35,10 @@ interface ChargesPageProps {
 
 export default async function ChargesPage({ searchParams }: ChargesPageProps) {
   const query = await searchParams;
-  const [flag, after] = [[query.flag].flat()[0], [query.after].flat()[0]];
-  const { data, next } = await readForOperator(listFlagged, { flag, after, limit: 50 });
+  const [flag, sort, after] = [query.flag, query.sort, query.after].map((text) => [text].flat()[0]);
+  const { data, next } = await readForOperator(listFlagged, { flag, sort, after, limit: 50 });
   const nowMs = Date.now();
-  const texts = flag === undefined ? {} : { flag };
+  const texts = { flag, sort };
   return (
     <>
       <PageHead help="operator-charges" title="Flagged charges">
@@ -49,7 +49,7 @@ export default async function ChargesPage({ searchParams }: ChargesPageProps) {
         {views.map((view) => (
           <Link
             key={view.label}
-            href={view.flag === undefined ? here : listUrl(here, { flag: view.flag })}
+            href={listUrl(here, { flag: view.flag, sort })}
             aria-current={view.flag === flag ? 'page' : undefined}
             className={classNames(
               'flex h-8 items-center rounded-md px-2.5 text-muted hover:bg-hover hover:text-ink',
@@ -117,7 +117,7 @@ export default async function ChargesPage({ searchParams }: ChargesPageProps) {
         first={after ? listUrl(here, texts) : null}
         next={next ? listUrl(here, { ...texts, after: next }) : null}
       >
-        All workspaces except those with demo data, newest first.
+        All workspaces except those with demo data{sort ? '' : ', newest first'}.
       </PagesNav>
     </>
   );

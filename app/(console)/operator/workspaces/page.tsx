@@ -27,7 +27,7 @@ const columns = [
   { title: 'Held', right },
   { title: 'Requests/min', right, sort: { by: 'rpm', descendingFirst: true } },
   { title: 'Tokens/min', right, sort: { by: 'tpm', descendingFirst: true } },
-  { title: 'At once', right, sort: { by: 'concurrency', descendingFirst: true } },
+  { title: 'Concurrent', right, sort: { by: 'concurrency', descendingFirst: true } },
   { title: 'Created', right, sort: { by: 'created', descendingFirst: true, usual: 'descending' } },
 ] as const;
 

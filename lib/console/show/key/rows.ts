@@ -108,5 +108,5 @@ function nearestCap(key: ShownKey): { used: number; text: string } | null {
   const [nearest] = capsOf(key);
   if (!nearest) return null;
   const { used, cap, span } = nearest;
-  return { used, text: `${Math.round(used * 100)}% of ${showMoney(cap)} ${span}` };
+  return { used, text: `${Math.floor(used * 100 + 1e-9)}% of ${showMoney(cap)} ${span}` };
 }

@@ -112,7 +112,7 @@ function capped(
 function rateLimit(code: string, key: ShownKey): string {
   const [, whose, limit] = /^(api_key|workspace)_(rpm|tpm|concurrency)_exceeded$/.exec(code) ?? [];
   if (limit !== 'rpm' && limit !== 'tpm' && limit !== 'concurrency') return 'a rate limit';
-  const unit = { rpm: 'requests a minute', tpm: 'tokens a minute', concurrency: 'calls at once' }[limit];
+  const unit = { rpm: 'requests a minute', tpm: 'tokens a minute', concurrency: 'concurrent calls' }[limit];
   const most = whose === 'api_key' ? key[limit] : null;
   return `the limit of ${most === null ? '' : `${showCount(most)} `}${unit} of ${whose === 'api_key' ? 'this key' : 'the workspace'}`;
 }

@@ -45,7 +45,7 @@ export function limitRowsOf(use: KeyUse, { timeZone, nowMs }: Place): UseRow[] {
   return [
     rate('Requests a minute', use.requests, 'in the last 60 s'),
     rate('Tokens a minute', use.tokens, 'in the last 60 s'),
-    rate('Calls at once', use.atOnce, 'running'),
+    rate('Concurrent calls', use.atOnce, 'running'),
     cap('Today', use.day, `resets ${when(use.dayEndsAt)}`),
     cap('Any 7 days', use.d7, 'the last 168 h'),
     cap('Any 30 days', use.d30, 'the last 720 h'),

@@ -30,17 +30,17 @@ const switches = {
   }),
   budget: toggle({
     label: 'Monthly budget',
-    help: 'At 80% and 100%. Members who manage billing get the mail too.',
+    help: 'At 80% and 100%. Members who manage billing get the email too.',
     example: false,
   }),
   low_balance: toggle({
     label: 'Low balance, to webhooks',
-    help: 'The mail has its own threshold on the billing page.',
+    help: 'For the email, set a threshold on the billing page.',
     example: false,
   }),
   auto_top_up_paused: toggle({
     label: 'Paused top-ups, to webhooks',
-    help: 'When automatic top-ups are paused. The members who may pay get a mail in any case.',
+    help: 'When automatic top-ups are paused. Members who can pay always get an email.',
     example: false,
   }),
 } satisfies Record<AlertKind, unknown>;

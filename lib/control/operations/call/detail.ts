@@ -65,6 +65,9 @@ export const shownCall = z.object({
   overHold: z.string().describe('By how much the charge exceeded the hold, dollars.'),
   flags: z.array(z.string()),
   priceVersion: z.string().nullable(),
+  priceSince: moment
+    .nullable()
+    .describe('Since when the price that was charged had been in effect; null: none was.'),
   userAgent: z.string().nullable(),
   contentUntil: moment
     .nullable()
@@ -100,8 +103,18 @@ export interface CallNames {
   readonly feedback: ShownFeedback | null;
   /** Whom it was for, its end user among them. */
   readonly tags: readonly Tag[];
+  /** Since when prices are in effect, by their version. */
+  readonly pricesSince: ReadonlyMap<string, Date>;
   /** Whether it is shown to an operator. */
   readonly toOperator: boolean;
+}
+
+/** The version of the price that a call or its job was charged at. */
+export function priceVersionOf(
+  call: Pick<Call, 'priceVersionId'>,
+  job: Pick<Job, 'priceVersionId'> | null,
+): string | null {
+  return call.priceVersionId ?? job?.priceVersionId ?? null;
 }
 
 /**
@@ -117,6 +130,7 @@ export function callDetail(
   const used = job && job.usageSource !== 'none' ? job : call;
   const charged = [call.lines, job?.lines].flatMap(storedLines);
   const settledAt = adjustment?.settledAt ?? null;
+  const priceVersion = priceVersionOf(call, job);
   const adjusted = settledAt === null ? null : adjustment;
   return {
     id: call.id,
@@ -143,7 +157,8 @@ export function callDetail(
     cost: formatUsd(call.costNano + (job?.costNano ?? 0n) + (adjusted?.amountNano ?? 0n)),
     overHold: formatUsd(call.overHoldNano + (job?.overHoldNano ?? 0n) + (adjusted?.overHoldNano ?? 0n)),
     flags: [...new Set([...call.flags, ...(job?.flags ?? []), ...(adjusted?.flags ?? [])])],
-    priceVersion: call.priceVersionId ?? job?.priceVersionId ?? null,
+    priceVersion,
+    priceSince: (priceVersion && names.pricesSince.get(priceVersion)?.toISOString()) ?? null,
     userAgent: call.userAgent,
     contentUntil: names.contentUntil?.toISOString() ?? null,
     feedback: names.feedback,

@@ -1,7 +1,7 @@
 import type { Call } from '#generated/client';
 import { isOperator } from '#lib/control/operations/actor';
 import { readContentTimes } from '#lib/control/operations/call/content-kept';
-import { type CallDetail, callDetail } from '#lib/control/operations/call/detail';
+import { type CallDetail, callDetail, priceVersionOf } from '#lib/control/operations/call/detail';
 import { readFeedback } from '#lib/control/operations/call/feedback';
 import { findIds, type Ranked, rankIds, type Search } from '#lib/control/operations/call/search';
 import { readTags } from '#lib/control/operations/call/tags';
@@ -72,6 +72,9 @@ async function readCalls(
     store.prisma.adjustment.findMany({ where }),
   ]);
   const { keys, workspaces } = await readNames(store, calls);
+  const jobOf = new Map(jobs.map((job) => [job.callId, job]));
+  const priced = calls.flatMap((call) => priceVersionOf(call, jobOf.get(call.id) ?? null) ?? []);
+  const pricesSince = await readPricesSince(store, priced);
   const contentTimes = await readContentTimes(store, ids, nowMs);
   const opens = role !== null && may(role, 'content:read') ? sealingKey : null;
   const feedback = await readFeedback(
@@ -84,7 +87,6 @@ async function readCalls(
     calls.map((call) => call.id),
   );
   const byId = new Map(calls.map((call) => [call.id, call]));
-  const jobOf = new Map(jobs.map((job) => [job.callId, job]));
   const adjustmentOf = new Map(adjustments.map((one) => [one.callId, one]));
   return ids.flatMap((id) => {
     const call = byId.get(id);
@@ -99,11 +101,20 @@ async function readCalls(
       contentUntil: contentTimes.get(id) ?? null,
       feedback: feedback.get(id) ?? null,
       tags: tags.get(id) ?? [],
+      pricesSince,
       playground: (keys.get(call.keyId)?.sessionId ?? null) !== null,
     };
     const [job, adjustment] = [jobOf.get(id) ?? null, adjustmentOf.get(id) ?? null];
     return callDetail(call, job, adjustment, names);
   });
+}
+
+async function readPricesSince({ prisma }: Store, versions: readonly string[]): Promise<Map<string, Date>> {
+  const rows = await prisma.priceVersion.findMany({
+    where: { id: { in: [...new Set(versions)] } },
+    select: { id: true, effectiveAt: true },
+  });
+  return new Map(rows.map(({ id, effectiveAt }) => [id, effectiveAt]));
 }
 
 async function readNames({ prisma }: Store, calls: readonly Call[]) {

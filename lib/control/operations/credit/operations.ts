@@ -28,7 +28,7 @@ export const addCredit = create({
       help: 'Added to the balance; a negative amount is subtracted.',
       example: '25',
     }),
-    reason: words({ label: 'Reason', help: 'Shown in the ledger.', example: 'credit for the trial' }),
+    reason: words({ label: 'Reason', help: 'Shown in the ledger.', example: 'Trial credit' }),
     ref: ownRef,
   },
   output: z.object({

@@ -1,7 +1,8 @@
 import { isUuid } from '#lib/control/operations/field/kinds';
+import { inOrderOf, type Order, pageOfIds, timeOrder } from '#lib/control/operations/field/paging';
 import type { ShownInvitation } from '#lib/control/operations/invitation/settings';
 import { notFound, quoted } from '#lib/control/operations/refusal';
-import type { WorkspaceScope } from '#lib/control/operations/scope';
+import { type WorkspaceScope, within } from '#lib/control/operations/scope';
 import type { Store } from '#lib/control/operations/store';
 import { roleOf } from '#lib/core/role';
 import type { Db } from '#lib/platform/data/db';
@@ -39,19 +40,43 @@ export async function lockInvitation(
   return row;
 }
 
-/** A page of the invitations of a workspace, newest first. */
-export function findInvitations(
+/** By what a list of invitations can be sorted. */
+export const invitationOrders = {
+  email: { sql: 'i.email', type: 'text' },
+  role: { sql: 'i.role', type: 'text' },
+  sent: timeOrder('i.sent_at'),
+  ends: timeOrder('i.expires_at'),
+  created: timeOrder('i.created_at'),
+} as const satisfies Record<string, Order>;
+
+interface InvitationPage {
+  readonly all: boolean;
+  /** Part of the address. */
+  readonly search: string | null | undefined;
+  readonly sort: string;
+  readonly after: string | undefined;
+  readonly limit: number;
+}
+
+/** A page of the invitations of a workspace. */
+export async function findInvitations(
   store: Store,
-  { workspaceId }: WorkspaceScope,
-  page: { readonly all: boolean; readonly after: string | undefined; readonly rows: number },
-): Promise<Row[]> {
-  const open = page.all ? 'TRUE' : 'i.accepted_at IS NULL AND i.cancelled_at IS NULL';
-  return store.query<Row>(
+  scope: WorkspaceScope,
+  { all, search, ...page }: InvitationPage,
+): Promise<{ rows: Row[]; next: string | null }> {
+  const where = (values: unknown[]) => [
+    within(scope, 'i.workspace_id', values),
+    ...(all ? [] : ['i.accepted_at IS NULL AND i.cancelled_at IS NULL']),
+    ...(typeof search !== 'string' ? [] : [`strpos(i.email, lower($${values.push(search)})) > 0`]),
+  ];
+  const list = { from: 'invitation i', id: 'i.id', orders: invitationOrders, where };
+  const { ids, next } = await pageOfIds(store, list, page);
+  const rows = await store.query<Row>(
     `SELECT ${invitationColumns} FROM invitation i LEFT JOIN "user" u ON u.id = i.invited_by
-     WHERE i.workspace_id = $1::uuid AND ${open} AND ($2::uuid IS NULL OR i.id < $2::uuid)
-     ORDER BY i.id DESC LIMIT $3::int`,
-    [workspaceId, page.after ?? null, page.rows],
+     WHERE i.workspace_id = $1::uuid AND i.id = ANY($2::uuid[])`,
+    [scope.workspaceId, ids],
   );
+  return { rows: inOrderOf(ids, rows), next };
 }
 
 /** What the mail of an invitation says; null if there is nothing left to accept. */

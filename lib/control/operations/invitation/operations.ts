@@ -2,11 +2,12 @@ import { z } from 'zod';
 import { userOf } from '#lib/control/operations/actor';
 import { type Context, change, create, read } from '#lib/control/operations/declare';
 import { optional } from '#lib/control/operations/field/field';
-import { isUuid, toggle } from '#lib/control/operations/field/kinds';
-import { limitOf, pageOf, paging } from '#lib/control/operations/field/paging';
+import { line, toggle } from '#lib/control/operations/field/kinds';
+import { limitOf, pageOf, paging, sortBy } from '#lib/control/operations/field/paging';
 import { acceptOperations } from '#lib/control/operations/invitation/accept';
 import {
   findInvitations,
+  invitationOrders,
   lockInvitation,
   showInvitation,
   stateAt,
@@ -22,7 +23,7 @@ import {
 } from '#lib/control/operations/invitation/settings';
 import { refuseOwners } from '#lib/control/operations/member/change';
 import { memberRole } from '#lib/control/operations/member/settings';
-import { badInput, conflict } from '#lib/control/operations/refusal';
+import { conflict } from '#lib/control/operations/refusal';
 import { sqlIn } from '#lib/control/operations/user/open-account';
 import { queueMail } from '#lib/control/outbox/queue-mail';
 import { roleOf } from '#lib/core/role';
@@ -150,26 +151,25 @@ export const cancelInvitation = change({
 
 export const listInvitations = read({
   name: 'invitation.list',
-  summary: 'Lists open invitations, newest first; or all invitations.',
+  summary: 'Lists open invitations, or all invitations; by default newest first.',
   reach: 'workspace',
   permission: 'members:read',
   fields: {
     all: optional(
       toggle({ label: 'All', help: 'Includes accepted and canceled invitations.', example: true }),
     ),
+    search: optional(line({ label: 'Search', help: 'Part of the email address.' }, 200)),
+    sort: sortBy(invitationOrders, '-created'),
     ...paging,
   },
   output: pageOf(shownInvitation),
   http: [{ method: 'GET', path: invitations }],
   line: { columns: ['id', 'email', 'role', 'state', 'expiresAt'] },
   run: async ({ store, scope, nowMs }, input) => {
-    const { after, all = false } = input;
-    if (after !== undefined && !isUuid(after))
-      throw badInput('after', 'this is not the "next" of a page of invitations');
-    const limit = limitOf(input);
-    const rows = await findInvitations(store, scope, { all, after, rows: limit + 1 });
-    const data = rows.slice(0, limit).map((row) => showInvitation(row, nowMs));
-    return { data, next: rows.length > limit ? (data.at(-1)?.id ?? null) : null };
+    const { all = false, search, sort = '-created', after } = input;
+    const page = { all, search, sort, after, limit: limitOf(input) };
+    const { rows, next } = await findInvitations(store, scope, page);
+    return { data: rows.map((row) => showInvitation(row, nowMs)), next };
   },
 });
 

@@ -41,7 +41,13 @@ export const keySettings = {
     group: limits,
     example: 200_000,
   }),
-  concurrency: limit({ label: 'Calls at once', help: '', unit: 'calls at once', group: limits, example: 10 }),
+  concurrency: limit({
+    label: 'Concurrent calls',
+    help: '',
+    unit: 'concurrent calls',
+    group: limits,
+    example: 10,
+  }),
   maxOutputTokens: limit({
     label: 'Output tokens a call',
     help: '',

@@ -1,6 +1,8 @@
 import { change, create, read } from '#lib/control/operations/declare';
-import { isUuid } from '#lib/control/operations/field/kinds';
+import { isUuid, line } from '#lib/control/operations/field/kinds';
 import {
+  conditionsOf,
+  fieldsOf,
   keysetOf,
   limitOf,
   nextOf,
@@ -120,6 +122,13 @@ const showMemberOf = read({
   run: ({ store, scope }, { member }) => findMember(store, scope, member),
 });
 
+const memberFilters = {
+  search: {
+    field: line({ label: 'Search', help: 'Part of the name or email address.' }, 200),
+    sql: (text: string) => `strpos(lower(u.name), lower(${text})) > 0 OR strpos(u.email, lower(${text})) > 0`,
+  },
+};
+
 const memberOrders = {
   name: { sql: 'lower(coalesce(u.name, u.email))', type: 'text' },
   role: { sql: 'm.role', type: 'text' },
@@ -131,14 +140,18 @@ export const listMembers = read({
   summary: 'Lists the members of a workspace with their roles.',
   reach: 'workspace',
   permission: 'members:read',
-  fields: { sort: sortBy(memberOrders, 'by id'), ...paging },
+  fields: { ...fieldsOf(memberFilters), sort: sortBy(memberOrders, 'by id'), ...paging },
   output: pageOf(shownMember),
   http: [{ method: 'GET', path: members }],
   line: {},
   run: async ({ store, scope }, input) => {
-    const { after, sort } = input;
+    const { after, search } = input;
+    const sort = input.sort ?? (typeof search === 'string' ? 'name' : undefined);
     const limit = limitOf(input);
-    if (sort !== undefined) return sortedMembers(store, scope, { sort, after, limit });
+    if (sort !== undefined) {
+      const conditions = (values: unknown[]) => conditionsOf(memberFilters, input, values);
+      return sortedMembers(store, scope, { conditions, sort, after, limit });
+    }
     if (after !== undefined && !isUuid(after))
       throw badInput('after', 'this is not the "next" of a page of members');
     const rows = await store.prisma.member.findMany({
@@ -155,14 +168,19 @@ export const listMembers = read({
 async function sortedMembers(
   store: ReadStore,
   scope: WorkspaceScope,
-  page: { readonly sort: string; readonly after: string | undefined; readonly limit: number },
+  page: {
+    readonly conditions: (values: unknown[]) => readonly string[];
+    readonly sort: string;
+    readonly after: string | undefined;
+    readonly limit: number;
+  },
 ) {
   const values: unknown[] = [page.limit + 1];
-  const own = within(scope, 'm.workspace_id', values);
+  const own = [within(scope, 'm.workspace_id', values), ...page.conditions(values)];
   const { place, orderBy, conditions } = keysetOf(memberOrders, page, 'm.user_id', values);
   const found = await store.query<{ id: string; place: string }>(
     `SELECT m.user_id::text AS id, ${place} AS place FROM member m JOIN "user" u ON u.id = m.user_id
-     WHERE ${[own, ...conditions].join(' AND ')} ORDER BY ${orderBy} LIMIT $1`,
+     WHERE ${[...own, ...conditions].join(' AND ')} ORDER BY ${orderBy} LIMIT $1`,
     values,
   );
   const ids = found.slice(0, page.limit).map(({ id }) => id);

@@ -42,7 +42,7 @@ const changeable = allOptional(withPermission({ ...workspaceSettings, ...suspens
 
 export const createWorkspace = create({
   name: 'workspace.create',
-  summary: 'Creates a workspace, by default with 600 RPM, 4,000,000 TPM and 50 calls at once.',
+  summary: 'Creates a workspace, by default with 600 RPM, 4,000,000 TPM and 50 concurrent calls.',
   reach: 'gateway',
   permission: 'gateway:write',
   fields: { name, ...allOptional(settings) },

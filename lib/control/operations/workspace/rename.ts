@@ -18,7 +18,7 @@ export const renameWorkspace = change({
   alone: true,
   fields: {
     slug: pattern(
-      { label: 'Slug', help: 'Name of the workspace in addresses.', example: 'acme-labs' },
+      { label: 'Slug', help: 'Used in the addresses of pages and of the API.', example: 'acme-labs' },
       /^[a-z0-9](?:[a-z0-9-]{0,48}[a-z0-9])?$/,
       slugRule,
     ),

@@ -31,7 +31,7 @@ const limits = { title: 'Rate limits', help: 'Limits of the workspace, in additi
 export const workspaceSettings = {
   name: name({ label: 'Name', help: 'Display name.', example: 'Acme Labs' }),
   credit: allowance({
-    label: 'Credit',
+    label: 'Credit limit',
     help: 'Amount that it may spend beyond its balance.',
     example: '10',
     permission: 'gateway:write',
@@ -55,11 +55,17 @@ export const workspaceSettings = {
     group: limits,
     example: 4_000_000,
   }),
-  concurrency: limit({ label: 'Calls at once', help: '', unit: 'calls at once', group: limits, example: 50 }),
+  concurrency: limit({
+    label: 'Concurrent calls',
+    help: '',
+    unit: 'concurrent calls',
+    group: limits,
+    example: 50,
+  }),
   retentionDays: limit({
     label: 'Log retention (days)',
     unit: 'days',
-    help: 'Older calls are hidden at once and deleted soon after; the ledger and the sums of usage are kept.',
+    help: 'Older calls are hidden at once and deleted soon after; the ledger and usage totals are kept.',
     empty: 'Gateway default',
     example: 30,
   }),
@@ -74,8 +80,8 @@ export const workspaceSettings = {
   ),
   contentShare: count(
     {
-      label: 'Share of calls',
-      help: 'Of these calls, the percentage that is kept.',
+      label: 'Share of calls (%)',
+      help: 'How many of these calls are kept; 100 keeps all.',
       unit: 'percent',
       example: 100,
     },
@@ -83,7 +89,7 @@ export const workspaceSettings = {
   ),
   contentDays: count(
     {
-      label: 'Days of content',
+      label: 'Content retention (days)',
       help: 'After this time it is deleted. The log of calls has its own setting.',
       unit: 'days',
       example: 7,
@@ -157,7 +163,7 @@ export const suspension = {
   suspendedReason: line({
     label: 'Reason',
     help: 'Shown to the members of the workspace while it is suspended.',
-    example: 'Unpaid invoice of October',
+    example: 'Unpaid October invoice',
     permission: 'gateway:write',
   }),
   suspendedContact: line(
@@ -178,7 +184,7 @@ const dollars = z.string().describe('Dollars as a decimal string.');
 
 /** What can be changed; the entity tag and audit rows are built from it. */
 const stateShape = {
-  slug: z.string().describe('Name of the workspace in addresses.'),
+  slug: z.string().describe('Used in the addresses of pages and of the API.'),
   ...shapeOf(workspaceSettings),
   suspended: z.boolean(),
   suspendedReason: z

@@ -96,6 +96,7 @@ describe('call show', () => {
       usageSource: 'reported',
       cost: '0.000020001',
       priceVersion: null,
+      priceSince: null,
       usage: { ...noUsage, input: 10, output: 3 },
       lines: [{ class: 'input', quantity: 10, unitPrice: '2.000000001', cost: '0.00002000000001' }],
       attempts: [

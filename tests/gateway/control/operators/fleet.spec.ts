@@ -189,6 +189,8 @@ describe('the health of offers', () => {
   });
 });
 
+const flaggedBy = (input: Record<string, unknown>) => operate(db, listFlagged, input);
+
 describe('flagged charges (contract: call-log/flags)', () => {
   it('are listed of every workspace with what was claimed, page by page, but not of made-up calls', async () => {
     const first = await logCall({ flags: ['usage_anomaly'], usage: { input: 9_000_000, output: 0 } });
@@ -207,7 +209,19 @@ describe('flagged charges (contract: call-log/flags)', () => {
       seen.push(...page.data.map(({ call, of }) => `${call} ${of}`));
       after = page.next ?? undefined;
     } while (after !== undefined);
-    expect(seen).toEqual([`${second} adjustment`, `${second} call`, `${first} call`]);
+    expect(seen).toEqual([`${second} call`, `${second} adjustment`, `${first} call`]);
+    const dearest: string[] = [];
+    for (let next: string | null = ''; next !== null; ) {
+      const from = next === '' ? {} : { after: next };
+      const page: Awaited<ReturnType<typeof flaggedBy>> = await flaggedBy({
+        sort: '-cost',
+        limit: 1,
+        ...from,
+      });
+      dearest.push(...page.data.map(({ of, cost }) => `${of} ${cost}`));
+      next = page.next;
+    }
+    expect(dearest).toEqual(['adjustment 0.000000007', 'call 0', 'call 0']);
     const { data } = await operate(db, listFlagged, { flag: 'usage_anomaly' });
     expect(data.map(({ call }) => call)).toEqual([second, first]);
     expect(data[1]).toMatchObject({ workspace: workspace.slug, claimed: { input: 9_000_000 }, cost: '0' });

@@ -12,6 +12,7 @@ import {
   listInvitations,
   resendInvitation,
 } from '#lib/control/operations/invitation/operations';
+import { listMembers } from '#lib/control/operations/member/operations';
 import { listOwnWorkspaces } from '#lib/control/operations/user/own';
 import { confirmUser } from '#lib/control/operations/user/verify';
 import { asks, newcomer, newEmail, password, refusalOf } from '#tests/gateway/control/accounts/people';
@@ -119,6 +120,36 @@ describe('invitations (contract: control-plane/invitations)', () => {
     const all = await operate(db, listInvitations, { workspace: home.slug, all: true });
     expect(all.data).toMatchObject([{ id, state: 'cancelled', invitedBy: home.owner.email }]);
     await invite(home, email);
+  });
+
+  it('are sorted and searched page by page, each once, and so are members (contract: control-plane/console-tables)', async () => {
+    const home = await newHome();
+    const workspace = home.slug;
+    const marks = ['c', 'a', 'd', 'b', 'e'];
+    for (const mark of marks) await invite(home, `${mark}-${newEmail()}`);
+    const read = async (input: Record<string, unknown>) => {
+      const seen: string[] = [];
+      for (let next: string | null = ''; next !== null; ) {
+        const from = next === '' ? {} : { after: next };
+        const page: Awaited<ReturnType<typeof pageOf>> = await pageOf({
+          workspace,
+          limit: 2,
+          ...input,
+          ...from,
+        });
+        seen.push(...page.data.map(({ email }) => email.slice(0, 1)));
+        next = page.next;
+      }
+      return seen;
+    };
+    const pageOf = (input: Record<string, unknown>) => operate(db, listInvitations, input);
+    expect(await read({ sort: 'email' })).toEqual(['a', 'b', 'c', 'd', 'e']);
+    expect(await read({ sort: '-email' })).toEqual(['e', 'd', 'c', 'b', 'a']);
+    expect((await read({})).toSorted()).toEqual(['a', 'b', 'c', 'd', 'e']);
+    expect(await read({ search: 'D-' })).toEqual(['d']);
+    const found = (search: string) => operate(db, listMembers, { workspace, search });
+    expect((await found(home.owner.email.slice(0, 8).toUpperCase())).data).toHaveLength(1);
+    expect((await found('nobody like this')).data).toEqual([]);
   });
 
   it('can be copied: the link ends earlier ones, and does not verify the account (contract: control-plane/copied-links)', async () => {

@@ -16,6 +16,7 @@ import { Section } from '#components/section';
 import { hasPage } from '#components/shell/navigation';
 import { lockOf } from '#lib/console/lock';
 import { requireMember } from '#lib/console/member';
+import { showFamily } from '#lib/console/models/family-names';
 import { readForPage } from '#lib/console/operation';
 import {
   attemptRowsOf,
@@ -31,6 +32,7 @@ import { usedClasses } from '#lib/console/show/cost-line';
 import { showForeign } from '#lib/console/show/foreign';
 import { findRefusalHelp, mendingPage } from '#lib/console/show/refusal-help';
 import { showMoment, showZone } from '#lib/console/show/time';
+import type { CallDetail } from '#lib/control/operations/call/detail';
 import { showCall } from '#lib/control/operations/call/operations';
 import { showMoney } from '#lib/core/show-money';
 import { setFeedbackAction, showContentAction } from '../actions';
@@ -100,7 +102,12 @@ export default async function CallPage({ params }: CallPageProps) {
         </Section>
       </div>
       <CallFacts
-        call={{ ...call, userAgent: call.userAgent === null ? null : showForeign(call.userAgent) }}
+        call={{
+          ...call,
+          protocol: showFamily(call.family),
+          price: priceOf(call, workspace.timeZone),
+          userAgent: call.userAgent === null ? null : showForeign(call.userAgent),
+        }}
         keyHref={call.playground ? null : `/${workspace.slug}/keys/${call.key}`}
       />
       <ForWhom endUser={call.endUser} tags={tagPairsOf(call)} log={`/${workspace.slug}/logs`} />
@@ -141,4 +148,10 @@ function nothingCharged(cost: string, job: { cost: string | null; state: string 
   if (job && job.cost === null) return 'The job is charged when it completes.';
   if (!job && cost !== '0') return `${showMoney(cost)}. No breakdown was kept.`;
   return cost === '0' ? 'No charge.' : `${showMoney(cost)}, the amount held for the job.`;
+}
+
+/** The price that the call was charged at; null: none, or it is not known any more. */
+function priceOf({ priceVersion, priceSince }: CallDetail, zone: string) {
+  if (priceVersion === null || priceSince === null) return null;
+  return { version: priceVersion, text: `in effect since ${showMoment(Date.parse(priceSince), zone)}` };
 }

@@ -98,9 +98,8 @@ export default async function SupportPage({ params }: SupportPageProps) {
           </div>
         }
       >
-        This is the operator’s view of the workspace; you are not signed in as any of its members. Prompts and
-        answers are not stored, and no secrets are shown. Your changes are recorded in the workspace’s audit
-        log.
+        This is the operator’s view of the workspace; you are not signed in as any of its members. It shows no
+        requests, answers or secrets. Your changes are recorded in the workspace’s audit log.
       </PageHead>
       {status.tone === 'good' ? null : (
         <p
@@ -113,12 +112,12 @@ export default async function SupportPage({ params }: SupportPageProps) {
         <Facts
           facts={[
             ['Balance', exactMoney(workspace.balance)],
-            ['Credit beyond the balance', exactMoney(workspace.credit)],
+            ['Credit limit', exactMoney(workspace.credit)],
             ['Held by running calls', exactMoney(workspace.held)],
             ['Available', exactMoney(workspace.available)],
             ['Requests in the last minute', used(limits.requests)],
             ['Tokens in the last minute', used(limits.tokens)],
-            ['Calls at once', used(limits.atOnce)],
+            ['Concurrent calls', used(limits.atOnce)],
             ['Strict budget', workspace.strict ? 'On' : 'Off'],
             [
               'Monthly budget',
