@@ -308,12 +308,27 @@ export type UsageQuarter = Prisma.UsageQuarterModel
 export type UsageQuarterCounted = Prisma.UsageQuarterCountedModel
 /**
  * Model UsageDay
- * The same by day of the workspace's time zone, from `day` up to before `until`, once the day is over.
+ * The same by day of the workspace's time zone, from `day` up to before `until`.
  */
 export type UsageDay = Prisma.UsageDayModel
 /**
+ * Model UsageQuarterTotal
+ * Counted quarters of all keys together.
+ */
+export type UsageQuarterTotal = Prisma.UsageQuarterTotalModel
+/**
+ * Model UsageDayTotal
+ * Days of all keys together.
+ */
+export type UsageDayTotal = Prisma.UsageDayTotalModel
+/**
+ * Model UsageDayKey
+ * Days of each key, without what the gateway answers itself.
+ */
+export type UsageDayKey = Prisma.UsageDayKeyModel
+/**
  * Model UsageSpan
- * Days that are over: "due" to be summed, "made" of their quarters, or "folded", when their quarters are gone.
+ * Days: "due" to be summed, "summed" from their quarters up to `until`, or "folded", when their quarters are gone.
  */
 export type UsageSpan = Prisma.UsageSpanModel
 /**

@@ -455,6 +455,9 @@ export const ModelName = {
   UsageQuarter: 'UsageQuarter',
   UsageQuarterCounted: 'UsageQuarterCounted',
   UsageDay: 'UsageDay',
+  UsageQuarterTotal: 'UsageQuarterTotal',
+  UsageDayTotal: 'UsageDayTotal',
+  UsageDayKey: 'UsageDayKey',
   UsageSpan: 'UsageSpan',
   Resource: 'Resource',
   Job: 'Job',
@@ -491,7 +494,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "user" | "session" | "accountToken" | "operatorLink" | "secretPrint" | "linkedAccount" | "mail" | "workspace" | "formerSlug" | "member" | "savedView" | "alert" | "webhook" | "webhookDelivery" | "invitation" | "invitationLink" | "apiKey" | "managementKey" | "storedAnswer" | "provider" | "credential" | "ownKey" | "credentialTest" | "model" | "offer" | "priceVersion" | "policy" | "policyDraft" | "call" | "callContent" | "callFeedback" | "ledgerLine" | "promo" | "promoMark" | "ledgerDay" | "ledgerCheck" | "openQuarter" | "closedSpend" | "journalPosition" | "settledApart" | "journalSince" | "owner" | "lease" | "hold" | "openCall" | "change" | "changeHead" | "seenTime" | "audit" | "spendMinute" | "usageQuarter" | "usageQuarterCounted" | "usageDay" | "usageSpan" | "resource" | "job" | "batchLine" | "fileRoom" | "adjustment" | "topUp" | "payer" | "fleetDuty" | "priceTable" | "dismissedProposal" | "statusDay" | "incident" | "incidentUpdate" | "announcement" | "lostUsage" | "autoTopUp" | "stripeEvent" | "limitGrant" | "limitSlot" | "limitTurn"
+    modelProps: "user" | "session" | "accountToken" | "operatorLink" | "secretPrint" | "linkedAccount" | "mail" | "workspace" | "formerSlug" | "member" | "savedView" | "alert" | "webhook" | "webhookDelivery" | "invitation" | "invitationLink" | "apiKey" | "managementKey" | "storedAnswer" | "provider" | "credential" | "ownKey" | "credentialTest" | "model" | "offer" | "priceVersion" | "policy" | "policyDraft" | "call" | "callContent" | "callFeedback" | "ledgerLine" | "promo" | "promoMark" | "ledgerDay" | "ledgerCheck" | "openQuarter" | "closedSpend" | "journalPosition" | "settledApart" | "journalSince" | "owner" | "lease" | "hold" | "openCall" | "change" | "changeHead" | "seenTime" | "audit" | "spendMinute" | "usageQuarter" | "usageQuarterCounted" | "usageDay" | "usageQuarterTotal" | "usageDayTotal" | "usageDayKey" | "usageSpan" | "resource" | "job" | "batchLine" | "fileRoom" | "adjustment" | "topUp" | "payer" | "fleetDuty" | "priceTable" | "dismissedProposal" | "statusDay" | "incident" | "incidentUpdate" | "announcement" | "lostUsage" | "autoTopUp" | "stripeEvent" | "limitGrant" | "limitSlot" | "limitTurn"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -4417,6 +4420,228 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    UsageQuarterTotal: {
+      payload: Prisma.$UsageQuarterTotalPayload<ExtArgs>
+      fields: Prisma.UsageQuarterTotalFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.UsageQuarterTotalFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageQuarterTotalPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.UsageQuarterTotalFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageQuarterTotalPayload>
+        }
+        findFirst: {
+          args: Prisma.UsageQuarterTotalFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageQuarterTotalPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.UsageQuarterTotalFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageQuarterTotalPayload>
+        }
+        findMany: {
+          args: Prisma.UsageQuarterTotalFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageQuarterTotalPayload>[]
+        }
+        create: {
+          args: Prisma.UsageQuarterTotalCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageQuarterTotalPayload>
+        }
+        createMany: {
+          args: Prisma.UsageQuarterTotalCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.UsageQuarterTotalCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageQuarterTotalPayload>[]
+        }
+        delete: {
+          args: Prisma.UsageQuarterTotalDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageQuarterTotalPayload>
+        }
+        update: {
+          args: Prisma.UsageQuarterTotalUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageQuarterTotalPayload>
+        }
+        deleteMany: {
+          args: Prisma.UsageQuarterTotalDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.UsageQuarterTotalUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.UsageQuarterTotalUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageQuarterTotalPayload>[]
+        }
+        upsert: {
+          args: Prisma.UsageQuarterTotalUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageQuarterTotalPayload>
+        }
+        aggregate: {
+          args: Prisma.UsageQuarterTotalAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateUsageQuarterTotal>
+        }
+        groupBy: {
+          args: Prisma.UsageQuarterTotalGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UsageQuarterTotalGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.UsageQuarterTotalCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UsageQuarterTotalCountAggregateOutputType> | number
+        }
+      }
+    }
+    UsageDayTotal: {
+      payload: Prisma.$UsageDayTotalPayload<ExtArgs>
+      fields: Prisma.UsageDayTotalFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.UsageDayTotalFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayTotalPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.UsageDayTotalFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayTotalPayload>
+        }
+        findFirst: {
+          args: Prisma.UsageDayTotalFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayTotalPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.UsageDayTotalFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayTotalPayload>
+        }
+        findMany: {
+          args: Prisma.UsageDayTotalFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayTotalPayload>[]
+        }
+        create: {
+          args: Prisma.UsageDayTotalCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayTotalPayload>
+        }
+        createMany: {
+          args: Prisma.UsageDayTotalCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.UsageDayTotalCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayTotalPayload>[]
+        }
+        delete: {
+          args: Prisma.UsageDayTotalDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayTotalPayload>
+        }
+        update: {
+          args: Prisma.UsageDayTotalUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayTotalPayload>
+        }
+        deleteMany: {
+          args: Prisma.UsageDayTotalDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.UsageDayTotalUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.UsageDayTotalUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayTotalPayload>[]
+        }
+        upsert: {
+          args: Prisma.UsageDayTotalUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayTotalPayload>
+        }
+        aggregate: {
+          args: Prisma.UsageDayTotalAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateUsageDayTotal>
+        }
+        groupBy: {
+          args: Prisma.UsageDayTotalGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UsageDayTotalGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.UsageDayTotalCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UsageDayTotalCountAggregateOutputType> | number
+        }
+      }
+    }
+    UsageDayKey: {
+      payload: Prisma.$UsageDayKeyPayload<ExtArgs>
+      fields: Prisma.UsageDayKeyFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.UsageDayKeyFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayKeyPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.UsageDayKeyFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayKeyPayload>
+        }
+        findFirst: {
+          args: Prisma.UsageDayKeyFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayKeyPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.UsageDayKeyFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayKeyPayload>
+        }
+        findMany: {
+          args: Prisma.UsageDayKeyFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayKeyPayload>[]
+        }
+        create: {
+          args: Prisma.UsageDayKeyCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayKeyPayload>
+        }
+        createMany: {
+          args: Prisma.UsageDayKeyCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.UsageDayKeyCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayKeyPayload>[]
+        }
+        delete: {
+          args: Prisma.UsageDayKeyDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayKeyPayload>
+        }
+        update: {
+          args: Prisma.UsageDayKeyUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayKeyPayload>
+        }
+        deleteMany: {
+          args: Prisma.UsageDayKeyDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.UsageDayKeyUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.UsageDayKeyUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayKeyPayload>[]
+        }
+        upsert: {
+          args: Prisma.UsageDayKeyUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayKeyPayload>
+        }
+        aggregate: {
+          args: Prisma.UsageDayKeyAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateUsageDayKey>
+        }
+        groupBy: {
+          args: Prisma.UsageDayKeyGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UsageDayKeyGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.UsageDayKeyCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UsageDayKeyCountAggregateOutputType> | number
+        }
+      }
+    }
     UsageSpan: {
       payload: Prisma.$UsageSpanPayload<ExtArgs>
       fields: Prisma.UsageSpanFieldRefs
@@ -6838,6 +7063,125 @@ export const UsageDayScalarFieldEnum = {
 export type UsageDayScalarFieldEnum = (typeof UsageDayScalarFieldEnum)[keyof typeof UsageDayScalarFieldEnum]
 
 
+export const UsageQuarterTotalScalarFieldEnum = {
+  workspaceId: 'workspaceId',
+  quarter: 'quarter',
+  model: 'model',
+  provider: 'provider',
+  calls: 'calls',
+  refused: 'refused',
+  clientErrors: 'clientErrors',
+  limitErrors: 'limitErrors',
+  providerErrors: 'providerErrors',
+  timeoutErrors: 'timeoutErrors',
+  brokenErrors: 'brokenErrors',
+  gatewayErrors: 'gatewayErrors',
+  otherErrors: 'otherErrors',
+  attempts: 'attempts',
+  fallbacks: 'fallbacks',
+  inputTokens: 'inputTokens',
+  cachedTokens: 'cachedTokens',
+  cacheWrite5mTokens: 'cacheWrite5mTokens',
+  cacheWrite1hTokens: 'cacheWrite1hTokens',
+  outputTokens: 'outputTokens',
+  reasoningTokens: 'reasoningTokens',
+  audioInputTokens: 'audioInputTokens',
+  audioOutputTokens: 'audioOutputTokens',
+  imageInputTokens: 'imageInputTokens',
+  imageOutputTokens: 'imageOutputTokens',
+  images: 'images',
+  videoSeconds: 'videoSeconds',
+  webSearches: 'webSearches',
+  characters: 'characters',
+  audioMs: 'audioMs',
+  costNano: 'costNano',
+  ownListNano: 'ownListNano',
+  latency: 'latency',
+  firstByte: 'firstByte'
+} as const
+
+export type UsageQuarterTotalScalarFieldEnum = (typeof UsageQuarterTotalScalarFieldEnum)[keyof typeof UsageQuarterTotalScalarFieldEnum]
+
+
+export const UsageDayTotalScalarFieldEnum = {
+  workspaceId: 'workspaceId',
+  day: 'day',
+  model: 'model',
+  provider: 'provider',
+  calls: 'calls',
+  refused: 'refused',
+  clientErrors: 'clientErrors',
+  limitErrors: 'limitErrors',
+  providerErrors: 'providerErrors',
+  timeoutErrors: 'timeoutErrors',
+  brokenErrors: 'brokenErrors',
+  gatewayErrors: 'gatewayErrors',
+  otherErrors: 'otherErrors',
+  attempts: 'attempts',
+  fallbacks: 'fallbacks',
+  inputTokens: 'inputTokens',
+  cachedTokens: 'cachedTokens',
+  cacheWrite5mTokens: 'cacheWrite5mTokens',
+  cacheWrite1hTokens: 'cacheWrite1hTokens',
+  outputTokens: 'outputTokens',
+  reasoningTokens: 'reasoningTokens',
+  audioInputTokens: 'audioInputTokens',
+  audioOutputTokens: 'audioOutputTokens',
+  imageInputTokens: 'imageInputTokens',
+  imageOutputTokens: 'imageOutputTokens',
+  images: 'images',
+  videoSeconds: 'videoSeconds',
+  webSearches: 'webSearches',
+  characters: 'characters',
+  audioMs: 'audioMs',
+  costNano: 'costNano',
+  ownListNano: 'ownListNano',
+  latency: 'latency',
+  firstByte: 'firstByte'
+} as const
+
+export type UsageDayTotalScalarFieldEnum = (typeof UsageDayTotalScalarFieldEnum)[keyof typeof UsageDayTotalScalarFieldEnum]
+
+
+export const UsageDayKeyScalarFieldEnum = {
+  workspaceId: 'workspaceId',
+  day: 'day',
+  keyId: 'keyId',
+  calls: 'calls',
+  refused: 'refused',
+  clientErrors: 'clientErrors',
+  limitErrors: 'limitErrors',
+  providerErrors: 'providerErrors',
+  timeoutErrors: 'timeoutErrors',
+  brokenErrors: 'brokenErrors',
+  gatewayErrors: 'gatewayErrors',
+  otherErrors: 'otherErrors',
+  attempts: 'attempts',
+  fallbacks: 'fallbacks',
+  inputTokens: 'inputTokens',
+  cachedTokens: 'cachedTokens',
+  cacheWrite5mTokens: 'cacheWrite5mTokens',
+  cacheWrite1hTokens: 'cacheWrite1hTokens',
+  outputTokens: 'outputTokens',
+  reasoningTokens: 'reasoningTokens',
+  audioInputTokens: 'audioInputTokens',
+  audioOutputTokens: 'audioOutputTokens',
+  imageInputTokens: 'imageInputTokens',
+  imageOutputTokens: 'imageOutputTokens',
+  images: 'images',
+  videoSeconds: 'videoSeconds',
+  webSearches: 'webSearches',
+  characters: 'characters',
+  audioMs: 'audioMs',
+  costNano: 'costNano',
+  ownListNano: 'ownListNano',
+  latency: 'latency',
+  firstByte: 'firstByte'
+} as const
+
+export type UsageDayKeyScalarFieldEnum = (typeof UsageDayKeyScalarFieldEnum)[keyof typeof UsageDayKeyScalarFieldEnum]
+
+
 export const UsageSpanScalarFieldEnum = {
   workspaceId: 'workspaceId',
   day: 'day',
@@ -7529,6 +7873,9 @@ export type GlobalOmitConfig = {
   usageQuarter?: Prisma.UsageQuarterOmit
   usageQuarterCounted?: Prisma.UsageQuarterCountedOmit
   usageDay?: Prisma.UsageDayOmit
+  usageQuarterTotal?: Prisma.UsageQuarterTotalOmit
+  usageDayTotal?: Prisma.UsageDayTotalOmit
+  usageDayKey?: Prisma.UsageDayKeyOmit
   usageSpan?: Prisma.UsageSpanOmit
   resource?: Prisma.ResourceOmit
   job?: Prisma.JobOmit

@@ -104,6 +104,9 @@ export const ModelName = {
   UsageQuarter: 'UsageQuarter',
   UsageQuarterCounted: 'UsageQuarterCounted',
   UsageDay: 'UsageDay',
+  UsageQuarterTotal: 'UsageQuarterTotal',
+  UsageDayTotal: 'UsageDayTotal',
+  UsageDayKey: 'UsageDayKey',
   UsageSpan: 'UsageSpan',
   Resource: 'Resource',
   Job: 'Job',
@@ -969,6 +972,125 @@ export const UsageDayScalarFieldEnum = {
 } as const
 
 export type UsageDayScalarFieldEnum = (typeof UsageDayScalarFieldEnum)[keyof typeof UsageDayScalarFieldEnum]
+
+
+export const UsageQuarterTotalScalarFieldEnum = {
+  workspaceId: 'workspaceId',
+  quarter: 'quarter',
+  model: 'model',
+  provider: 'provider',
+  calls: 'calls',
+  refused: 'refused',
+  clientErrors: 'clientErrors',
+  limitErrors: 'limitErrors',
+  providerErrors: 'providerErrors',
+  timeoutErrors: 'timeoutErrors',
+  brokenErrors: 'brokenErrors',
+  gatewayErrors: 'gatewayErrors',
+  otherErrors: 'otherErrors',
+  attempts: 'attempts',
+  fallbacks: 'fallbacks',
+  inputTokens: 'inputTokens',
+  cachedTokens: 'cachedTokens',
+  cacheWrite5mTokens: 'cacheWrite5mTokens',
+  cacheWrite1hTokens: 'cacheWrite1hTokens',
+  outputTokens: 'outputTokens',
+  reasoningTokens: 'reasoningTokens',
+  audioInputTokens: 'audioInputTokens',
+  audioOutputTokens: 'audioOutputTokens',
+  imageInputTokens: 'imageInputTokens',
+  imageOutputTokens: 'imageOutputTokens',
+  images: 'images',
+  videoSeconds: 'videoSeconds',
+  webSearches: 'webSearches',
+  characters: 'characters',
+  audioMs: 'audioMs',
+  costNano: 'costNano',
+  ownListNano: 'ownListNano',
+  latency: 'latency',
+  firstByte: 'firstByte'
+} as const
+
+export type UsageQuarterTotalScalarFieldEnum = (typeof UsageQuarterTotalScalarFieldEnum)[keyof typeof UsageQuarterTotalScalarFieldEnum]
+
+
+export const UsageDayTotalScalarFieldEnum = {
+  workspaceId: 'workspaceId',
+  day: 'day',
+  model: 'model',
+  provider: 'provider',
+  calls: 'calls',
+  refused: 'refused',
+  clientErrors: 'clientErrors',
+  limitErrors: 'limitErrors',
+  providerErrors: 'providerErrors',
+  timeoutErrors: 'timeoutErrors',
+  brokenErrors: 'brokenErrors',
+  gatewayErrors: 'gatewayErrors',
+  otherErrors: 'otherErrors',
+  attempts: 'attempts',
+  fallbacks: 'fallbacks',
+  inputTokens: 'inputTokens',
+  cachedTokens: 'cachedTokens',
+  cacheWrite5mTokens: 'cacheWrite5mTokens',
+  cacheWrite1hTokens: 'cacheWrite1hTokens',
+  outputTokens: 'outputTokens',
+  reasoningTokens: 'reasoningTokens',
+  audioInputTokens: 'audioInputTokens',
+  audioOutputTokens: 'audioOutputTokens',
+  imageInputTokens: 'imageInputTokens',
+  imageOutputTokens: 'imageOutputTokens',
+  images: 'images',
+  videoSeconds: 'videoSeconds',
+  webSearches: 'webSearches',
+  characters: 'characters',
+  audioMs: 'audioMs',
+  costNano: 'costNano',
+  ownListNano: 'ownListNano',
+  latency: 'latency',
+  firstByte: 'firstByte'
+} as const
+
+export type UsageDayTotalScalarFieldEnum = (typeof UsageDayTotalScalarFieldEnum)[keyof typeof UsageDayTotalScalarFieldEnum]
+
+
+export const UsageDayKeyScalarFieldEnum = {
+  workspaceId: 'workspaceId',
+  day: 'day',
+  keyId: 'keyId',
+  calls: 'calls',
+  refused: 'refused',
+  clientErrors: 'clientErrors',
+  limitErrors: 'limitErrors',
+  providerErrors: 'providerErrors',
+  timeoutErrors: 'timeoutErrors',
+  brokenErrors: 'brokenErrors',
+  gatewayErrors: 'gatewayErrors',
+  otherErrors: 'otherErrors',
+  attempts: 'attempts',
+  fallbacks: 'fallbacks',
+  inputTokens: 'inputTokens',
+  cachedTokens: 'cachedTokens',
+  cacheWrite5mTokens: 'cacheWrite5mTokens',
+  cacheWrite1hTokens: 'cacheWrite1hTokens',
+  outputTokens: 'outputTokens',
+  reasoningTokens: 'reasoningTokens',
+  audioInputTokens: 'audioInputTokens',
+  audioOutputTokens: 'audioOutputTokens',
+  imageInputTokens: 'imageInputTokens',
+  imageOutputTokens: 'imageOutputTokens',
+  images: 'images',
+  videoSeconds: 'videoSeconds',
+  webSearches: 'webSearches',
+  characters: 'characters',
+  audioMs: 'audioMs',
+  costNano: 'costNano',
+  ownListNano: 'ownListNano',
+  latency: 'latency',
+  firstByte: 'firstByte'
+} as const
+
+export type UsageDayKeyScalarFieldEnum = (typeof UsageDayKeyScalarFieldEnum)[keyof typeof UsageDayKeyScalarFieldEnum]
 
 
 export const UsageSpanScalarFieldEnum = {

@@ -48,7 +48,7 @@ const statementFor = (whose: string, ofKeys: string) => `
       FROM unnest(starts[1:2]) AS at) AS edge WHERE at > quarter
   ), spent AS (
     SELECT part.* FROM days, LATERAL (
-      SELECT key_id, width_bucket(day, starts) AS part, sum(cost_nano) AS nano FROM usage_day
+      SELECT key_id, width_bucket(day, starts) AS part, sum(cost_nano) AS nano FROM usage_day_key
       WHERE workspace_id = own AND day = start AND ${ofKeys} GROUP BY 1, 2
     ) AS part
     UNION ALL SELECT part.* FROM gaps, LATERAL (
