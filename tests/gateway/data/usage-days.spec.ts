@@ -181,11 +181,11 @@ describe.each(['Asia/Kathmandu', 'Australia/Lord_Howe'])(
       await expectSame(id, other, all, 6);
       await foldUsage(db.pool, nowMs, { mostDays: 5 });
       await expectSame(id, other, all, 7);
-      expect((await spansOf(id)).map(({ state }) => state)).toEqual(['due', 'made']);
+      expect((await spansOf(id)).map(({ state }) => state)).toEqual(['due', 'summed']);
       await foldUsage(db.pool, nowMs);
       await expectSame(id, other, all, 8);
       await expectSoundDays(id);
-      expect(await spansOf(id)).toMatchObject([{ state: 'made', zone: other }]);
+      expect(await spansOf(id)).toMatchObject([{ state: 'summed', zone: other }]);
       expect(await foldUsage(db.pool, nowMs)).toBe(0);
     });
   },
@@ -242,5 +242,5 @@ it('days are counted right beside settlement, by several processes, and killed i
   await foldUsage(db.pool, nowMs);
   await expectSame(id, 'UTC', all, 9);
   await expectSoundDays(id);
-  expect(await spansOf(id)).toMatchObject([{ state: 'made' }]);
+  expect(await spansOf(id)).toMatchObject([{ state: 'summed' }]);
 });

@@ -118,7 +118,7 @@ const faults: readonly (readonly [what: string, check: string, sql: (scene: Scen
     'the days of usage are the sums of the quarters that they count, each once',
     ({ customer }) =>
       `WITH day AS (INSERT INTO usage_span (workspace_id, day, until, zone, state)
-         VALUES ('${customer.workspaceId}', '2020-01-01', '2020-01-02', 'UTC', 'made'))
+         VALUES ('${customer.workspaceId}', '2020-01-01', '2020-01-02', 'UTC', 'summed'))
        INSERT INTO usage_day (workspace_id, day, until, key_id, model, provider, calls)
        VALUES ('${customer.workspaceId}', '2020-01-01', '2020-01-02', '${customer.keyId}', 'a/b', 'one', 1)`,
   ],
@@ -127,8 +127,8 @@ const faults: readonly (readonly [what: string, check: string, sql: (scene: Scen
     'the days of usage are the sums of the quarters that they count, each once',
     ({ customer }) =>
       `INSERT INTO usage_span (workspace_id, day, until, zone, state) VALUES
-         ('${customer.workspaceId}', '2020-01-01', '2020-01-02', 'UTC', 'made'),
-         ('${customer.workspaceId}', '2020-01-01 18:15Z', '2020-01-02 18:15Z', 'Asia/Kathmandu', 'made')`,
+         ('${customer.workspaceId}', '2020-01-01', '2020-01-02', 'UTC', 'summed'),
+         ('${customer.workspaceId}', '2020-01-01 18:15Z', '2020-01-02 18:15Z', 'Asia/Kathmandu', 'summed')`,
   ],
   [
     'a charge that its lines do not explain',
