@@ -67,7 +67,7 @@ export function pagesOf(host: ControlHost, { slug, keys, members }: Tenant, unti
     page('usage of a model, 30d by key', () => [series('30d', { by: 'key', model: 'openai/gpt-4.1' })]),
     page('members with their spend', () => [
       ask(host, listMembers, { ...of, input: { limit: 100 } }),
-      ask(host, showUsage, { ...of, input: { by: 'member', ...span } }),
+      ask(host, showUsage, { ...of, input: { by: 'member', durations: false, ...span } }),
     ]),
     ...['created', '-spend', '-total', '-lastUsed'].map((sort) =>
       page(`keys by ${sort}`, () => [
@@ -94,7 +94,8 @@ export function pagesOf(host: ControlHost, { slug, keys, members }: Tenant, unti
       ask(host, modelPerformance, { ...of, input: { model: 'openai/gpt-4.1' } }),
     ]),
     ...splits.map((by) => usage(`by ${by}`, { by })),
+    usage('by key, without durations', { by: 'key', durations: false }),
     usage('by day', { by: 'day' }),
-    usage('of the month by member', { by: 'member', ...span }),
+    usage('of the month by member', { by: 'member', durations: false, ...span }),
   ];
 }

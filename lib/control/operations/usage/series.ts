@@ -5,7 +5,7 @@ import type { ReadStore, Store } from '#lib/control/operations/store';
 import { dollars, figuresOf, usageFigures } from '#lib/control/operations/usage/figures';
 import { type CallSplit, callSplits, readCallUsage } from '#lib/control/operations/usage/from-calls';
 import { type Range, rangeBefore, wholeDays, widened } from '#lib/control/operations/usage/range';
-import { type Rank, ranked } from '#lib/control/operations/usage/rank';
+import { type Rank, rankColumns, ranked } from '#lib/control/operations/usage/rank';
 import { merged, namesOf } from '#lib/control/operations/usage/report';
 import {
   addSums,
@@ -176,7 +176,9 @@ export async function readSeries(
   const { step, by } = asked;
   const period = widened(before ?? rangeBefore(asked.range, scope.timeZone), scope.timeZone, nowMs);
   const [{ range, zone, startsMs, parts, sums, shown }, earlier] = await Promise.all([
-    by === 'key' ? readLargestKeys(store, scope, { ...asked, rank }) : readWithTotal(store, scope, asked),
+    by === 'key' || by === 'member'
+      ? readLargest(store, scope, { ...asked, by, rank })
+      : readWithTotal(store, scope, asked),
     readWithTotal(store, scope, { ...asked, range: period, by: null }),
   ]);
   const total = figuresOf(sums);
@@ -220,32 +222,35 @@ async function withDurations(
   return { ...sums, latency, firstByte };
 }
 
+/** All others together, where groups are ids, or empty for keys without a maker. */
+const notShown = 'others';
+
 /**
- * The same by key, for a workspace with thousands: every point of the keys that are shown one by one, and what all others
- * have together, as the difference between everything and these. All of one state of the database, or the difference
- * would also contain what was settled in between.
+ * The same by key or member, of which there may be thousands: every point of those that are shown one by one, and what all
+ * others have together, as the difference between everything and these. All of one state of the database, or the
+ * difference would also contain what was settled in between.
  */
-function readLargestKeys(
+function readLargest(
   store: ReadStore,
   scope: WorkspaceScope,
-  { rank, ...asked }: TimedQuery & Pick<SeriesQuery, 'rank'>,
+  { rank, by, ...asked }: TimedQuery & Pick<SeriesQuery, 'rank'> & { readonly by: 'key' | 'member' },
 ): Promise<PartsWithTotal> {
   return store.snapshot(async (query) => {
     const points = await pointsIn({ query }, scope, asked);
     const { range, startsMs } = points;
     const { filters, durations } = asked;
     const read = (more: Partial<UsageQuery>) => readUsage({ query }, scope, { range, filters, ...more });
-    const shown = largest(rank, await read({ split: 'key', durations: false }));
+    const shown = largest(rank, await read({ split: by, columns: rankColumns[rank] }));
     const ofPoints = { startsMs, durations, feedback: true };
     const all = await read(ofPoints);
     const sums = await withDurations({ query }, scope, asked, { range, parts: all });
-    const parts = shown.length > 0 ? await read({ ...ofPoints, split: 'key', keys: shown }) : [];
+    const parts = shown.length > 0 ? await read({ ...ofPoints, split: by, values: shown }) : [];
     const others = pointSums(all, startsMs.length);
     for (const { bucket, sums } of parts) {
       const rest = others[bucket];
       if (rest) removeSums(rest, sums);
     }
-    const rest = others.map((sums, bucket) => ({ bucket, value: '', sums }));
+    const rest = others.map((sums, bucket) => ({ bucket, value: notShown, sums }));
     return {
       ...points,
       parts: [...parts, ...rest.filter(({ sums }) => sums.calls !== 0 || sums.costNano !== 0n)],

@@ -69,8 +69,10 @@ export interface UsageQuery {
   readonly feedback?: boolean | undefined;
   /** Whether latency and time to first byte are read too, which takes most of the time; default: true. */
   readonly durations?: boolean | undefined;
-  /** Only these keys. */
-  readonly keys?: readonly string[] | undefined;
+  /** Only these columns of sums; the others are 0. Default: all. */
+  readonly columns?: readonly string[] | undefined;
+  /** Only these values of the split. */
+  readonly values?: readonly string[] | undefined;
 }
 
 const durationNames: ReadonlySet<string> = new Set(['latency', 'first_byte']);
@@ -111,6 +113,7 @@ export async function readUsage(
   asked: UsageQuery,
 ): Promise<SplitSums[]> {
   const { range, split, startsMs, filters = {}, feedback = false, durations = true } = asked;
+  const { columns = durations ? sumNames : amountNames } = asked;
   const source = sourceOf(asked);
   const values: unknown[] = [new Date(range.fromMs), new Date(range.toMs)];
   const own = within(scope, 'workspace_id', values);
@@ -120,7 +123,6 @@ export async function readUsage(
     const given = filters[name];
     if (given !== undefined) ofModels.push(`${name} = $${values.push(given)}`);
   }
-  if (asked.keys) conditions.push(`key_id = ANY ($${values.push(asked.keys)}::uuid[])`);
   if (filters.key !== undefined) conditions.push(`key_id = $${values.push(uuidOf(filters.key))}::uuid`);
   if (filters.member !== undefined) {
     // A set of keys, which is read once, instead of a question for each row.
@@ -138,6 +140,10 @@ export async function readUsage(
     bucket = (start) => `width_bucket(${start}, ${starts})`;
   }
   const value = split ? splitColumns[split] : "''";
+  if (asked.values) {
+    const one = `ANY ($${values.push(asked.values)}`;
+    conditions.push(split === 'key' ? `key_id = ${one}::uuid[])` : `${value} = ${one}::text[])`);
+  }
   const makers =
     split === 'member'
       ? `LEFT JOIN (SELECT id AS made, created_by AS maker FROM api_key WHERE ${own}) AS makers ON made = key_id`
@@ -148,7 +154,7 @@ export async function readUsage(
     { from = '$1::timestamptz', to = '$2::timestamptz', models = true } = {},
   ) => `
     SELECT ${bucket(start)} AS bucket, ${value} AS value,
-      ${(durations ? sumNames : amountNames).map((name) => `sum(${name})::text AS ${name}`).join(', ')}
+      ${columns.map((name) => `sum(${name})::text AS ${name}`).join(', ')}
     FROM ${table} ${makers} WHERE ${start} >= ${from} AND ${start} < ${to}
       AND ${[own, ...conditions, ...(models ? ofModels : [])].join(' AND ')}
     GROUP BY 1, 2`;
@@ -206,7 +212,7 @@ export type StoredSums = { readonly bucket: number; readonly value: string } & R
 
 export function sumsOf(row: StoredSums): Sums {
   const sums = noSums(Histogram.ofNumber(row.latency ?? '0'), Histogram.ofNumber(row.first_byte ?? '0'));
-  const figure = (name: string) => Number(row[name]);
+  const figure = (name: string) => Number(row[name] ?? 0);
   sums.calls = figure('calls');
   sums.refused = figure('refused');
   sums.attempts = figure('attempts');
